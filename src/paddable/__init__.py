@@ -1,0 +1,3 @@
+"""Paddable: a compiler for padding."""
+
+__version__ = "0.1.0"

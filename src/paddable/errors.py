@@ -1,0 +1,73 @@
+"""The errors a user can meet. Each says what happened, where, why it matters and what to do about it.
+
+The class decides the exit code of the command line (design: 1 understood and refused, 2 misuse or unreadable input).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paddable.findings import Finding
+
+__all__ = ["GateFailed", "Misuse", "MissingExtra", "PaddableError", "Refused", "Unreadable"]
+
+
+class PaddableError(Exception):
+    """Base of every error that Paddable raises on purpose.
+
+    Args:
+        what: what happened, one sentence without a full stop.
+        where: the input, node, tensor or file concerned.
+        why: why it matters.
+        fix: what the reader can do.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str = "", why: str = "", fix: str = "") -> None:
+        self.what, self.where, self.why, self.fix = what, where, why, fix
+        super().__init__(str(self))
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return "; ".join(part for part in (head, self.why, self.fix) if part)
+
+
+class Misuse(PaddableError, ValueError):
+    """The request itself is wrong: an unknown input, a bad declaration, an impossible container."""
+
+    exit_code = 2
+
+
+class Unreadable(PaddableError, ValueError):
+    """The input file cannot be read as what it should be."""
+
+    exit_code = 2
+
+
+class MissingExtra(PaddableError, ImportError):
+    """An optional dependency is absent; the message names the extra that installs it."""
+
+    exit_code = 2
+
+
+class Refused(PaddableError):
+    """The model was understood, and no proof was found; ``findings`` name the node, the source line and the reason."""
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        why: str = "",
+        fix: str = "",
+        findings: Sequence[Finding] = (),
+    ) -> None:
+        super().__init__(what, where=where, why=why, fix=fix)
+        self.findings = tuple(findings)
+
+
+class GateFailed(PaddableError):
+    """A result exists but does not pass its own verification, so it was not written."""
