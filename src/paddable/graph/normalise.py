@@ -30,7 +30,7 @@ def normalise(model: ir.Model) -> ir.Model:
     """
     try:
         model = common.InlinePass()(model).model
-    except (ValueError, RuntimeError, ir.passes.PassError) as error:
+    except (ValueError, RuntimeError, ir.passes.InvariantError, ir.passes.PassError) as error:
         raise Refused(
             f"a local function cannot be inlined: {error.__cause__ or error}",
             fix="export the model for one opset, without recursive functions",
@@ -91,6 +91,7 @@ def _bypass(node: ir.Node) -> bool:
         if producer is None or producer.graph is not graph or before.is_graph_output():
             return False
         name = after.name
+        before.type, before.shape = before.type or after.type, before.shape or after.shape
         after.replace_all_uses_with(before, replace_graph_outputs=True)
         after.name, before.name = None, name
     else:

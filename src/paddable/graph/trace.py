@@ -23,7 +23,7 @@ _FRAME = re.compile(r'File "([^"\n]+)", line (\d+)')
 _SCRIPT_FRAME = re.compile(r"^(\S[^\n]*\.py)\((\d+)\):", re.MULTILINE)
 """A frame in a TorchScript doc string, innermost first."""
 _FRAMEWORK = re.compile(r"(^|[\\/](site|dist)-packages[\\/])torch[\\/]")
-_ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?[\\/][^\"\n<>|:*?]*?(?=\.pyi?\b)")
+_ABSOLUTE = re.compile(r"(?<![\w.\\/-])(?:[A-Za-z]:)?[\\/][^\"\n<>|:*?]*?(?=\.pyi?\b)")
 
 
 def source(node: ir.Node) -> Source | None:

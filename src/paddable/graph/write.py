@@ -153,6 +153,12 @@ def _structure(model: ir.Model, keep_traces: bool) -> onnx.ModelProto:
         device_configurations=model.device_configurations,
     )
     proto = ir.to_proto(bare)
+    for value in graph.initializers.values():  # their annotations, which the view leaves out with them
+        quantisation = value.meta.get("quant_parameter_tensor_names")
+        if quantisation and not value.is_graph_input():
+            annotation = proto.graph.quantization_annotation.add(tensor_name=value.name)
+            for key in sorted(quantisation):
+                annotation.quant_parameter_tensor_names.add(key=key, value=quantisation[key])
     if not keep_traces:
         for owner in (proto.graph, *proto.functions):
             _make_traces_portable(owner.node)
@@ -254,7 +260,7 @@ class _Pool:
 
 def _digest(tensor: ir.TensorProtocol) -> bytes:
     array = tensor.numpy()
-    contents = memoryview(array.reshape(-1).view(np.uint8)) if tensor.dtype.bitwidth >= 8 else tensor.tobytes()
+    contents = array.reshape(-1).view(np.uint8).data if tensor.dtype.bitwidth >= 8 else tensor.tobytes()
     return hashlib.blake2b(contents, digest_size=20).digest()
 
 
