@@ -1,4 +1,4 @@
-"""What a model must be before anything else looks at it: the checks of a stranger's file, cheap and each with a way out."""
+"""What a model must be before anything else looks at it: cheap checks of a stranger's file, each with a way out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Protobuf's wire format, as far as reading and writing large models without copying their weights needs it.
 
-The format: https://protobuf.dev/programming-guides/encoding/. A message is a sequence of (key, payload); the key holds the
-field number and one of four wire types. Everything of interest here (messages, bytes) is LEN: a varint length, then bytes.
+The format: https://protobuf.dev/programming-guides/encoding/. A message is a sequence of (key, payload); the key holds
+the field number and one of four wire types. Everything of interest here (messages, bytes) is LEN: a varint length, then
+bytes.
 """
 
 from __future__ import annotations

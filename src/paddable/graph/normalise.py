@@ -55,8 +55,8 @@ def normalise(model: ir.Model) -> ir.Model:
 class RemoveCopiesPass(ir.passes.InPlacePass):
     """Removes Identity and inference Dropout: their output becomes their input.
 
-    Requires: topological order. Ensures: outputs keep their names; a copy stays only where it is needed to give an output its
-    name (the input is itself a graph input, an initialiser, another output, or a value of an outer graph).
+    Requires: topological order. Ensures: outputs keep their names; a copy stays only where an output needs it for its name
+    (the input is itself a graph input, an initialiser, another output, or a value of an outer graph).
 
     (onnx_ir's own pass renames a value that is already an output, and lets a branch return a value of the outer graph.)
     """
@@ -137,7 +137,7 @@ def _branches(node: ir.Node) -> list[ir.Graph]:
 def inline_branch(model: ir.Model, node: ir.Node, branch: ir.Graph) -> None:
     """Puts the body of a branch in the place of its If node, once the condition is decided.
 
-    Values that the branch captures stay what they are. Names that clash get a new one; outputs of the graph keep theirs.
+    Values that the branch captures stay what they are. Names that clash are replaced; outputs of the graph keep theirs.
 
     Args:
         model: the model, changed in place.

@@ -1,6 +1,6 @@
 """Reads any .onnx file as an IR model, or says in one line why it cannot.
 
-The weights are not loaded: the file is mapped, the structure is parsed, and every large tensor becomes a view of the map
+The weights are not loaded: the file is mapped, the structure parsed, and every large tensor becomes a view of the map
 (`_weights`). Reading an 880 MB model costs the memory of its structure.
 """
 
@@ -110,7 +110,7 @@ def _with_weights(model: ir.Model, files: WeightFiles | None) -> ir.Model:
             return tensor
         if files is None:
             raise Unreadable(
-                f"tensor {tensor.name!r} lives in the file {os.fspath(tensor.location)!r}, and a ModelProto has no folder",
+                f"tensor {tensor.name!r} lives in {os.fspath(tensor.location)!r}, and a ModelProto has no folder",
                 fix="pass the model's path, or onnx.load it with its external data",
             )
         return files.view(tensor)

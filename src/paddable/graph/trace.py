@@ -1,7 +1,7 @@
 """Where a node comes from: the user's source line and the module path, as exporters record them.
 
-The dynamo exporter writes both into the node's metadata. The TorchScript exporter writes the module path into the node's
-name, and the source line into its doc string when asked to (``verbose=True``).
+The dynamo exporter writes both into the node's metadata. The TorchScript exporter writes the module path into the
+node's name, and the source line into its doc string when asked to (``verbose=True``).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def module_path(node: ir.Node) -> str | None:
 
 
 def portable_paths(text: str) -> str:
-    """The text with absolute source paths made relative: to ``site-packages`` where they pass it, else the bare file name.
+    """The text with absolute source paths made relative: what follows ``site-packages``, else the bare file name.
 
     A published file should not tell the folders of the machine that exported it, nor differ between two machines.
     """

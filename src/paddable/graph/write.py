@@ -1,7 +1,7 @@
 """Writes IR models: same input, same bytes; weights streamed, never copied; nothing half-written on failure.
 
-A model file is one message: the structure is serialised by onnx-ir without its initialisers, which are then framed one by
-one straight from where they lie (`_wire`). Above 1.5 GB, or on request, they go to one aligned data file instead.
+A model file is one message: the structure is serialised by onnx-ir without its initialisers, which are then framed one
+by one straight from where they lie (`_wire`). Above 1.5 GB, or on request, they go to one aligned data file instead.
 """
 
 from __future__ import annotations

@@ -7,7 +7,6 @@ import onnx
 import onnx.parser
 import onnx_ir as ir
 import pytest
-from .models import text
 from onnx.reference import ReferenceEvaluator
 
 from paddable.errors import Refused, Unreadable
@@ -15,6 +14,8 @@ from paddable.graph.normalise import captured, inline_branch, normalise, reads
 from paddable.graph.read import read_model
 from paddable.graph.trace import STACK_TRACE
 from paddable.graph.write import to_proto
+
+from .models import text
 
 X = np.array([[1.0, -2.0, 3.0]], np.float32)
 

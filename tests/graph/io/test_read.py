@@ -12,11 +12,12 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-from .models import LARGE, dense, text
 from onnx import TensorProto, helper, numpy_helper
 
 from paddable.errors import PaddableError, Refused, Unreadable
 from paddable.graph.read import read_model
+
+from .models import LARGE, dense, text
 
 
 def save(model: onnx.ModelProto, path: Path) -> Path:

@@ -34,7 +34,8 @@ def test_innermost_frame_outside_torch(frames: list[str], want: Source | None) -
 
 
 def test_torchscript_writes_the_frames_into_the_doc_string() -> None:
-    doc = "/venv/site-packages/torch/nn/modules/conv.py(301): forward\n/home/me/net.py(12): forward\n/home/me/run.py(3): main\n"
+    frames = ("/venv/site-packages/torch/nn/modules/conv.py(301): forward", "/home/me/net.py(12): forward")
+    doc = "\n".join((*frames, "/home/me/run.py(3): main"))
     assert source(node(doc_string=doc)) == Source("/home/me/net.py", 12)
     assert source(node()) is None
 

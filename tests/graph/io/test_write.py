@@ -15,13 +15,14 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-from .models import LARGE, dense
 from onnx import numpy_helper
 
 from paddable.errors import Misuse
 from paddable.graph.read import read_model
 from paddable.graph.trace import STACK_TRACE
 from paddable.graph.write import to_proto, write_model, write_shared
+
+from .models import LARGE, dense
 
 
 def loaded(path: Path) -> onnx.ModelProto:
