@@ -1,0 +1,191 @@
+"""One plain form for every exporter's graph, so that rules meet each idea in one spelling.
+
+After `normalise`: no local functions, every constant is an initialiser (but for those that are outputs themselves), no
+Identity nor inference Dropout that names the same value twice, nothing unused, topological order, names unique.
+"""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+from onnx_ir.passes import common
+
+from paddable.errors import Refused, Unreadable
+from paddable.graph.names import Names
+
+__all__ = ["RemoveCopiesPass", "captured", "inline_branch", "normalise", "reads"]
+
+
+def normalise(model: ir.Model) -> ir.Model:
+    """Brings a model into plain form, in place.
+
+    Args:
+        model: any model from `read_model`.
+
+    Returns:
+        The same object.
+
+    Raises:
+        Refused: a local function that cannot be inlined.
+        Unreadable: the graph has a cycle.
+    """
+    try:
+        model = common.InlinePass()(model).model
+    except (ValueError, RuntimeError, ir.passes.InvariantError, ir.passes.PassError) as error:
+        raise Refused(
+            f"a local function cannot be inlined: {error.__cause__ or error}",
+            fix="export the model for one opset, without recursive functions",
+        ) from error
+    try:
+        model = common.TopologicalSortPass()(model).model
+    except (ValueError, ir.passes.PassError) as error:
+        raise Unreadable(
+            "the graph has a cycle", why="no runtime can order its nodes", fix="export the model again"
+        ) from error
+    plain = ir.passes.Sequential(
+        common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
+        RemoveCopiesPass(),
+        common.RemoveUnusedNodesPass(),
+        common.RemoveUnusedFunctionsPass(),  # type: ignore[no-untyped-call]
+        common.RemoveUnusedOpsetsPass(),
+        common.NameFixPass(),
+    )
+    return plain(model).model
+
+
+class RemoveCopiesPass(ir.passes.InPlacePass):
+    """Removes Identity and inference Dropout: their output becomes their input.
+
+    Requires: topological order. Ensures: outputs keep their names; a copy stays only where an output needs it for its name
+    (the input is itself a graph input, an initialiser, another output, or a value of an outer graph).
+
+    (onnx_ir's own pass renames a value that is already an output, and lets a branch return a value of the outer graph.)
+    """
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        modified = False
+        for node in ir.traversal.RecursiveGraphIterator(model.graph):
+            if _is_copy(node):
+                modified |= _bypass(node)
+        return ir.passes.PassResult(model, modified)
+
+
+def _is_copy(node: ir.Node) -> bool:
+    if node.domain or not node.inputs or node.inputs[0] is None:
+        return False
+    if node.op_type == "Identity":
+        return True
+    if node.op_type != "Dropout" or any(mask.uses() or mask.is_graph_output() for mask in node.outputs[1:]):
+        return False
+    training = node.inputs[2] if len(node.inputs) > 2 else None  # absent before opset 12: inference
+    if training is None:
+        return True
+    tensor = training.const_value
+    return tensor is not None and not tensor.numpy().any()
+
+
+def _bypass(node: ir.Node) -> bool:
+    before, after, graph = node.inputs[0], node.outputs[0], node.graph
+    assert before is not None and graph is not None  # `_is_copy`; a walk meets only nodes of graphs
+    if after.is_graph_output():
+        producer = before.producer()
+        if producer is None or producer.graph is not graph or before.is_graph_output():
+            return False
+        name = after.name
+        before.type, before.shape = before.type or after.type, before.shape or after.shape
+        after.replace_all_uses_with(before, replace_graph_outputs=True)
+        after.name, before.name = None, name
+    else:
+        after.replace_all_uses_with(before)
+    graph.remove(node, safe=True)
+    return True
+
+
+def captured(node: ir.Node) -> tuple[ir.Value, ...]:
+    """Values of outer graphs that the node's branches read: inputs of the node that ``node.inputs`` does not list.
+
+    Every walk over a graph (uses, dependence, dead code, folding) must count them. In order of first use, each once.
+    """
+    nested: set[ir.Graph | ir.Function | None] = set()
+    found: dict[ir.Value, None] = {}
+    for branch in _branches(node):
+        nested.update((branch, *branch.subgraphs()))
+    for branch in _branches(node):
+        for inner in ir.traversal.RecursiveGraphIterator(branch):
+            for value in inner.inputs:
+                if value is not None and value.graph not in nested:
+                    found[value] = None
+    return tuple(found)
+
+
+def reads(node: ir.Node) -> tuple[ir.Value, ...]:
+    """Every value that the node depends on: its inputs that are given, then what its branches capture."""
+    return (*(value for value in node.inputs if value is not None), *captured(node))
+
+
+def _branches(node: ir.Node) -> list[ir.Graph]:
+    found: list[ir.Graph] = []
+    for attribute in node.attributes.values():
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.GRAPH:
+            found.append(attribute.as_graph())
+        elif attribute.type == ir.AttributeType.GRAPHS:
+            found.extend(attribute.as_graphs())
+    return found
+
+
+def inline_branch(model: ir.Model, node: ir.Node, branch: ir.Graph) -> None:
+    """Puts the body of a branch in the place of its If node, once the condition is decided.
+
+    Values that the branch captures stay what they are. Names that clash are replaced; outputs of the graph keep theirs.
+
+    Args:
+        model: the model, changed in place.
+        node: an If node, at any depth.
+        branch: its ``then_branch`` or ``else_branch``.
+    """
+    graph = node.graph
+    assert graph is not None and not branch.inputs
+    results = list(branch.outputs)
+    body = list(branch)
+    initialisers = list(branch.initializers.values())
+    branch.outputs.clear()
+    branch.remove(body)
+    branch.initializers.clear()
+    for name in [name for name, attribute in node.attributes.items() if attribute.type == ir.AttributeType.GRAPH]:
+        node.attributes.pop(name)  # the other branch goes with the node; its names are free
+    names = Names(model.graph)
+    for value in initialisers:
+        value.name = names.fresh(value.name or "constant")
+        graph.register_initializer(value)
+    for inner in body:
+        inner.name = names.fresh(inner.name or inner.op_type)
+        for output in inner.outputs:
+            if output.name:
+                output.name = names.fresh(output.name)
+        for nested in _branches(inner):
+            _rename_nested(nested, names)
+    graph.insert_before(node, body)
+    for old, new in zip(node.outputs, results, strict=True):
+        if old.is_graph_output():
+            copy = ir.node("Identity", [new], name=names.fresh(f"{old.name}_copy"))
+            graph.insert_before(node, copy)
+            result, kept = copy.outputs[0], old.name
+            result.type, result.shape = old.type, old.shape
+            old.replace_all_uses_with(result, replace_graph_outputs=True)
+            old.name, result.name = None, kept
+        else:
+            old.replace_all_uses_with(new)
+    graph.remove(node, safe=True)
+
+
+def _rename_nested(graph: ir.Graph, names: Names) -> None:
+    for value in (*graph.inputs, *graph.initializers.values()):
+        value.name = names.fresh(value.name or "value")
+    for node in graph:
+        node.name = names.fresh(node.name or node.op_type)
+        for output in node.outputs:
+            if output.name:
+                output.name = names.fresh(output.name)
+        for nested in _branches(node):
+            _rename_nested(nested, names)
