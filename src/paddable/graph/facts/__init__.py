@@ -1,0 +1,1 @@
+"""Facts: what the interpreter knows of each value."""

@@ -1,0 +1,54 @@
+"""What is known of the elements of one region of a tensor: nothing, that they are finite, or their constant value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+__all__ = ["ANY", "FALSE", "FINITE", "TRUE", "ZERO", "Kind", "constant", "join"]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One element of the lattice  constant(c) < finite < any.
+
+    A constant may be infinite (a mask's fill), so ``finite`` is kept beside ``value``.
+    """
+
+    finite: bool
+    value: float | None = None
+
+    @property
+    def is_zero(self) -> bool:
+        return self.value == 0.0
+
+    def __str__(self) -> str:
+        if self.value is not None:
+            return f"{self.value:g}"
+        return "finite" if self.finite else "any"
+
+
+ANY = Kind(finite=False)
+FINITE = Kind(finite=True)
+ZERO = Kind(finite=True, value=0.0)
+FALSE = ZERO
+TRUE = Kind(finite=True, value=1.0)
+
+
+def constant(value: float) -> Kind:
+    """The kind of a region that holds ``value`` everywhere. NaN promises nothing."""
+    value = float(value)
+    if math.isnan(value):
+        return ANY
+    return Kind(finite=math.isfinite(value), value=value + 0.0)
+
+
+def join(kinds: Iterable[Kind]) -> Kind:
+    """The weakest of several kinds: what holds whichever of them the region is."""
+    kinds = list(kinds)
+    if not kinds:
+        return ANY
+    if all(kind.value is not None and kind.value == kinds[0].value for kind in kinds):
+        return kinds[0]
+    return FINITE if all(kind.finite for kind in kinds) else ANY

@@ -1,0 +1,201 @@
+"""What the interpreter knows of one tensor."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.graph.facts.axes import Atom, Axes, Axis, axis_size, flatten
+from paddable.graph.facts.kinds import ANY, FINITE, Kind, constant, join
+from paddable.graph.facts.numbers import Face, Number, Product, merge_faces
+from paddable.lengths import Length
+
+__all__ = ["Affine", "Elements", "Pad", "Pending", "Relative", "Value"]
+
+
+@dataclass(frozen=True)
+class Pad:
+    """What is true of the padding along one ragged atom.
+
+    Attributes:
+        weak: where every other ragged atom is valid.
+        strong: whatever the other atoms' indices are. Contracting one axis needs the weak fact, several the strong.
+    """
+
+    weak: Kind = ANY
+    strong: Kind = ANY
+
+    @staticmethod
+    def of(kind: Kind) -> Pad:
+        return Pad(kind, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """Known contents, element by element: an object array of Number, or None where unknown."""
+
+    array: np.ndarray
+
+    @property
+    def face(self) -> Face:
+        return merge_faces(*(x.face for x in self.array.flat if x is not None))
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Known contents ``base + sum coefficient * index of an atom``; without coefficients every element is the base."""
+
+    base: Number
+    coefficients: tuple[tuple[int, Fraction], ...] = ()
+
+    @property
+    def face(self) -> Face:
+        return self.base.face
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The last ``size - clean`` valid steps of an atom are wrong until a remedy is placed at the node that made them.
+
+    A later crop to ``clean`` steps makes the remedy unnecessary (a cropped transposed convolution).
+    """
+
+    atom: int
+    clean: Length
+    token: Any
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A value inside the data movement of a relative shift (see ``rules/relative.py``).
+
+    Attributes:
+        stage: how far the movement has come.
+        rows: the native number of queries L.
+        axis: the query axis, restored at the end.
+        finite: no score, valid or padding, was NaN or infinite.
+    """
+
+    stage: str
+    rows: Length
+    axis: Axis
+    finite: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A tensor: type, axes, padding facts and, if known, contents.
+
+    Attributes:
+        axes: the native shape, axis by axis.
+        pads: one :class:`Pad` per atom in flattened order (ignored for atoms without padding).
+        content: symbolic contents of shape arithmetic and index vectors.
+        low, high: bounds of every element that is valid or of a finite kind.
+        finite: no valid element is NaN or infinite unless native's arithmetic overflows.
+        masked: some valid element may be a mask's fill, so a finite fill of ours could tie with it.
+        pending: a remedy that is placed only if something reads the steps that are wrong without it.
+        image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
+        relative: the value is inside a relative shift, and only its next movement may read it.
+    """
+
+    dtype: ir.DataType
+    axes: Axes
+    pads: tuple[Pad, ...] = ()
+    content: Elements | Affine | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    finite: bool = True
+    masked: bool = False
+    pending: Pending | None = None
+    relative: Relative | None = None
+    image: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.pads:
+            object.__setattr__(self, "pads", tuple(Pad.of(ANY) for _ in flatten(self.axes)))
+
+    @property
+    def rank(self) -> int:
+        return len(self.axes)
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        return flatten(self.axes)
+
+    @property
+    def ragged(self) -> tuple[int, ...]:
+        """Positions of the ragged atoms."""
+        return tuple(i for i, atom in enumerate(self.atoms) if atom.ragged)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.dtype.is_integer() or self.dtype == ir.DataType.BOOL
+
+    def span(self, axis: int) -> range:
+        """Flattened positions of the atoms of one axis."""
+        start = sum(len(a) for a in self.axes[:axis])
+        return range(start, start + len(self.axes[axis]))
+
+    def size(self, axis: int) -> Length | Product:
+        return axis_size(self.axes[axis])
+
+    @property
+    def valid(self) -> Kind:
+        """What is known of the valid elements."""
+        number = self.scalar
+        if number is not None and number.is_constant:
+            return constant(float(number.fraction))
+        if self.low == self.high:
+            return constant(self.low)
+        return FINITE if self.finite else ANY
+
+    @property
+    def scalar(self) -> Number | None:
+        """The number that every element equals, if known."""
+        if isinstance(self.content, Affine) and not self.content.coefficients:
+            return self.content.base
+        if isinstance(self.content, Elements) and self.content.array.size == 1:
+            found = self.content.array.flat[0]
+            return found if isinstance(found, Number) else None
+        return None
+
+    def kind(self, padded: Iterable[int]) -> Kind:
+        """What is known where exactly the given atoms' indices are padding."""
+        inside = [i for i in padded if self.atoms[i].ragged]
+        if not inside:
+            return self.valid
+        number = self.scalar
+        if number is not None and number.is_constant:
+            return constant(float(number.fraction))
+        if len(inside) == 1:
+            return self.pads[inside[0]].weak
+        strong = [self.pads[i].strong for i in inside]
+        return min(strong, key=lambda kind: (kind.value is None, not kind.finite))
+
+    @property
+    def everywhere(self) -> Kind:
+        """What is known of every element, valid or not."""
+        regions = itertools.chain.from_iterable(
+            itertools.combinations(self.ragged, count) for count in range(len(self.ragged) + 1)
+        )
+        return join(self.kind(region) for region in regions)
+
+    def with_fill(self, atoms: Iterable[int], value: float) -> Value:
+        """The value after ``Where(valid along these atoms, x, value)``."""
+        atoms = list(atoms)
+        kind = constant(value)
+        pads = list(self.pads)
+        for i in self.ragged:
+            if i in atoms:
+                pads[i] = Pad.of(kind)
+            else:
+                pads[i] = Pad(self.pads[i].weak, join([self.pads[i].strong, kind]))
+        low, high = min(self.low, value), max(self.high, value)
+        return replace(self, pads=tuple(pads), low=low, high=high, content=None)

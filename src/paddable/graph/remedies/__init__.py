@@ -1,0 +1,14 @@
+"""Remedies: what a rule asks for by name, as plain data. The emitters beside this file turn them into nodes."""
+
+from paddable.graph.remedies.remedy import (
+    Fill,
+    Remedy,
+    Replace,
+    Segment,
+    SequenceLengths,
+    Take,
+    UseLength,
+    UseSize,
+)
+
+__all__ = ["Fill", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]

@@ -1,0 +1,58 @@
+"""Softmax over time (PAD103): the scores of padding are selected away by one key mask.
+
+The fill is the type's lowest finite number where no valid score can be a mask's fill itself: then some valid score lies
+above it and exp(fill - maximum) is exactly 0. Where native has a mask of its own the fill is -inf.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
+from paddable.graph.facts.value import Value
+from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.reduction import lowest
+from paddable.graph.rules.registry import rule
+
+__all__: list[str] = []
+
+
+@rule("Softmax", "LogSoftmax", "Hardmax")
+def softmax(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    default = -1 if operation.version >= 13 else 1
+    axis = operation.attribute("axis", default) % value.rank
+    axes = [axis] if operation.version >= 13 else list(range(axis, value.rank))
+    atoms = [i for a in axes for i in value.span(a)]
+    if any(value.atoms[i].batch for i in atoms):
+        operation.refuse("a softmax over the batch mixes rows of different lengths")
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    floor = lowest(value.dtype)
+    fill = -math.inf if value.masked else floor
+
+    def low_enough(i: int) -> bool:
+        fact = value.pads[i].weak if len(ragged) == 1 else value.pads[i].strong
+        return fact.value is not None and (fact.value == -math.inf or fact.value <= floor and not value.masked)
+
+    missing = [i for i in ragged if not low_enough(i)]
+    filled = operation.fill(0, missing, fill, "PAD103", "the padding takes part of the attention") if missing else value
+    inside = set(ragged)
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        if operation.type == "Hardmax":
+            return FINITE
+        rows = [i for i in region if i not in inside]
+        if any(i in inside for i in region) and not rows and operation.type == "Softmax":
+            return ZERO
+        kinds = [filled.kind(rows), *(filled.kind([*rows, i]) for i in inside)]
+        proper = all(k.finite for k in kinds[:1]) and not (value.masked and rows)
+        if not proper or not all(k.finite or k.value == -math.inf for k in kinds):
+            return ANY
+        return FINITE if operation.type == "Softmax" else ANY
+
+    low, high = (0.0, 1.0) if operation.type != "LogSoftmax" else (-math.inf, 0.0)
+    pads = pads_of(value.axes, kind_at)
+    finite = value.finite and not (value.masked and operation.type == "LogSoftmax")
+    return [Value(value.dtype, value.axes, pads, None, low, high, finite=finite, masked=operation.type == "LogSoftmax")]

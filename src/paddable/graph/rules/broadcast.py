@@ -1,0 +1,145 @@
+"""Numpy broadcasting of axes, and facts of the result region by region."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from paddable.graph.facts.axes import Atom, Axes, Axis, flatten
+from paddable.graph.facts.kinds import ANY, Kind, join
+from paddable.graph.facts.value import Pad, Value
+from paddable.graph.rules.operation import Operation, merge_axis
+from paddable.graph.scope import Scope
+from paddable.lengths import Length
+
+__all__ = ["Broadcast", "broadcast", "pads_of", "regions", "same_axis"]
+
+
+@dataclass(frozen=True)
+class Broadcast:
+    """Operands brought to common axes.
+
+    Attributes:
+        axes: the axes of the result.
+        values: the operands, their axes factored as in the result.
+        places: per operand, the operand's atom for each result atom, None where it has none.
+    """
+
+    axes: Axes
+    values: tuple[Value, ...]
+    places: tuple[tuple[int | None, ...], ...]
+
+    def kinds(self, region: Sequence[int]) -> list[Kind]:
+        """Each operand's kind where exactly the result atoms in ``region`` are padding."""
+        return [
+            value.kind([place[i] for i in region if place[i] is not None])  # type: ignore[misc]
+            for value, place in zip(self.values, self.places, strict=True)
+        ]
+
+
+def same_axis(scope: Scope, a: Axis, b: Axis) -> bool:
+    """Equal factors in equal order with the valid part at the same place."""
+    return len(a) == len(b) and all(
+        x.batch == y.batch and x.ragged == y.ragged and scope.same(x.size, y.size) and x.shift == y.shift
+        for x, y in zip(a, b, strict=True)
+    )
+
+
+def regions(atoms: Sequence[Atom], containing: int | None = None) -> Iterator[tuple[int, ...]]:
+    """All sets of ragged atoms that can be padding at once, optionally those with one given atom."""
+    ragged = [i for i, atom in enumerate(atoms) if atom.ragged and i != containing]
+    base = () if containing is None else (containing,)
+    for count in range(len(ragged) + 1):
+        for chosen in itertools.combinations(ragged, count):
+            yield (*base, *chosen)
+
+
+def pads_of(axes: Axes, kind_at: Callable[[tuple[int, ...]], Kind]) -> tuple[Pad, ...]:
+    """Padding facts of a result from its kind in each region."""
+    atoms = flatten(axes)
+    pads = []
+    for i, atom in enumerate(atoms):
+        if not atom.ragged:
+            pads.append(Pad.of(ANY))
+            continue
+        pads.append(Pad(kind_at((i,)), join(kind_at(region) for region in regions(atoms, i))))
+    return tuple(pads)
+
+
+def broadcast(operation: Operation, indices: Sequence[int]) -> Broadcast:
+    """Bring operands to common axes; frozen or disagreeing sizes are refused, shifted valid parts aligned."""
+    scope = operation.scope
+    values = [operation.peek(i) for i in indices]
+    rank = max(value.rank for value in values)
+    axes: list[Axis] = []
+    for back in range(rank, 0, -1):
+        present = [k for k, value in enumerate(values) if value.rank >= back and value.axes[value.rank - back]]
+        if not present:
+            axes.append(())
+            continue
+        values = _unify(operation, values, indices, present, back)
+        chosen = values[present[0]]
+        axes.append(chosen.axes[chosen.rank - back])
+    places = []
+    for value in values:
+        place: list[int | None] = []
+        for position, axis in enumerate(axes):
+            own = position - (rank - value.rank)
+            if own >= 0 and value.axes[own]:
+                place += list(value.span(own))
+            else:
+                place += [None] * len(axis)
+        places.append(tuple(place))
+    return Broadcast(tuple(axes), tuple(values), tuple(places))
+
+
+def _unify(
+    operation: Operation, values: list[Value], indices: Sequence[int], present: list[int], back: int
+) -> list[Value]:
+    scope = operation.scope
+
+    def axis_of(k: int) -> Axis:
+        return values[k].axes[values[k].rank - back]
+
+    first = axis_of(present[0])
+    if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):
+        return values
+    values = list(values)
+    for k in present:  # one atom each, prefix aligned
+        value = values[k]
+        if any(not atom.prefix for atom in axis_of(k)):
+            value = operation._align(indices[k], value)
+            values[k] = value
+    first = axis_of(present[0])
+    if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):
+        return values
+    for k in present:
+        merged = merge_axis(scope, values[k], values[k].rank - back)
+        if merged is None:
+            operation.refuse("operands factor an axis differently, and padding is interleaved with valid steps")
+        values[k] = merged
+    for k in present[1:]:
+        a, b = axis_of(present[0]), axis_of(k)
+        if same_axis(scope, a, b):
+            continue
+        left, right = operation.length_of(a), operation.length_of(b)
+        if not scope.same(left, right) and not _agree(scope, left, right):
+            operation.refuse(
+                f"sizes {left} and {right} do not agree at every length",
+                "a constant frozen by tracing, or a table too short: compute it from x.shape",
+            )
+        if len(scope.axis(left)) != 1 or a[0].ragged != b[0].ragged:
+            operation.refuse(f"sizes {left} and {right} agree at single lengths only", "a constant frozen by tracing")
+        values[k] = replace(values[k], axes=_with_axis(values[k].axes, values[k].rank - back, a))
+    return values
+
+
+def _agree(scope: Scope, left: Length, right: Length) -> bool:
+    if left.is_constant or right.is_constant:
+        return False
+    return scope.need_equal(left, right, f"{left} must equal {right}")
+
+
+def _with_axis(axes: Axes, position: int, axis: Axis) -> Axes:
+    return (*axes[:position], axis, *axes[position + 1 :])

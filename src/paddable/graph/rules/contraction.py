@@ -1,0 +1,244 @@
+"""Sums of products over a shared axis: MatMul, Gemm, Einsum (PAD108).
+
+Over a ragged axis one side must be exactly zero in the padding and the other finite, since 0 * NaN is NaN. Where the
+facts do not say so, the side that costs least is filled, or both.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paddable.graph.facts.axes import Axes, Axis
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
+from paddable.graph.facts.value import Value
+from paddable.graph.rules.broadcast import pads_of, same_axis
+from paddable.graph.rules.operation import Operation, merge_axis
+from paddable.graph.rules.registry import rule
+
+__all__ = ["Term", "contract"]
+
+_LEAK = "the sum over time reads the padding"
+
+
+@dataclass(frozen=True)
+class Term:
+    """An operand of a contraction: input position, and per axis the letter that names it."""
+
+    index: int
+    letters: tuple[str, ...]
+
+
+def contract(operation: Operation, terms: Sequence[Term], result: Sequence[str]) -> Value:
+    """Facts of an einsum over one or two terms; letters not in ``result`` are summed.
+
+    Broadcast axes of size 1 may carry a letter that is wider elsewhere.
+    """
+    scope = operation.scope
+    for term in terms:
+        operation.data(term.index, shifted=True)
+    axes = _letters(operation, terms)
+    values = [operation.peek(term.index) for term in terms]
+    summed = [letter for letter in axes if letter not in result]
+    for letter in summed:
+        if any(a.batch for a in axes[letter]):
+            operation.refuse("a sum over the batch mixes rows of different lengths")
+        if any(not a.prefix for a in axes[letter]):
+            for term in terms:
+                if letter in term.letters:
+                    operation._align(term.index, operation.peek(term.index))
+            axes = _letters(operation, terms)
+    for letter in summed:
+        for k, atom in enumerate(axes[letter]):
+            if atom.ragged:
+                _clear(operation, terms, letter, k)
+    values = [operation.peek(term.index) for term in terms]
+    out_axes: Axes = tuple(axes[letter] for letter in result)
+    labels = [(letter, k) for letter in result for k in range(len(axes[letter]))]
+    hidden = [(letter, k) for letter in summed for k, atom in enumerate(axes[letter]) if atom.ragged]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        padded = {labels[i] for i in region}
+        kinds = []
+        for count in range(len(hidden) + 1):
+            for extra in itertools.combinations(hidden, count):
+                kinds.append(_product([_kind(v, t, padded | set(extra)) for v, t in zip(values, terms, strict=True)]))
+        if all(kind.is_zero for kind in kinds):
+            return ZERO
+        return FINITE if all(kind.finite for kind in kinds) else ANY
+
+    valid = kind_at(())
+    del scope
+    positive = all(v.low >= 0 for v in values)
+    return Value(
+        values[0].dtype,
+        out_axes,
+        pads_of(out_axes, kind_at),
+        None,
+        0.0 if positive else float("-inf"),
+        finite=valid.finite,
+        masked=any(v.masked for v in values),
+    )
+
+
+def _product(kinds: Sequence[Kind]) -> Kind:
+    if any(kind.is_zero for kind in kinds) and all(kind.finite for kind in kinds):
+        return ZERO
+    return FINITE if all(kind.finite for kind in kinds) else ANY
+
+
+def _kind(value: Value, term: Term, padded: set[tuple[str, int]]) -> Kind:
+    region = []
+    for axis, letter in enumerate(term.letters):
+        for k, i in enumerate(value.span(axis)):
+            if (letter, k) in padded:
+                region.append(i)
+    return value.kind(region)
+
+
+def _letters(operation: Operation, terms: Sequence[Term]) -> dict[str, Axis]:
+    """The axis behind each letter, operands brought to the same factors."""
+    axes: dict[str, Axis] = {}
+    for term in terms:
+        value = operation.peek(term.index)
+        for position, letter in enumerate(term.letters):
+            axis = value.axes[position]
+            known = axes.get(letter)
+            if known is None or not known:
+                axes[letter] = axis
+            elif axis and not same_axis(operation.scope, known, axis):
+                axes[letter] = _reconcile(operation, terms, letter)
+    return axes
+
+
+def _reconcile(operation: Operation, terms: Sequence[Term], letter: str) -> Axis:
+    """Merge a letter's axis to one atom in every operand and make the sizes agree."""
+    found: list[Axis] = []
+    for term in terms:
+        if letter not in term.letters:
+            continue
+        position = term.letters.index(letter)
+        value = operation.peek(term.index)
+        if any(not a.prefix for a in value.axes[position]):
+            value = operation._align(term.index, value)
+        merged = merge_axis(operation.scope, value, position)
+        if merged is None:
+            operation.refuse("the operands factor the summed axis differently")
+        operation.operands[term.index] = merged
+        if merged.axes[position]:
+            found.append(merged.axes[position])
+    first = operation.length_of(found[0])
+    for other in found[1:]:
+        size = operation.length_of(other)
+        if operation.scope.same(first, size):
+            continue
+        if first.is_constant or size.is_constant or not operation.scope.need_equal(
+            first, size, f"{first} must equal {size}"
+        ):
+            operation.refuse(f"sizes {first} and {size} do not agree", "a constant frozen by tracing?")
+    return found[0]
+
+
+def _clear(operation: Operation, terms: Sequence[Term], letter: str, k: int) -> None:
+    """Make the product over one ragged summed atom zero in the padding."""
+    sides: list[tuple[Term, int]] = []
+    for term in terms:
+        if letter in term.letters:
+            value = operation.peek(term.index)
+            span = value.span(term.letters.index(letter))
+            if len(span):
+                sides.append((term, span[k]))
+    facts = [operation.peek(term.index).pads[i].weak for term, i in sides]
+    others = [operation.peek(term.index).valid for term in terms if letter not in term.letters]
+    if len(sides) == 1:
+        term, i = sides[0]
+        if not facts[0].is_zero:
+            operation.fill(term.index, (i,), 0.0, "PAD108", _LEAK)
+        del others
+        return
+    zero = [fact.is_zero for fact in facts]
+    if not any(zero):
+        term, i = min(sides, key=lambda side: (operation.peek(side[0].index).pads[side[1]].weak.finite,
+                                               len(operation.peek(side[0].index).ragged), side[0].index))
+        operation.fill(term.index, (i,), 0.0, "PAD108", _LEAK)
+        facts = [operation.peek(t.index).pads[j].weak for t, j in sides]
+        zero = [fact.is_zero for fact in facts]
+    for (term, i), fact, is_zero in zip(sides, facts, zero, strict=True):
+        if not is_zero and not fact.finite:
+            operation.fill(term.index, (i,), 0.0, "PAD108", "zero times a value that may be NaN or infinite is not zero")
+
+
+@rule("MatMul", "MatMulInteger")
+def matmul(operation: Operation) -> Sequence[Value | None]:
+    a, b = operation.peek(0), operation.peek(1)
+    left = _matmul_letters(a.rank, "m")
+    right = _matmul_letters(b.rank, "n")
+    if b.rank == 1:
+        right = ("k",)
+    elif b.rank >= 2:
+        right = (*right[:-2], "k", "n")
+    if a.rank == 1:
+        left = ("k",)
+    batch = max(a.rank, b.rank, 2) - 2
+    result = tuple(f"b{i}" for i in reversed(range(batch)))
+    result = (*result, *(("m",) if a.rank > 1 else ()), *(("n",) if b.rank > 1 else ()))
+    value = contract(operation, [Term(0, left), Term(1, right)], result)
+    if operation.type == "MatMulInteger":
+        import onnx_ir as ir
+        from dataclasses import replace
+
+        value = replace(value, dtype=ir.DataType.INT32)
+    return [value]
+
+
+def _matmul_letters(rank: int, last: str) -> tuple[str, ...]:
+    leading = tuple(f"b{i}" for i in reversed(range(max(0, rank - 2))))
+    return (*leading, last, "k")
+
+
+@rule("FusedMatMul", domain="com.microsoft")
+def fused_matmul(operation: Operation) -> Sequence[Value | None]:
+    if operation.attribute("transBatchA", 0) or operation.attribute("transBatchB", 0):
+        operation.refuse("FusedMatMul with transposed batch axes")
+    a, b = operation.peek(0), operation.peek(1)
+    left, right = _matmul_letters(a.rank, "m"), _matmul_letters(b.rank, "n")
+    right = (*right[:-2], "k", "n")
+    if operation.attribute("transA", 0):
+        left = (*left[:-2], "k", "m")
+    if operation.attribute("transB", 0):
+        right = (*right[:-2], "n", "k")
+    batch = tuple(f"b{i}" for i in reversed(range(max(a.rank, b.rank) - 2)))
+    return [contract(operation, [Term(0, left), Term(1, right)], (*batch, "m", "n"))]
+
+
+@rule("Gemm")
+def gemm(operation: Operation) -> Sequence[Value | None]:
+    left = ("k", "m") if operation.attribute("transA", 0) else ("m", "k")
+    right = ("n", "k") if operation.attribute("transB", 0) else ("k", "n")
+    product = contract(operation, [Term(0, left), Term(1, right)], ("m", "n"))
+    if not operation.present(2) or operation.attribute("beta", 1.0) == 0:
+        return [product]
+    bias = operation.data(2)
+    if bias.ragged:
+        operation.refuse("Gemm with a ragged bias", "use MatMul and Add")
+    from dataclasses import replace
+
+    pads = pads_of(product.axes, lambda region: FINITE if product.kind(region).finite and bias.finite else ANY)
+    return [replace(product, pads=pads, low=float("-inf"), high=float("inf"))]
+
+
+@rule("Einsum")
+def einsum(operation: Operation) -> Sequence[Value | None]:
+    equation = str(operation.attribute("equation")).replace(" ", "")
+    if "." in equation or len(operation.operands) > 2:
+        operation.refuse("Einsum with an ellipsis or more than two operands", "write it as MatMul")
+    inputs, arrow, output = equation.partition("->")
+    parts = inputs.split(",")
+    if any(len(set(part)) != len(part) for part in parts):
+        operation.refuse("Einsum with a repeated letter (a diagonal)")
+    if not arrow:
+        letters = "".join(parts)
+        output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
+    terms = [Term(i, tuple(part)) for i, part in enumerate(parts)]
+    return [contract(operation, terms, tuple(output))]

@@ -1,0 +1,338 @@
+"""Windows over time: Conv, ConvTranspose, pooling, STFT (PAD102, PAD107).
+
+A window operator passes when no valid output reads past the valid end. Otherwise the padding must be what native finds
+there: zero for a convolution, nothing at all for a pool.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from paddable.graph.facts.axes import Axis
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
+from paddable.graph.facts.value import Pad, Pending, Value
+from paddable.graph.remedies import Fill, Replace
+from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.reduction import identity, lowest
+from paddable.graph.rules.registry import rule
+from paddable.lengths import Length, constant, minimum
+
+__all__ = ["Window", "windows"]
+
+
+@dataclass(frozen=True)
+class Window:
+    """One spatial axis of a window operator."""
+
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    after: int
+    ceil: bool = False
+
+    @property
+    def extent(self) -> int:
+        return self.dilation * (self.kernel - 1) + 1
+
+    def size(self, length: Length) -> Length:
+        padded = length + (self.before + self.after - self.extent)
+        if not self.ceil:
+            return padded // self.stride + 1
+        return minimum(padded.ceildiv(self.stride) + 1, (length + self.before).ceildiv(self.stride))
+
+    def last_read(self, outputs: Length) -> Length:
+        """The largest input index that the last output reads."""
+        return (outputs - 1) * self.stride + (self.extent - 1 - self.before)
+
+
+def windows(operation: Operation, value: Value, kernel: Sequence[int]) -> list[Window]:
+    """The spatial axes' windows from the attributes, ``auto_pad`` resolved."""
+    rank = value.rank - 2
+    strides = list(operation.attribute("strides") or [1] * rank)
+    dilations = list(operation.attribute("dilations") or [1] * rank)
+    pads = list(operation.attribute("pads") or [0] * 2 * rank)
+    mode = str(operation.attribute("auto_pad", "NOTSET") or "NOTSET")
+    ceil = bool(operation.attribute("ceil_mode", 0))
+    result = []
+    for k in range(rank):
+        before, after = pads[k], pads[rank + k]
+        if mode.startswith("SAME"):
+            before, after = _same(operation, value, k, kernel[k], strides[k], dilations[k], mode)
+        elif mode == "VALID":
+            before = after = 0
+        result.append(Window(kernel[k], strides[k], dilations[k], before, after, ceil))
+    return result
+
+
+def _same(
+    operation: Operation, value: Value, k: int, kernel: int, stride: int, dilation: int, mode: str
+) -> tuple[int, int]:
+    size = value.size(k + 2)
+    extent = dilation * (kernel - 1) + 1
+    if stride == 1:
+        total = extent - 1
+    elif isinstance(size, Length) and size.is_constant:
+        total = max(0, (-(-size.constant // stride) - 1) * stride + extent - size.constant)
+    else:
+        operation.refuse(f"auto_pad={mode} with stride {stride} pads by an amount that depends on the length")
+    small = total // 2
+    return (small, total - small) if mode == "SAME_UPPER" else (total - small, small)
+
+
+def spatial_value(operation: Operation) -> Value:
+    """The input with one atom per ragged spatial axis; ragged channels are refused."""
+    value = operation.data(0)
+    if value.rank < 3:
+        operation.refuse(f"{operation.type} on a tensor of rank {value.rank}")
+    if any(a.ragged or a.batch for a in value.axes[1]):
+        operation.refuse("the channels vary with the length")
+    for axis in range(2, value.rank):
+        if any(a.ragged for a in value.axes[axis]):
+            value = operation.prefix_axis(0, axis)
+            operation.operands[0] = value
+        elif any(a.batch for a in value.axes[axis]):
+            operation.refuse("a window over the batch")
+    return value
+
+
+def output_axis(operation: Operation, length: Length, size: Length) -> Axis:
+    if not size.is_constant:
+        operation.need(size - 1, f"{operation.type} needs an input of at least one window, {size} must be positive")
+    elif size.constant <= 0:
+        operation.refuse("the window is longer than the input")
+    del length
+    return operation.axis(size)
+
+
+def window_kinds(value: Value, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool):  # type: ignore[no-untyped-def]
+    """Kind of a region of a windowed result: spatial indices may read valid steps and padding alike.
+
+    ``out_rank_atoms`` gives, per result atom, the source atom and whether it is spatial.
+    """
+    spatial = [source for source, is_spatial in out_rank_atoms if is_spatial and source >= 0]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        fixed = [out_rank_atoms[i][0] for i in region if not out_rank_atoms[i][1]]
+        moving = [out_rank_atoms[i][0] for i in region if out_rank_atoms[i][1]]
+        if pointwise:
+            kind = value.kind([*fixed, *moving])
+            return ZERO if kind.is_zero and not bias else FINITE if kind.finite else ANY
+        if not moving:
+            return FINITE if value.kind(fixed).finite else ANY
+        kinds = [
+            value.kind([*fixed, *extra])
+            for count in range(len(spatial) + 1)
+            for extra in itertools.combinations(spatial, count)
+        ]
+        return FINITE if all(k.finite for k in kinds) else ANY
+
+    return kind_at
+
+
+def atom_sources(value: Value, out_axes: Sequence[Axis], channel_axis: int = 1) -> list[tuple[int, bool]]:
+    """Per result atom its source atom (-1 for channels) and whether it is spatial."""
+    sources: list[tuple[int, bool]] = []
+    for position, axis in enumerate(out_axes):
+        span = list(value.span(position)) if position < value.rank else []
+        for k in range(len(axis)):
+            if position == channel_axis or k >= len(span):
+                sources.append((-1, False))
+            else:
+                sources.append((span[k], position >= 2))
+    return sources
+
+
+@rule("Conv")
+def convolution(operation: Operation) -> Sequence[Value | None]:
+    value = spatial_value(operation)
+    weight = operation.data(1)
+    if weight.ragged:
+        operation.refuse("a convolution with weights that vary with the length")
+    kernel = [int(_constant(operation, weight, k + 2)) for k in range(value.rank - 2)]
+    found = windows(operation, value, kernel)
+    axes: list[Axis] = [value.axes[0], operation.axis(_constant(operation, weight, 0))]
+    overhanging = []
+    for k, window in enumerate(found):
+        length = operation.length_of(value.axes[k + 2])
+        size = operation.scope.simplify(window.size(length))
+        axes.append(output_axis(operation, length, size))
+        if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
+            overhanging += list(value.span(k + 2))
+    if overhanging:
+        value = operation.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
+    pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
+    kinds = window_kinds(value, atom_sources(value, axes), operation.present(2), pointwise)
+    return [Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)]
+
+
+def _constant(operation: Operation, value: Value, axis: int) -> int:
+    size = value.size(axis)
+    if not isinstance(size, Length) or not size.is_constant:
+        operation.refuse("the size of the weights varies")
+    return size.constant
+
+
+class _Deferred:
+    """A zeroing that is placed only if something reads the steps that are wrong without it."""
+
+    def __init__(self, operation: Operation, remedy: Fill) -> None:
+        self.operation, self.remedy, self.done = operation, remedy, False
+
+    def commit(self) -> None:
+        if not self.done:
+            self.done = True
+            self.operation.ask(self.remedy)
+
+
+@rule("ConvTranspose")
+def transposed_convolution(operation: Operation) -> Sequence[Value | None]:
+    value = spatial_value(operation)
+    weight = operation.data(1)
+    rank = value.rank - 2
+    kernel = [_constant(operation, weight, k + 2) for k in range(rank)]
+    strides = list(operation.attribute("strides") or [1] * rank)
+    dilations = list(operation.attribute("dilations") or [1] * rank)
+    pads = list(operation.attribute("pads") or [0] * 2 * rank)
+    extra = list(operation.attribute("output_padding") or [0] * rank)
+    mode = str(operation.attribute("auto_pad", "NOTSET") or "NOTSET")
+    varies = any(a.ragged for axis in value.axes[2:] for a in axis)
+    if (operation.attribute("output_shape") or mode not in ("NOTSET", "VALID")) and varies:
+        operation.refuse("ConvTranspose with output_shape or auto_pad over time", "give explicit pads")
+    channels = _constant(operation, weight, 1) * operation.attribute("group", 1)
+    axes: list[Axis] = [value.axes[0], operation.axis(channels)]
+    leaks: list[tuple[int, int, Length]] = []
+    for k in range(rank):
+        before, after = (0, 0) if mode == "VALID" else (pads[k], pads[rank + k])
+        extent = dilations[k] * (kernel[k] - 1) + 1
+        length = operation.length_of(value.axes[k + 2])
+        size = operation.scope.simplify((length - 1) * strides[k] + (extra[k] + extent - before - after))
+        axes.append(output_axis(operation, length, size))
+        # input step n first reaches output n*s - before; native's outputs end at size
+        overlap = extent - after + extra[k] - strides[k]
+        if overlap > 0 and any(a.ragged for a in value.axes[k + 2]):
+            leaks.append((k + 2, overlap, size))
+    pending = None
+    leak = "the padding's first steps overlap the valid end"
+    if len(leaks) == 1 and not value.pads[value.span(leaks[0][0]).start].weak.is_zero:
+        axis, overlap, size = leaks[0]
+        atom = value.span(axis).start
+        token = _Deferred(operation, Fill("PAD102", leak, 0, value.axes, (atom,), 0.0))
+        place = sum(len(a) for a in axes[:axis])
+        pending = Pending(place, operation.scope.simplify(size - overlap), token)
+        if not axes[axis] or not axes[axis][0].ragged:
+            token.commit()
+            pending = None
+    elif len(leaks) > 1:
+        atoms = [i for axis, _, _ in leaks for i in value.span(axis)]
+        value = operation.fill(0, atoms, 0.0, "PAD102", leak)
+    kinds = window_kinds(value, atom_sources(value, axes), operation.present(2), False)
+    result = Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)
+    return [replace(result, pending=pending)]
+
+
+@rule("MaxPool", "AveragePool", "LpPool")
+def pool(operation: Operation) -> Sequence[Value | None]:
+    value = spatial_value(operation)
+    kernel = list(operation.attribute("kernel_shape"))
+    found = windows(operation, value, kernel)
+    axes: list[Axis] = [value.axes[0], value.axes[1]]
+    overhanging: list[int] = []
+    for k, window in enumerate(found):
+        length = operation.length_of(value.axes[k + 2])
+        size = operation.scope.simplify(window.size(length))
+        axes.append(output_axis(operation, length, size))
+        if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
+            overhanging += list(value.span(k + 2))
+    low, high = value.low, value.high
+    if overhanging:
+        if operation.type == "MaxPool":
+            fill = -math.inf if value.masked else lowest(value.dtype)
+            value = operation.fill(
+                0, overhanging, identity(value.dtype, fill), "PAD107", "the maximum at the valid end sees the padding"
+            )
+        elif operation.type == "AveragePool" and not operation.attribute("count_include_pad", 0):
+            if any(w.ceil for w in found):
+                operation.refuse("AveragePool with ceil_mode over the valid end")
+            leak = "the average at the valid end counts the padding"
+            value = operation.fill(0, overhanging, 0.0, "PAD102", leak)
+            arguments = {"atoms": tuple(overhanging), "axes": value.axes}
+            operation.ask(Replace("PAD102", leak, 0, "average_pool", arguments))
+        elif any(w.ceil for w in found):
+            operation.refuse(f"{operation.type} with ceil_mode over the valid end")
+        else:
+            value = operation.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
+    if operation.type != "MaxPool":
+        low = min(low, 0.0)
+        high = max(high, 0.0)
+    sources = atom_sources(value, axes, channel_axis=-1)
+    kinds = window_kinds(value, sources, False, False)
+    if operation.type == "MaxPool" and overhanging and value.masked:
+        base = kinds
+
+        def kinds(region: tuple[int, ...]) -> Kind:  # a window of padding alone is -inf
+            return ANY if region else base(region)
+
+    result = Value(
+        value.dtype, tuple(axes), pads_of(tuple(axes), kinds), None, low, high, finite=value.finite, masked=value.masked
+    )
+    outputs: list[Value | None] = [result]
+    if len(operation.node.outputs) > 1:
+        if value.ragged and operation.uses.get(operation.node.outputs[1].name or "", 0):
+            operation.refuse("MaxPool's flat indices depend on the container's size")
+        outputs.append(replace(result, dtype=ir.DataType.INT64, pads=tuple(Pad.of(FINITE) for _ in result.atoms)))
+    return outputs
+
+
+@rule("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    atoms = [i for a in range(2, value.rank) for i in value.span(a)]
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    if any(value.atoms[i].batch for i in atoms):
+        operation.refuse("a pool over the batch")
+    axes = (*value.axes[:2], *((),) * (value.rank - 2))
+    if ragged and operation.type == "GlobalAveragePool":
+        leak = "the mean over time counts the padding"
+        sizes = tuple(value.atoms[i].size for i in atoms)
+        value = operation.fill(0, ragged, 0.0, "PAD101", leak)
+        arguments = {"axes": tuple(range(2, value.rank)), "keepdims": 1, "sizes": sizes}
+        operation.ask(Replace("PAD101", leak, 0, "mean", arguments))
+    elif ragged:
+        fill = identity(value.dtype, -math.inf)
+        value = operation.fill(0, ragged, fill, "PAD107", "the maximum over time sees the padding")
+    kept = [i for i in range(len(value.atoms)) if i not in atoms]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if value.kind([kept[i] for i in region]).finite else ANY
+
+    pads = pads_of(axes, kind_at)
+    return [Value(value.dtype, axes, pads, None, value.low, value.high, finite=value.finite)]
+
+
+@rule("STFT")
+def short_time_transform(operation: Operation) -> Sequence[Value | None]:
+    """Frames never read past the end: (L - frame) // step + 1 of them."""
+    value = operation.data(0)
+    step = operation.integers(1)
+    frame = operation.integers(3)
+    window = operation.data(2) if operation.present(2) else None
+    if frame is None and window is not None:
+        size = window.size(0)
+        frame = [size.constant] if isinstance(size, Length) and size.is_constant else None
+    if step is None or frame is None:
+        operation.refuse("STFT with a computed frame length")
+    value = operation.prefix_axis(0, 1)
+    length = operation.length_of(value.axes[1])
+    frames = operation.scope.simplify((length - frame[0]) // step[0] + 1)
+    bins = frame[0] // 2 + 1 if operation.attribute("onesided", 1) else frame[0]
+    axes = (value.axes[0], output_axis(operation, length, frames), operation.axis(bins), operation.axis(2))
+    finite = value.everywhere.finite
+    return [Value(value.dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), finite=value.finite)]
+

@@ -1,0 +1,252 @@
+"""Elementwise operators: each element of the result depends on the same element of the operands.
+
+They pass every fact per region. A constant region is evaluated, so zero stays zero where f(0) = 0, and a mask's
+constant meets Where, And, Mul as a constant. ``0 * x`` and ``0 / x`` are zero only beside finite (nonzero) values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, constant, join
+from paddable.graph.facts.numbers import Face
+from paddable.graph.facts.value import Pending, Value
+from paddable.graph.rules.bounds import bounds, keeps_finite
+from paddable.graph.rules.broadcast import Broadcast, broadcast, pads_of
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.registry import rule
+from paddable.graph.rules.symbolic import decide_comparison, difference, elementwise_content
+
+__all__ = ["elementwise"]
+
+_COMPARISONS = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+_BOOLEAN = (*_COMPARISONS, "Not", "And", "Or", "Xor", "IsNaN", "IsInf")
+
+
+def _erf(x: np.ndarray) -> np.ndarray:
+    return np.vectorize(math.erf)(x)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+_EVALUATE: dict[str, Callable[..., np.ndarray]] = {
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power,
+    "Max": lambda *x: np.max(x), "Min": lambda *x: np.min(x), "Sum": lambda *x: np.sum(x),
+    "Neg": np.negative, "Abs": np.abs, "Relu": lambda x: np.maximum(x, 0), "Sqrt": np.sqrt, "Exp": np.exp,
+    "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Erf": _erf, "Sigmoid": _sigmoid,
+    "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Sign": np.sign, "Reciprocal": np.reciprocal,
+    "Not": lambda x: float(not x), "And": lambda x, y: float(bool(x) and bool(y)),
+    "Or": lambda x, y: float(bool(x) or bool(y)), "Xor": lambda x, y: float(bool(x) != bool(y)),
+    "Equal": lambda x, y: float(x == y), "Less": lambda x, y: float(x < y), "LessOrEqual": lambda x, y: float(x <= y),
+    "Greater": lambda x, y: float(x > y), "GreaterOrEqual": lambda x, y: float(x >= y),
+    "IsNaN": lambda x: float(np.isnan(x)), "IsInf": lambda x: float(np.isinf(x)), "Identity": lambda x: x,
+    "Dropout": lambda x: x,
+}  # fmt: skip
+# f(0) = 0 whatever the attributes are
+_ZERO_AT_ZERO = {
+    "LeakyRelu", "Elu", "Selu", "Celu", "Gelu", "Softsign", "HardSwish", "Mish", "Swish", "PRelu", "ThresholdedRelu",
+    "Tan", "Atan", "Asin", "Sinh", "Asinh", "Atanh", "QuickGelu", "FastGelu", "Shrink",
+}  # fmt: skip
+
+
+def _combine(operation: Operation, operands: Sequence[Value], kinds: Sequence[Kind]) -> Kind:
+    """The kind of the result in a region where the operands are of these kinds."""
+    op_type = operation.type
+    result_integer = op_type in _BOOLEAN or _result_type(operation, operands).is_integer()
+    if op_type == "Where":
+        condition = kinds[0].value
+        if condition is not None:
+            return kinds[1] if condition else kinds[2]
+        return join(kinds[1:])
+    if op_type == "And" and any(k.is_zero for k in kinds):
+        return ZERO
+    if op_type == "Or" and any(k.value == 1.0 for k in kinds):
+        return constant(1.0)
+    if op_type in ("IsNaN", "IsInf") and kinds[0].finite:
+        return ZERO
+    if op_type in ("Mul", "BitwiseAnd") and any(k.is_zero for k in kinds) and all(k.finite for k in kinds):
+        return ZERO
+    if op_type == "Div" and kinds[0].is_zero and kinds[1].finite and keeps_finite("Div", operands):
+        return ZERO
+    if op_type in ("Add", "Sub") and all(not k.finite and k.value is not None or k.finite for k in kinds):
+        infinite = [k for k in kinds if not k.finite]
+        if len(infinite) == 1:
+            sign = -1 if op_type == "Sub" and infinite[0] is kinds[1] else 1
+            return constant(sign * float(infinite[0].value or 0.0))
+    if all(k.value is not None for k in kinds):
+        value = _evaluate(operation, [float(k.value) for k in kinds])  # type: ignore[arg-type]
+        if value is not None:
+            return constant(value)
+        if op_type in _ZERO_AT_ZERO and kinds[0].is_zero:
+            return ZERO
+    if result_integer:
+        return FINITE
+    if all(k.finite for k in kinds) and keeps_finite(op_type, operands):
+        return FINITE
+    return ANY
+
+
+def _evaluate(operation: Operation, values: Sequence[float]) -> float | None:
+    op_type = operation.type
+    if op_type == "Cast":
+        to = operation.attribute("to")
+        if to == 9:
+            return float(values[0] != 0)
+        if to == 10:
+            with np.errstate(all="ignore"):
+                return float(np.float16(values[0]))
+        if to in (1, 11, 16):
+            return values[0]
+        return float(int(values[0])) if math.isfinite(values[0]) else None
+    if op_type == "Clip":
+        x = values[0]
+        rest = list(values[1:])
+        low = rest.pop(0) if operation.present(1) else operation.attribute("min", -math.inf)
+        high = rest.pop(0) if operation.present(2) else operation.attribute("max", math.inf)
+        return min(max(x, low), high)
+    function = _EVALUATE.get(op_type)
+    if function is None:
+        return None
+    if op_type == "Div" and operation.peek(0).is_integer:
+        return float(int(values[0] / values[1])) if values[1] else None
+    with np.errstate(all="ignore"):
+        return float(function(*(np.float64(v) for v in values)))
+
+
+def _result_type(operation: Operation, operands: Sequence[Value]) -> ir.DataType:
+    if operation.type in _BOOLEAN:
+        return ir.DataType.BOOL
+    if operation.type == "Cast":
+        return ir.DataType(operation.attribute("to"))
+    if operation.type == "Where":
+        return operands[1].dtype
+    return operands[0].dtype
+
+
+@rule(
+    "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
+    "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf",
+    "Exp", "Floor", "Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",
+    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pow",
+    "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt",
+    "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
+)  # fmt: skip
+def elementwise(operation: Operation) -> Sequence[Value | None]:
+    """Facts per region, known contents where they are arithmetic on lengths."""
+    return [_elementwise(operation)]
+
+
+@rule("Gelu", "QuickGelu", "FastGelu", "BiasGelu", domain="com.microsoft")
+def contrib_activation(operation: Operation) -> Sequence[Value | None]:
+    """The contributed activations behave as Gelu does."""
+    return [_elementwise(operation)]
+
+
+def _operand_indices(operation: Operation) -> list[int]:
+    if operation.type == "Dropout":
+        return [0]
+    return [i for i, operand in enumerate(operation.operands) if operand is not None]
+
+
+def _elementwise(operation: Operation) -> Value:
+    indices = _operand_indices(operation)
+    pending = _carried_pending(operation, indices)
+    if pending is None:
+        for i in indices:
+            operation._settle(i)
+    joined = broadcast(operation, indices)
+    content = elementwise_content(operation, joined)
+    if content is not None:
+        dtype = _result_type(operation, joined.values)
+        low, high = operation.bounds(content, joined.axes)
+        pads = pads_of(joined.axes, lambda region: FINITE)
+        return Value(dtype, joined.axes, pads, content, low, high)
+    gap = difference(joined) if operation.type in _COMPARISONS else None
+    row_axis = _row_axis(operation, joined)
+    one_varies = sum(1 for v in joined.values if v.atoms) == 1
+    for i in indices:
+        operation.data(i, row_axis=row_axis, shifted=one_varies)
+    joined = broadcast(operation, indices)
+    operands = joined.values
+    if gap is not None:
+        gap = difference(joined) or gap
+    atoms = tuple(atom for axis in joined.axes for atom in axis)
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        if gap is not None:
+            decided = decide_comparison(operation, gap, atoms, region)
+            if decided is not None:
+                return constant(float(decided))
+        return _combine(operation, operands, joined.kinds(region))
+
+    dtype = _result_type(operation, operands)
+    low, high = bounds(operation.type, operands, operation.attribute)
+    if operation.type == "Clip":
+        low, high = _clip_bounds(operation, operands)
+    valid = kind_at(())
+    result = Value(
+        dtype,
+        joined.axes,
+        pads_of(joined.axes, kind_at),
+        None,
+        low,
+        high,
+        finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
+        masked=dtype.is_floating_point() and _masked(operation, operands, valid),
+    )
+    return replace(result, pending=pending) if pending is not None else result
+
+
+def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> bool:
+    if operation.type in ("Sigmoid", "Tanh", "Erf", "Relu", "Exp", "HardSigmoid", "Sin", "Cos"):
+        return False
+    if valid.value is not None:
+        return valid.value <= -1e30
+    return any(v.masked or v.valid.value is not None and abs(v.valid.value) >= 1e30 for v in operands)
+
+
+def _clip_bounds(operation: Operation, operands: Sequence[Value]) -> tuple[float, float]:
+    x, rest = operands[0], list(operands[1:])
+    low, high = x.low, x.high
+    if operation.present(1):
+        low = max(low, rest.pop(0).low)
+    elif operation.attribute("min") is not None:
+        low = max(low, float(operation.attribute("min")))
+    if operation.present(2):
+        high = min(high, rest.pop(0).high)
+    elif operation.attribute("max") is not None:
+        high = min(high, float(operation.attribute("max")))
+    return low, max(low, high)
+
+
+def _row_axis(operation: Operation, joined: Broadcast) -> int | None:
+    """Where the batch stands in the result, counted from the right."""
+    if operation.scope.single_row:
+        return None
+    for position, axis in enumerate(joined.axes):
+        if len(axis) == 1 and axis[0].batch:
+            return len(joined.axes) - position
+    return None
+
+
+def _carried_pending(operation: Operation, indices: Sequence[int]) -> Pending | None:
+    """A pending remedy passes through an elementwise node whose other operands are constants."""
+    found = [i for i in indices if operation.peek(i).pending is not None]
+    if len(found) != 1:
+        return None
+    value = operation.peek(found[0])
+    others = [operation.peek(i) for i in indices if i != found[0]]
+    if any(other.ragged or other.content is not None and other.content.face is not Face.CONSTANT for other in others):
+        return None
+    if any(other.rank > value.rank for other in others):
+        return None
+    pending = value.pending
+    operation.operands[found[0]] = replace(value, pending=None)
+    return pending

@@ -1,0 +1,189 @@
+"""Gather, GatherElements and GatherND: reading by index.
+
+Along a constant axis (a table) every index is native's own. Along a ragged axis an index is right as it stands when its
+axis is a prefix and the index was computed from valid data or constants; indices counted from the end are numbers
+used as data, so the run-time length is substituted (PAD106) and the read lands where native's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from paddable.graph.facts.axes import Axes
+from paddable.graph.facts.kinds import ANY, FINITE, Kind, join
+from paddable.graph.facts.numbers import Product
+from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.rules.broadcast import pads_of, same_axis
+from paddable.graph.rules.operation import Operation, merge_axis
+from paddable.graph.rules.registry import rule
+from paddable.lengths import Length, constant
+
+__all__: list[str] = []
+
+
+@rule("Gather")
+def gather(operation: Operation) -> Sequence[Value | None]:
+    value, index = operation.peek(0), operation.peek(1)
+    axis = operation.attribute("axis", 0) % value.rank
+    if isinstance(value.content, Elements) and isinstance(index.content, Elements):
+        picks = index.content.array
+        if all(p is not None and p.is_constant for p in picks.flat):
+            chosen = np.vectorize(lambda p: int(p.fraction), otypes=[np.int64])(picks) if picks.size else picks
+            array = value.content.array.take(chosen, axis=axis)
+            if not isinstance(array, np.ndarray):
+                array = np.array(array, dtype=object)
+            return [Value(value.dtype, tuple(operation.axis(n) for n in array.shape), content=Elements(array))]
+    value = operation._settle(0)
+    if isinstance(value.content, Affine) and not value.content.coefficients:
+        axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
+        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
+    if value.content is not None:
+        value = operation.data(0)
+    index = _guarded(operation, operation.data(1, shifted=True))
+    whole = value.axes[axis]
+    if any(a.ragged or a.batch for a in whole):
+        value, index = _ragged_source(operation, value, index, axis)
+    else:
+        _table_end(operation, value, index, axis)
+    axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
+    return [_gathered(value, index, axis, axes)]
+
+
+def _guarded(operation: Operation, index: Value, position: int = 1) -> Value:
+    """An index whose padding may be out of range is 0 there: a runtime refuses it, or reads outside the table."""
+    if index.content is not None or index.image or not index.ragged:
+        return index
+    loose = [i for i in index.ragged if index.pads[i].strong.value is None]
+    return operation.fill(position, loose, 0.0, "", "an index in the padding may be out of range")
+
+
+def _ragged_source(operation: Operation, value: Value, index: Value, axis: int) -> tuple[Value, Value]:
+    """Reading valid steps of a ragged axis; negative constants count from the end and are emitted from the length."""
+    value = operation.prefix_axis(0, axis)
+    size = operation.length_of(value.axes[axis])
+    content = index.content
+    if isinstance(content, Elements) and all(p is not None and p.is_constant for p in content.array.flat):
+        picks = [int(p.fraction) for p in content.array.flat]
+        if min(picks) < 0:
+            from paddable.graph.facts.numbers import Face, number
+
+            shifted = np.empty(content.array.shape, dtype=object)
+            for i, p in np.ndenumerate(content.array):
+                pick = int(p.fraction)
+                shifted[i] = number(size + pick, Face.SIZE) if pick < 0 else p
+            operation.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
+            from paddable.graph.remedies import UseLength
+
+            if not operation.scope.single_row:
+                operation.refuse("an index from the end differs by row", "export with batch 1")
+            operation.ask(
+                UseLength("PAD105", "an index counted from the end reads the padding", 1, Elements(shifted), index.axes)
+            )
+        if max(picks) >= 0:
+            operation.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
+    elif index.ragged and operation.scope.single_row is False and value.axes[axis][0].batch:
+        operation.refuse("an index reads across the batch")
+    if any(a.batch for a in value.axes[axis]):
+        operation.refuse("an index reads across the batch")
+    return value, index
+
+
+def _table_end(operation: Operation, value: Value, index: Value, axis: int) -> None:
+    """The index must stay inside the table: a position table ends the domain, in the container too."""
+    rows = value.size(axis)
+    if isinstance(rows, Product) or not rows.is_constant:
+        return
+    content = index.content
+    if isinstance(content, Affine) and isinstance(content.base.length, Length) and content.base.divisor == 1:
+        highest = content.base.length
+        for i, c in content.coefficients:
+            if c.denominator != 1:
+                return
+            if c > 0:
+                highest = highest + (index.atoms[i].size - 1) * int(c)
+        operation.need(rows - 1 - highest, f"the table of {rows} rows ends")
+
+
+def _gathered(value: Value, index: Value, axis: int, axes: Axes) -> Value:
+    before = [i for k in range(axis) for i in value.span(k)]
+    after = [i for k in range(axis + 1, value.rank) for i in value.span(k)]
+    count = len(index.atoms)
+    back: dict[int, tuple[str, int]] = {}
+    for new, old in enumerate(before):
+        back[new] = ("value", old)
+    for k in range(count):
+        back[len(before) + k] = ("index", k)
+    for k, old in enumerate(after):
+        back[len(before) + count + k] = ("value", old)
+    own_axis = [i for i in value.span(axis) if value.atoms[i].ragged]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        rows = [back[i][1] for i in region if back[i][0] == "value"]
+        picks = [back[i][1] for i in region if back[i][0] == "index"]
+        if not picks:
+            return value.kind(rows)
+        # padding of the index may point anywhere, also into the source's padding
+        return join([value.kind(rows), *(value.kind([*rows, i]) for i in own_axis)])
+
+    pads = pads_of(axes, kind_at)
+    return replace(value, axes=axes, pads=pads, content=None, pending=None)
+
+
+@rule("GatherElements")
+def gather_elements(operation: Operation) -> Sequence[Value | None]:
+    value, index = operation.data(0), _guarded(operation, operation.data(1))
+    axis = operation.attribute("axis", 0) % value.rank
+    if any(len(a) > 1 for a in value.axes[axis : axis + 1]):
+        merged = merge_axis(operation.scope, value, axis)
+        if merged is None:
+            operation.refuse("GatherElements along a merged axis")
+        value = merged
+    for k in range(value.rank):
+        if k == axis:
+            continue
+        if index.axes[k] and not same_axis(operation.scope, value.axes[k], index.axes[k]):
+            operation.refuse("GatherElements with an index that covers a part of an axis")
+    finite = all(value.kind(r).finite for r in _all(value))
+    pads = tuple(Pad.of(FINITE if finite else ANY) for a in index.axes for _ in a)
+    return [replace(value, axes=index.axes, pads=pads, content=None, pending=None)]
+
+
+def _all(value: Value) -> list[tuple[int, ...]]:
+    from paddable.graph.rules.broadcast import regions
+
+    return list(regions(value.atoms))
+
+
+@rule("GatherND")
+def gather_nd(operation: Operation) -> Sequence[Value | None]:
+    """Reading by index tuples. A uniform source gives the same whatever the index is; else indices must be valid."""
+    value, index = operation.peek(0), operation.peek(1)
+    batch_dims = operation.attribute("batch_dims", 0)
+    width = operation.length_of(index.axes[-1]) if index.axes[-1] else constant(1)
+    if not width.is_constant:
+        operation.refuse("GatherND with tuples of varying width")
+    depth = width.constant
+    axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
+    if isinstance(value.content, Affine) and not value.content.coefficients:
+        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
+    value, index = operation.data(0), _guarded(operation, operation.data(1))
+    if batch_dims:
+        for k in range(batch_dims):
+            if not same_axis(operation.scope, value.axes[k], index.axes[k]):
+                operation.refuse("GatherND with batch axes that differ")
+    if any(a.batch for k in range(batch_dims, batch_dims + depth) for a in value.axes[k]):
+        operation.refuse("an index reads across the batch")
+    if any(len(value.axes[k]) > 1 for k in range(batch_dims, batch_dims + depth)):
+        operation.refuse("GatherND along a merged axis")
+    constants = operation.constant(1)
+    if constants is not None and (constants < 0).any() and any(
+        a.ragged for k in range(batch_dims, batch_dims + depth) for a in value.axes[k]
+    ):
+        operation.refuse("an index counted from the end reads the padding", "use a slice from the end")
+    finite = all(value.kind(r).finite for r in _all(value))
+    pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
+    return [replace(value, axes=axes, pads=pads, content=None, pending=None)]
+

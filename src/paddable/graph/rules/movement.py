@@ -1,0 +1,281 @@
+"""Data movement that only reorders or regroups atoms: Transpose, Squeeze, Unsqueeze, Reshape, Flatten, Expand, Tile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from paddable.graph.facts.axes import Atom, Axes, axis_size, fixed
+from paddable.graph.facts.kinds import Kind
+from paddable.graph.facts.numbers import Number, Product, product
+from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.registry import rule
+from paddable.graph.rules.relative import relative_view
+from paddable.graph.rules.regroup import Origin, regroup
+from paddable.lengths import Length, constant
+
+__all__ = ["moved", "target_axes"]
+
+
+def moved(value: Value, axes: Axes, origins: Sequence[Origin], content: Elements | Affine | None) -> Value:
+    """The value with new axes whose atoms come from old ones; facts follow their atoms."""
+    pads = tuple(value.pads[o.atom] if o.atom is not None else Pad() for o in origins)
+    pending = value.pending
+    if pending is not None:
+        place = [i for i, o in enumerate(origins) if o.atom == pending.atom and o.stride == 1]
+        if len(place) == 1:
+            pending = replace(pending, atom=place[0])
+        else:
+            pending.token.commit()
+            pending = None
+    return replace(value, axes=axes, pads=pads, content=content, pending=pending)
+
+
+def _renumbered(content: Elements | Affine | None, origins: Sequence[Origin]) -> Affine | None:
+    if not isinstance(content, Affine):
+        return None
+    coefficients: list[tuple[int, Fraction]] = []
+    for old, coefficient in content.coefficients:
+        places = [i for i, origin in enumerate(origins) if origin.atom == old]
+        if not places:
+            return None
+        coefficients += [(i, coefficient * origins[i].stride) for i in places]
+    return Affine(content.base, tuple(coefficients))
+
+
+@rule("Transpose")
+def transpose(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    order = operation.attribute("perm") or list(reversed(range(value.rank)))
+    axes = tuple(value.axes[i] for i in order)
+    origins = [Origin(k) for i in order for k in value.span(i)]
+    content = value.content
+    if isinstance(content, Elements):
+        content = Elements(content.array.transpose(list(order)))
+    else:
+        content = _renumbered(content, origins)
+    return [moved(value, axes, origins, content)]
+
+
+def _axes_argument(operation: Operation) -> list[int] | None:
+    """``axes`` as an attribute (before opset 13) or as an input."""
+    listed = operation.attribute("axes")
+    return list(listed) if listed is not None else operation.integers(1)
+
+
+@rule("Squeeze")
+def squeeze(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    listed = _axes_argument(operation)
+    if listed is None:
+        dropped = {i for i, axis in enumerate(value.axes) if not axis}
+    else:
+        dropped = {a % value.rank for a in listed}
+    for i in dropped:
+        if value.axes[i]:
+            size = axis_size(value.axes[i])
+            operation.refuse(f"Squeeze of an axis of size {size}")
+    return [_with_axes(value, tuple(axis for i, axis in enumerate(value.axes) if i not in dropped))]
+
+
+@rule("Unsqueeze")
+def unsqueeze(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    listed = _axes_argument(operation) or []
+    rank = value.rank + len(listed)
+    new = {a % rank for a in listed}
+    old = iter(value.axes)
+    return [_with_axes(value, tuple(() if i in new else next(old) for i in range(rank)))]
+
+
+def _with_axes(value: Value, axes: Axes) -> Value:
+    """Only axes of size 1 come or go: atoms keep their order."""
+    content = value.content
+    if isinstance(content, Elements):
+        shape = [axis_size(axis) for axis in axes]
+        content = Elements(content.array.reshape([s.constant for s in shape]))  # type: ignore[union-attr]
+    return replace(value, axes=axes, content=content)
+
+
+def _reshape_sizes(operation: Operation, value: Value) -> list[Length | Product]:
+    """Target sizes with 0 (copy) and -1 (infer) resolved."""
+    sizes: list[Length | Product] = []
+    inferred: int | None = None
+    allow_zero = operation.attribute("allowzero", 0)
+    for i, wanted in enumerate(operation.sizes(1)):
+        if wanted.is_constant and wanted.fraction == -1:
+            inferred = i
+            sizes.append(constant(1))
+        elif wanted.is_constant and wanted.fraction == 0 and not allow_zero:
+            sizes.append(value.size(i))
+        elif wanted.divisor != 1:
+            operation.refuse(f"a target size is the fraction {wanted}")
+        else:
+            sizes.append(wanted.length)
+    if inferred is not None:
+        sizes[inferred] = _remainder(operation, value, sizes)
+    return sizes
+
+
+def _remainder(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Length | Product:
+    scope = operation.scope
+    total = product(1, *(atom.size for atom in value.atoms))
+    scale = total.scale if isinstance(total, Product) else (total.constant if total.is_constant else 1)
+    left = list(total.factors) if isinstance(total, Product) else ([] if total.is_constant else [total])
+    known = product(1, *sizes)
+    divisor = known.scale if isinstance(known, Product) else (known.constant if known.is_constant else 1)
+    for factor in known.factors if isinstance(known, Product) else ([] if known.is_constant else [known]):
+        for k, own in enumerate(left):
+            quotient = scope.ratio(own * scale, factor)
+            if quotient is not None:
+                left.pop(k)
+                scale = quotient
+                break
+            if scope.same(own, factor):
+                left.pop(k)
+                break
+        else:
+            operation.refuse(f"the size inferred for -1 is not a length: {total} / {known}")
+    if scale % divisor == 0:
+        return product(scale // divisor, *left)
+    if len(left) == 1:
+        whole = left[0] * scale
+        if scope.need_multiple(whole, divisor, f"{whole} must be a multiple of {divisor}"):
+            return scope.simplify(whole // divisor)
+    operation.refuse(f"{total} elements do not divide into {known}")
+
+
+@rule("Reshape")
+def reshape(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    sizes = _reshape_sizes(operation, value)
+    viewed = relative_view(operation, value, sizes)
+    if viewed is not None:
+        return [viewed]
+    return [reshaped(operation, value, sizes)]
+
+
+def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Value:
+    """Regroup a value to given native sizes."""
+    result = regroup(operation.scope, value.atoms, sizes)
+    if isinstance(result, str):
+        operation.refuse(
+            f"Reshape [{', '.join(str(axis_size(a)) for a in value.axes)}] -> [{', '.join(map(str, sizes))}]: {result}",
+            "reshape so that the time axis is kept whole, or split it by a divisor that holds at every length",
+        )
+    content = value.content
+    if isinstance(content, Elements):
+        content = Elements(content.array.reshape([s.constant for s in sizes]))  # type: ignore[union-attr]
+    else:
+        content = _renumbered(content, result.origins)
+    if not all(a.prefix for a in value.atoms) and any(o.stride != 1 for o in result.origins):
+        operation.refuse("a shifted axis is split")
+    return moved(value, result.axes, result.origins, content)
+
+
+@rule("Flatten")
+def flatten(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    axis = operation.attribute("axis", 1)
+    axis = axis + value.rank if axis < 0 else axis
+    sizes = [
+        product(1, *(axis_size(a) for a in value.axes[:axis])),
+        product(1, *(axis_size(a) for a in value.axes[axis:])),
+    ]
+    return [reshaped(operation, value, sizes)]
+
+
+def target_axes(operation: Operation, numbers: Sequence[Number]) -> Axes:
+    """Axes of a value made to a computed shape (Expand, ConstantOfShape)."""
+    axes = []
+    for wanted in numbers:
+        if wanted.divisor != 1:
+            operation.refuse(f"a size is the fraction {wanted}")
+        length = wanted.length
+        if isinstance(length, Length) and not length.is_constant:
+            operation.need(length - 1, f"the size {length} must be positive")
+        axes.append(operation.axis(length))
+    return tuple(axes)
+
+
+@rule("Expand")
+def expand(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    target = target_axes(operation, operation.sizes(1))
+    rank = max(value.rank, len(target))
+    own = ((),) * (rank - value.rank) + value.axes
+    wanted = ((),) * (rank - len(target)) + target
+    axes: list[tuple[Atom, ...]] = []
+    origins: list[Origin] = []
+    position = 0
+    for a, b in zip(own, wanted, strict=True):
+        if a:
+            sizes = axis_size(a), axis_size(b)
+            if b and not operation.scope.same(*sizes):
+                operation.refuse(f"Expand of size {sizes[0]} to {sizes[1]}")
+            axes.append(a)
+            origins += [Origin(position + k) for k in range(len(a))]
+            position += len(a)
+        else:
+            axes.append(b)
+            origins += [Origin(None)] * len(b)
+    content = value.content
+    if isinstance(content, Elements):
+        content = Affine(value.scalar) if value.scalar is not None else None
+    else:
+        content = _renumbered(content, origins)
+    result = moved(value, tuple(axes), origins, content)
+    places = {o.atom: i for i, o in enumerate(origins) if o.atom is not None}
+    back = {i: o.atom for i, o in enumerate(origins)}
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return value.kind([k for k in (back[i] for i in region) if k is not None])
+
+    del places
+    return [replace(result, pads=pads_of(result.axes, kind_at))]
+
+
+@rule("Tile")
+def tile(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    axes: list[tuple[Atom, ...]] = []
+    origins: list[Origin] = []
+    for position, count in enumerate(operation.sizes(1)):
+        axis, span = value.axes[position], value.span(position)
+        once = count.is_constant and count.fraction == 1
+        if once:
+            axes.append(axis)
+            origins += [Origin(k) for k in span]
+            continue
+        if count.divisor != 1 or isinstance(count.length, Product):
+            operation.refuse("Tile by a computed fraction")
+        outer = operation.axis(count.length)
+        axes.append((*outer, *axis))
+        origins += [Origin(None)] * len(outer) + [Origin(k) for k in span]
+    content = value.content
+    if isinstance(content, Elements):
+        content = Affine(value.scalar) if value.scalar is not None else _tiled(operation, content)
+    else:
+        content = _renumbered(content, origins)
+    back = {i: o.atom for i, o in enumerate(origins)}
+    result = moved(value, tuple(axes), origins, content)
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return value.kind([k for k in (back[i] for i in region) if k is not None])
+
+    return [replace(result, pads=pads_of(result.axes, kind_at))]
+
+
+def _tiled(operation: Operation, content: Elements) -> Elements | None:
+    counts = operation.sizes(1)
+    if not all(c.is_constant for c in counts):
+        return None
+    return Elements(np.tile(content.array, [int(c.fraction) for c in counts]))
+
+
+__all__ += ["fixed", "reshaped"]

@@ -1,0 +1,113 @@
+"""Normalisation: framewise forms pass, statistics over time are taken over the valid steps in two passes (PAD101)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from paddable.graph.facts.kinds import ANY, FINITE, Kind
+from paddable.graph.facts.value import Value
+from paddable.graph.remedies import Replace
+from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.registry import rule
+from paddable.lengths import Length
+
+__all__: list[str] = []
+
+_LEAK = "mean and variance over time count the padding"
+
+
+def _framewise(value: Value) -> Value:
+    """Each padding step depends on itself alone; an epsilon keeps it finite."""
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if value.kind(region).finite else ANY
+
+    return Value(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)
+
+
+@rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
+def layer_normalisation(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    axis = operation.attribute("axis", -1) % value.rank
+    atoms = [i for a in range(axis, value.rank) for i in value.span(a)]
+    if any(value.atoms[i].batch for i in atoms):
+        operation.refuse("a normalisation over the batch mixes rows of different lengths")
+    if any(value.atoms[i].ragged for i in atoms):
+        operation.refuse(
+            "LayerNormalization over time needs weights of the length", "normalise the channels, or use GroupNorm"
+        )
+    if len(operation.node.outputs) > 1:
+        used = [o for o in operation.node.outputs[1:] if operation.uses.get(o.name or "", 0)]
+        if used:
+            operation.refuse(f"{operation.type} with used statistics outputs")
+    return [_framewise(value), *[None] * (len(operation.node.outputs) - 1)]
+
+
+@rule("SimplifiedLayerNormalization", domain="com.microsoft")
+def simplified_layer_normalisation(operation: Operation) -> Sequence[Value | None]:
+    return layer_normalisation(operation)
+
+
+@rule("BatchNormalization")
+def batch_normalisation(operation: Operation) -> Sequence[Value | None]:
+    """Inference only: an affine map per channel, framewise."""
+    if operation.attribute("training_mode", 0) or len(operation.node.outputs) > 1:
+        operation.refuse("BatchNormalization in training mode", "export the model in eval mode")
+    value = operation.data(0)
+    if value.rank > 1 and any(a.ragged for a in value.axes[1]):
+        operation.refuse("BatchNormalization over time as channels")
+    return [_framewise(value)]
+
+
+@rule("InstanceNormalization", "GroupNormalization")
+def instance_normalisation(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    reduced = list(range(2, value.rank))
+    groups = 0
+    atoms = [i for a in reduced for i in value.span(a)]
+    if operation.type == "GroupNormalization":
+        groups = operation.attribute("num_groups")
+        atoms += list(value.span(1))
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    if any(value.atoms[i].batch for i in atoms):
+        operation.refuse("a normalisation over the batch mixes rows of different lengths")
+    if any(a.ragged for a in value.axes[1]):
+        operation.refuse("the channels vary with the length")
+    if ragged:
+        channels = value.size(1)
+        if not isinstance(channels, Length) or not channels.is_constant:
+            operation.refuse("the channels vary")
+        sizes = tuple(value.atoms[i].size for a in reduced for i in value.span(a))
+        arguments = {
+            "axes": value.axes,
+            "atoms": tuple(ragged),
+            "sizes": sizes,
+            "channels": channels.constant,
+            "groups": groups,
+            "epsilon": float(operation.attribute("epsilon", 1e-5)),
+            "grouped_scale": operation.type == "GroupNormalization" and operation.version < 21,
+        }
+        operation.ask(Replace("PAD101", _LEAK, 0, "normalise", arguments))
+    kept = [i for i in range(len(value.atoms)) if i not in atoms]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        rows = [i for i in region if i in kept]
+        if ragged:  # the padding is filled inside
+            return FINITE if value.kind(rows).finite else ANY
+        return FINITE if value.kind(region).finite else ANY
+
+    return [Value(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)]
+
+
+@rule("LpNormalization", "MeanVarianceNormalization")
+def vector_normalisation(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    axes = [operation.attribute("axis", -1) % value.rank]
+    if operation.type == "MeanVarianceNormalization":
+        axes = [a % value.rank for a in operation.attribute("axes", [0, 2, 3])]
+    if any(a.ragged or a.batch for axis in axes for a in value.axes[axis]):
+        operation.refuse(f"{operation.type} over time", "write it as ReduceMean, Sub, Mul")
+    kinds = pads_of(value.axes, lambda region: ANY)
+    return [Value(value.dtype, value.axes, kinds, None, -math.inf, math.inf, finite=False)]

@@ -1,0 +1,387 @@
+"""One node as a rule sees it: facts of its operands, decisions, and the remedies it asks for.
+
+A rule never edits the graph. It reads operands through :meth:`Operation.data` (as data) or :meth:`Operation.sizes` (as
+a shape), which is where a number's right face is chosen, asks for remedies, and returns facts of the outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, NoReturn
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.graph.facts.axes import Atom, Axes, Axis, axis_size
+from paddable.graph.facts.kinds import ANY, FINITE, Kind
+from paddable.graph.facts.numbers import Face, Number, Product, number
+from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.remedies import Fill, Remedy, Segment, Take, UseLength, UseSize
+from paddable.graph.scope import Scope
+from paddable.lengths import Length, Undecided
+from paddable.lengths import constant as length_constant
+
+__all__ = ["NoProof", "Operation"]
+
+
+class NoProof(Exception):
+    """A rule found no proof: the reason and, if known, the rewrite that would help."""
+
+    def __init__(self, reason: str, fix: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.fix = reason, fix
+
+
+@dataclass
+class Operation:
+    """A node with the facts of its operands.
+
+    Attributes:
+        node: the node; rules read attributes only.
+        version: opset version of the node's domain.
+        operands: facts per input, None for an absent optional input.
+        scope: the domain and its decisions.
+        constants: input position to constant array, where the input is an initialiser.
+    """
+
+    node: ir.Node
+    version: int
+    operands: list[Value | None]
+    scope: Scope
+    constants: dict[int, np.ndarray]
+    remedies: list[Remedy] = field(default_factory=list)
+    uses: dict[str, int] = field(default_factory=dict)
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    @property
+    def type(self) -> str:
+        return self.node.op_type
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """An attribute's Python value, or the default."""
+        found = self.node.attributes.get(name)
+        return default if found is None else found.value
+
+    def present(self, index: int) -> bool:
+        return index < len(self.operands) and self.operands[index] is not None
+
+    def constant(self, index: int) -> np.ndarray | None:
+        """The operand as a constant array, None when it is computed or absent."""
+        return self.constants.get(index)
+
+    def peek(self, index: int) -> Value:
+        """The operand's facts as they stand, with neither face chosen. Only for symbolic evaluation."""
+        value = self.operands[index]
+        if value is None:
+            self.refuse(f"input {index} of {self.type} is missing")
+        return value
+
+    def data(self, index: int, *, row_axis: int | None = None, shifted: bool = False) -> Value:
+        """The operand used as data: correct on its valid part.
+
+        Numbers computed from shapes are emitted again from the run-time length (PAD106).
+
+        Args:
+            index: the input.
+            row_axis: the axis, counted from the right, in which the result has the batch; allows one value a row.
+            shifted: accept a value whose valid part does not start at index 0.
+        """
+        value = self._settle(index)
+        content = value.content
+        if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
+            value = self._use_length(index, value, content, row_axis, shifted)
+        if not shifted and any(not atom.prefix for atom in value.atoms):
+            value = self._align(index, value)
+        return value
+
+    def _settle(self, index: int) -> Value:
+        """Force a pending remedy: this use reads the steps that are still wrong."""
+        value = self.peek(index)
+        if value.pending is not None:
+            value.pending.token.commit()
+            value = replace(value, pending=None)
+            self.operands[index] = value
+        return value
+
+    def _stable(self, content: Elements | Affine) -> bool:
+        numbers = content.array.flat if isinstance(content, Elements) else [content.base]
+        for found in numbers:
+            if found is None or found.face is Face.MIXED:
+                return False
+            if found.is_constant:
+                continue
+            length = found.integer
+            if length is None or self.scope.domain.is_constant(length) is None:
+                return False
+        return True
+
+    def _use_length(
+        self, index: int, value: Value, content: Elements | Affine, row_axis: int | None, shifted: bool
+    ) -> Value:
+        if shifted and isinstance(content, Affine) and len(content.coefficients) == 1:
+            moved = self._shift_of(value, content)
+            if moved is not None:
+                return moved
+        if isinstance(content, Elements) and any(x is None or isinstance(x.length, Product) for x in content.array.flat):
+            self.refuse("a value computed from shapes is used as data and is not known symbolically")
+        axes = value.axes
+        if not self.scope.single_row:
+            if row_axis is None or (len(axes) >= row_axis and axes[len(axes) - row_axis] != ()):
+                self.refuse(
+                    "a length used as data has no batch axis, and each row has a length of its own",
+                    "export with batch 1, or compute the length per row",
+                )
+            missing = max(0, row_axis - len(axes))
+            axes = ((),) * missing + axes
+            place = len(axes) - row_axis
+            axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])
+        self.ask(
+            UseLength("PAD106", "a length computed from the container's size is used as data", index, content, axes, row_axis)
+        )
+        low, high = self.bounds(content, value.axes)
+        pads = tuple(Pad.of(FINITE) for axis in axes for _ in axis)
+        value = Value(value.dtype, axes, pads, None, low, high)
+        self.operands[index] = value
+        return value
+
+    @property
+    def rows(self) -> Length:
+        from paddable.graph.scope import BATCH
+        from paddable.lengths import symbol
+
+        return symbol(BATCH)
+
+    def _shift_of(self, value: Value, content: Affine) -> Value | None:
+        """Keep the physical vector base(C) + c*i and move the valid part instead: base(n) + c*i sits at i + k(C-n)."""
+        ((position, coefficient),) = content.coefficients
+        atom = value.atoms[position]
+        base = content.base
+        if not isinstance(base.length, Length) or base.face is not Face.SIZE or not atom.ragged:
+            return None
+        linear = base.length.linear()
+        if linear is None or coefficient == 0:
+            return None
+        slopes, _ = linear
+        shift = length_constant(0)
+        from paddable.lengths import symbol
+
+        for name, slope in slopes.items():
+            steps = Fraction(-slope, base.divisor) / coefficient
+            if steps.denominator != 1 or steps < 0:
+                return None
+            shift = shift + symbol(name) * int(steps)
+        if not all(
+            self.scope.domain.monotone(atom.size - shift, name) for name in atom.size.symbols | shift.symbols
+        ):
+            return None
+        axes = _replace_atom(value.axes, position, replace(atom, shift=shift))
+        low, high = self.bounds(content, value.axes)
+        moved = Value(value.dtype, axes, tuple(Pad.of(FINITE) for _ in value.atoms), None, low, high)
+        self.operands[self._index_of(value)] = moved
+        return moved
+
+    def _index_of(self, value: Value) -> int:
+        return next(i for i, operand in enumerate(self.operands) if operand is value)
+
+    def _align(self, index: int, value: Value) -> Value:
+        """Move a shifted valid part to the front by a run-time gather."""
+        for axis in range(value.rank):
+            for atom in value.axes[axis]:
+                if atom.prefix:
+                    continue
+                if len(value.axes[axis]) != 1:
+                    self.refuse("the valid part of a merged axis is not a prefix")
+                segments = (Segment(length_constant(0), -atom.shift, atom.shift),)
+                value = self.take(
+                    index, axis, atom.size, segments, "PAD105", "the valid part is counted from the end of the container"
+                )
+        return value
+
+    def sizes(self, index: int) -> list[Number]:
+        """The operand used as a shape: its elements, with the container's face (lengths are emitted as sizes)."""
+        value = self.peek(index)
+        content = value.content
+        if isinstance(content, Affine):
+            count = math.prod(_known(axis_size(a)) or 0 for a in value.axes) if value.axes else 1
+            if content.coefficients or (value.axes and not count):
+                self.refuse("a shape is computed from an index vector", "compute the size from x.shape")
+            content = Elements(np.array([content.base] * count, dtype=object))
+        if content is None or any(x is None for x in content.array.flat):
+            self.refuse(
+                "a size is computed from data, so no fixed shape exists",
+                "write the operation with a mask instead of a size (see PAD190)",
+            )
+        if content.face in (Face.LENGTH, Face.MIXED):
+            if any(isinstance(x.length, Product) for x in content.array.flat):
+                self.refuse("a size is a product of run-time lengths")
+            self.ask(UseSize("", "a shape is computed from the length input", index, content))
+            content = Elements(
+                np.array([number(x.length, Face.SIZE) if x.divisor == 1 else x for x in content.array.flat], dtype=object)
+            )
+        return list(content.array.flat)
+
+    def integers(self, index: int) -> list[int] | None:
+        """The operand as constant integers, None when it is absent; a varying one is refused."""
+        if not self.present(index):
+            return None
+        numbers = self.sizes(index)
+        if not all(x.is_constant for x in numbers):
+            self.refuse(f"input {index} of {self.type} varies with the length")
+        return [int(x.fraction) for x in numbers]
+
+    def bounds(self, content: Elements | Affine, axes: Axes) -> tuple[float, float]:
+        """Bounds of a known content over the domain and its valid indices."""
+        if isinstance(content, Affine) and content.coefficients:
+            return -math.inf, math.inf
+        numbers = [content.base] if isinstance(content, Affine) else list(content.array.flat)
+        lows, highs = [], []
+        for found in numbers:
+            if found is None or isinstance(found.length, Product):
+                return -math.inf, math.inf
+            low, high = self.scope.domain.bounds(found.length)
+            lows.append(-math.inf if low is None else low / found.divisor)
+            highs.append(math.inf if high is None else high / found.divisor)
+        return (min(lows), max(highs)) if lows else (-math.inf, math.inf)
+
+    # -- remedies ----------------------------------------------------------------------------------------------
+
+    def ask(self, remedy: Remedy) -> None:
+        self.remedies.append(remedy)
+
+    def fill(self, index: int, atoms: Iterable[int], value: float, code: str, leak: str) -> Value:
+        """Ask for the padding of an operand to be filled along some atoms, and return its facts afterwards.
+
+        Nothing is asked for where the padding has the value already: along one atom the weak fact suffices, along
+        several each needs the strong one.
+        """
+        operand = self.peek(index)
+        ragged = [i for i in atoms if operand.atoms[i].ragged]
+        facts = [operand.pads[i].weak if len(ragged) == 1 else operand.pads[i].strong for i in ragged]
+        wanted = tuple(i for i, fact in zip(ragged, facts, strict=True) if fact.value != float(value))
+        if wanted:
+            self.ask(Fill(code, leak, index, operand.axes, wanted, value))
+            operand = operand.with_fill(wanted, value)
+            self.operands[index] = operand
+        return operand
+
+    def take(
+        self,
+        index: int,
+        axis: int,
+        size: Length,
+        segments: Sequence[Segment],
+        code: str,
+        leak: str,
+        *,
+        instead: bool = False,
+    ) -> Value:
+        """Ask for a run-time gather along one axis of an operand, and return its facts afterwards."""
+        operand = self.peek(index)
+        if len(operand.axes[axis]) > 1:
+            self.refuse("a run-time gather along a merged axis")
+        source = axis_size(operand.axes[axis])
+        assert isinstance(source, Length)
+        self.ask(Take(code, leak, index, axis, operand.axes, size, source, tuple(segments), instead=instead))
+        new_axis = self.scope.axis(size)
+        axes = (*operand.axes[:axis], new_axis, *operand.axes[axis + 1 :])
+        pads: list[Pad] = []
+        finite = all(operand.kind(region).finite for region in _regions(operand))
+        for position, old in enumerate(operand.axes):
+            if position == axis:
+                pads += [Pad.of(FINITE if finite else ANY) for _ in new_axis]
+            else:
+                pads += [operand.pads[i] for i in operand.span(position)][: len(old)]
+        taken = replace(operand, axes=axes, pads=tuple(pads), content=None, pending=None)
+        self.operands[index] = taken
+        return taken
+
+    # -- decisions ---------------------------------------------------------------------------------------------
+
+    def refuse(self, reason: str, fix: str = "") -> NoReturn:
+        """No proof: stop with a reason that names this node."""
+        raise NoProof(reason, fix)
+
+    def need(self, length: Length, reason: str) -> None:
+        """State that ``length >= 0``; the model's domain shrinks to where it holds."""
+        if not self.scope.need(length, reason):
+            self.refuse(f"{reason}: {length} >= 0 holds at no length")
+
+    def axis(self, size: Length | Product | int) -> Axis:
+        return self.scope.axis(size)
+
+    def prefix_axis(self, index: int, axis: int) -> Value:
+        """The operand with the atoms of one axis merged to a single one, its padding a suffix."""
+        value = self.data(index)
+        merged = merge_axis(self.scope, value, axis)
+        if merged is None:
+            self.refuse("padding is interleaved with valid steps on this axis")
+        return merged
+
+    def length_of(self, axis: Axis) -> Length:
+        size = axis_size(axis)
+        if isinstance(size, Product):
+            self.refuse("an axis is a product of lengths")
+        return size
+
+    def decided(self, condition: Any) -> bool:
+        """Evaluate a domain decision, undecidable counting as no."""
+        try:
+            return bool(condition())
+        except Undecided:
+            return False
+
+
+def merge_axis(scope: Scope, value: Value, axis: int) -> Value | None:
+    """Merge ``(R, constants...)`` to one prefix atom; None when a constant or the batch stands in front of R."""
+    atoms = value.axes[axis]
+    if len(atoms) <= 1:
+        return value
+    span = value.span(axis)
+    if any(a.batch for a in atoms):
+        return None
+    if all(a.fixed for a in atoms):
+        merged = Atom(length_constant(math.prod(a.size.constant for a in atoms)))
+        pad = Pad.of(ANY)
+    elif atoms[0].ragged and atoms[0].prefix and all(a.fixed for a in atoms[1:]):
+        scale = math.prod(a.size.constant for a in atoms[1:])
+        merged = Atom(scope.simplify(atoms[0].size * scale), ragged=True)
+        pad = value.pads[span[0]]
+    else:
+        return None
+    pads = (*value.pads[: span.start], pad, *value.pads[span.stop :])
+    axes = (*value.axes[:axis], (merged,), *value.axes[axis + 1 :])
+    return replace(value, axes=axes, pads=pads, content=None)
+
+
+def _replace_atom(axes: Axes, position: int, atom: Atom) -> Axes:
+    result, count = [], 0
+    for axis in axes:
+        result.append(tuple(atom if count + k == position else old for k, old in enumerate(axis)))
+        count += len(axis)
+    return tuple(result)
+
+
+def _known(size: Length | Product) -> int | None:
+    return size.constant if isinstance(size, Length) and size.is_constant else None
+
+
+def _regions(value: Value) -> Iterable[tuple[int, ...]]:
+    import itertools
+
+    for count in range(len(value.ragged) + 1):
+        yield from itertools.combinations(value.ragged, count)
+
+
+def all_finite(value: Value) -> bool:
+    """No element, valid or padding, is NaN or infinite."""
+    return value.everywhere.finite
+
+
+def weakest(kinds: Iterable[Kind]) -> Kind:
+    from paddable.graph.facts.kinds import join
+
+    return join(kinds)

@@ -1,0 +1,211 @@
+"""Reductions over time: the padding is filled with the identity, a mean is divided by the run-time length (PAD101/107)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from paddable.graph.facts.axes import Axes
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
+from paddable.graph.facts.value import Value
+from paddable.graph.remedies import Replace
+from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.registry import rule
+
+__all__ = ["lowest", "reduced"]
+
+_IDENTITY = {
+    "ReduceSum": 0.0, "ReduceMean": 0.0, "ReduceL1": 0.0, "ReduceL2": 0.0, "ReduceSumSquare": 0.0, "ReduceLogSum": 0.0,
+    "ReduceProd": 1.0, "ReduceMax": -math.inf, "ReduceMin": math.inf, "ReduceLogSumExp": -math.inf,
+}  # fmt: skip
+
+
+def lowest(dtype: ir.DataType) -> float:
+    """The lowest finite number of a type (integers: the minimum)."""
+    import numpy as np
+
+    numpy_type = dtype.numpy()
+    if dtype.is_integer():
+        return float(np.iinfo(numpy_type).min)
+    try:
+        return float(np.finfo(numpy_type).min)
+    except ValueError:  # bfloat16
+        return -3.3895313892515355e38
+
+
+def identity(dtype: ir.DataType, value: float) -> float:
+    """The identity in a type: integers have no infinity."""
+    if math.isinf(value) and not dtype.is_floating_point():
+        import numpy as np
+
+        info = np.iinfo(dtype.numpy())
+        return float(info.min if value < 0 else info.max)
+    return value
+
+
+def axes_of(operation: Operation, rank: int) -> list[int]:
+    """Reduced axes from the attribute or the input; all of them when absent."""
+    listed = operation.attribute("axes")
+    if listed is None and operation.present(1):
+        listed = operation.integers(1)
+    if listed is None or len(listed) == 0:
+        return [] if operation.attribute("noop_with_empty_axes", 0) else list(range(rank))
+    return sorted(a % rank for a in listed)
+
+
+@rule(
+    "ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceProd", "ReduceMax",
+    "ReduceMin", "ReduceLogSumExp",
+)  # fmt: skip
+def reduction(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    axes = axes_of(operation, value.rank)
+    atoms = [i for a in axes for i in value.span(a)]
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    if any(value.atoms[i].batch for i in atoms):
+        operation.refuse("a reduction over the batch mixes rows of different lengths")
+    before = value
+    if ragged:
+        fill = identity(value.dtype, _IDENTITY[operation.type])
+        if operation.type == "ReduceMean":
+            value = operation.fill(0, ragged, fill, "PAD101", "the mean over time counts the padding")
+            sizes = tuple(value.atoms[i].size for i in atoms)
+            arguments = {"axes": tuple(axes), "keepdims": operation.attribute("keepdims", 1), "sizes": sizes}
+            operation.ask(Replace("PAD101", "the mean over time counts the padding", 0, "mean", arguments))
+        elif math.isinf(_IDENTITY[operation.type]):
+            value = operation.fill(0, ragged, fill, "PAD107", "the extremum over time sees the padding")
+        else:
+            value = operation.fill(0, ragged, fill, "PAD101", "the sum over time counts the padding")
+    result_axes = reduced(value.axes, axes, bool(operation.attribute("keepdims", 1)))
+    low, high = _bounds(operation.type, before)
+    return [_result(operation, value, set(atoms), result_axes, low, high)]
+
+
+def reduced(axes: Axes, dropped: Sequence[int], keep: bool) -> Axes:
+    """The axes after a reduction."""
+    return tuple(() if i in dropped else axis for i, axis in enumerate(axes) if keep or i not in dropped)
+
+
+def _bounds(op_type: str, value: Value) -> tuple[float, float]:
+    if op_type in ("ReduceMean", "ReduceMax", "ReduceMin"):
+        return value.low, value.high
+    if op_type in ("ReduceL1", "ReduceL2", "ReduceSumSquare"):
+        return 0.0, math.inf
+    if op_type in ("ReduceSum", "ReduceProd") and value.low >= 0:
+        return 0.0, math.inf
+    return -math.inf, math.inf
+
+
+def _result(
+    operation: Operation, value: Value, atoms: set[int], axes: Axes, low: float, high: float
+) -> Value:
+    import itertools
+
+    kept = [i for i in range(len(value.atoms)) if i not in atoms]
+    hidden = [i for i in value.ragged if i in atoms]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        own = [kept[i] for i in region]
+        kinds = [
+            value.kind([*own, *extra])
+            for count in range(len(hidden) + 1)
+            for extra in itertools.combinations(hidden, count)
+        ]
+        if all(k.is_zero for k in kinds) and operation.type not in ("ReduceLogSum", "ReduceLogSumExp"):
+            return ZERO
+        if operation.type in ("ReduceMax", "ReduceMin", "ReduceLogSumExp"):
+            kinds = kinds[:1]  # the filled padding never wins
+        if operation.type == "ReduceLogSum":
+            return ANY
+        return FINITE if all(k.finite for k in kinds) else ANY
+
+    valid = kind_at(())
+    return Value(value.dtype, axes, pads_of(axes, kind_at), None, low, high, finite=valid.finite, masked=value.masked)
+
+
+@rule("ArgMax", "ArgMin")
+def arg_extremum(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    axis = operation.attribute("axis", 0) % value.rank
+    span = list(value.span(axis))
+    if any(value.atoms[i].batch for i in span):
+        operation.refuse("an extremum over the batch")
+    ragged = [i for i in span if value.atoms[i].ragged]
+    if ragged:
+        value = operation.prefix_axis(0, axis)
+        fill = identity(value.dtype, -math.inf if operation.type == "ArgMax" else math.inf)
+        operation.fill(0, value.span(axis), fill, "PAD107", "the position of the extremum may lie in the padding")
+    axes = reduced(value.axes, [axis], bool(operation.attribute("keepdims", 1)))
+    return [Value(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
+
+
+@rule("TopK")
+def top_k(operation: Operation) -> Sequence[Value | None]:
+    value = operation.data(0)
+    axis = operation.attribute("axis", -1) % value.rank
+    counts = operation.integers(1)
+    if counts is None:
+        operation.refuse("TopK without k")
+    count = counts[0]
+    span = list(value.span(axis))
+    if any(value.atoms[i].batch for i in span):
+        operation.refuse("an extremum over the batch")
+    if any(value.atoms[i].ragged for i in span):
+        value = operation.prefix_axis(0, axis)
+        size = operation.length_of(value.axes[axis])
+        operation.need(size - count, f"TopK of {count} needs {count} steps")
+        fill = identity(value.dtype, -math.inf if operation.attribute("largest", 1) else math.inf)
+        value = operation.fill(0, value.span(axis), fill, "PAD107", "the largest values may lie in the padding")
+    axes = (*value.axes[:axis], operation.axis(count), *value.axes[axis + 1 :])
+    kinds = pads_of(axes, lambda region: FINITE if value.dtype.is_integer() else ANY)
+    values = Value(value.dtype, axes, kinds, None, value.low, value.high, finite=value.finite)
+    return [values, Value(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
+
+
+@rule("CumSum")
+def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
+    """Forward sums read the past only; reversed ones start in the padding, which must be zero."""
+    from fractions import Fraction
+
+    from paddable.graph.facts.numbers import add, number
+    from paddable.graph.facts.value import Affine
+
+    value = operation.peek(0)
+    listed = operation.integers(1)
+    axis = (listed or [0])[0] % value.rank
+    reverse, exclusive = operation.attribute("reverse", 0), operation.attribute("exclusive", 0)
+    scalar = value.scalar
+    if scalar is not None and scalar.is_constant and not reverse and len(value.axes[axis]) == 1:
+        step = scalar.fraction
+        base = number(0 if exclusive else step)
+        content = Affine(base, ((value.span(axis).start, Fraction(step)),) if step else ())
+        low = float(min(Fraction(0), step)) if step >= 0 else -math.inf
+        pads = tuple(FINITE_PAD for _ in value.atoms)
+        del add
+        return [Value(value.dtype, value.axes, pads, content, low if step < 0 else float(base.fraction), math.inf)]
+    value = operation.data(0)
+    if any(a.ragged or a.batch for a in value.axes[axis]):
+        value = operation.prefix_axis(0, axis)
+        if reverse:
+            value = operation.fill(0, value.span(axis), 0.0, "PAD101", "the reversed sum starts in the padding")
+    span = set(value.span(axis))
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        if value.dtype.is_integer():
+            return FINITE
+        own = [i for i in region if i not in span]
+        kinds = [value.kind(own), *(value.kind([*own, i]) for i in span if value.atoms[i].ragged)]
+        if not any(i in span for i in region) and not reverse:
+            kinds = kinds[:1]
+        return FINITE if all(k.finite for k in kinds) else ANY
+
+    low = 0.0 if value.low >= 0 else -math.inf
+    return [Value(value.dtype, value.axes, pads_of(value.axes, kind_at), None, low, finite=value.finite)]
+
+
+from paddable.graph.facts.value import Pad  # noqa: E402
+
+FINITE_PAD = Pad.of(FINITE)

@@ -1,0 +1,36 @@
+"""Operators over a ragged axis for which no fixed shape exists, each with the rewrite that would help (PAD190)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddable.graph.facts.value import Value
+from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.registry import rule
+
+__all__ = ["ADVICE"]
+
+ADVICE = {
+    "NonZero": "use Where with the condition instead of the indices that satisfy it",
+    "Unique": "the number of results depends on the data; do it outside the model",
+    "Compress": "multiply by a mask or select with Where instead of dropping steps",
+    "Loop": "write the recurrence as LSTM, GRU, CumSum or a convolution, or run it outside the model",
+    "Scan": "write the recurrence as LSTM, GRU, CumSum or a convolution, or run it outside the model",
+    "NonMaxSuppression": "the number of results depends on the data; do it outside the model",
+    "SequenceMap": "unroll the sequence, or batch it",
+    "SplitToSequence": "unroll the sequence, or use Slice",
+    "RandomNormalLike": "pass the noise as an input",
+    "RandomUniformLike": "pass the noise as an input",
+    "RandomNormal": "pass the noise as an input",
+    "RandomUniform": "pass the noise as an input",
+    "Multinomial": "sample outside the model",
+    "Bernoulli": "pass the noise as an input",
+    "ReverseSequence": "use Slice with step -1, which becomes a gather on run-time indices",
+}
+
+
+@rule(*ADVICE)
+def refused(operation: Operation) -> Sequence[Value | None]:
+    random = operation.type.startswith("Random") or operation.type in ("Multinomial", "Bernoulli")
+    reason = "draws random numbers, so no two runs agree" if random else "has results whose size or order depends on data"
+    operation.refuse(f"{operation.type} {reason}", ADVICE[operation.type])

@@ -1,0 +1,451 @@
+"""Slice, Split and Concat along a ragged axis: prefixes pass, anything counted from the end is gathered (PAD105)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from paddable.graph.facts.axes import Atom
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, join
+from paddable.graph.facts.numbers import Face, Number
+from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.remedies import Segment, Take
+from paddable.graph.rules.broadcast import regions, same_axis
+from paddable.graph.rules.operation import Operation, merge_axis
+from paddable.graph.rules.registry import rule
+from paddable.graph.rules.relative import relative_shift
+from paddable.lengths import Length, constant, maximum, minimum
+
+__all__ = ["replaced_axis"]
+
+_HUGE = 1 << 31
+
+
+def replaced_axis(value: Value, axis: int, new: tuple[Atom, ...], pad: Pad) -> Value:
+    """The value with one axis replaced by a single atom (or none) with the given padding fact."""
+    span = value.span(axis)
+    pads = (*value.pads[: span.start], *(pad for _ in new), *value.pads[span.stop :])
+    return replace(
+        value, axes=(*value.axes[:axis], new, *value.axes[axis + 1 :]), pads=pads, content=None, pending=None
+    )
+
+
+@rule("Slice")
+def slice_(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    starts, ends, axes, steps = _arguments(operation, value)
+    if isinstance(value.content, Elements):
+        picked = _sliced_elements(value, starts, ends, axes, steps)
+        if picked is not None:
+            new_axes = tuple(operation.axis(n) for n in picked.shape)
+            return [replace(value, axes=new_axes, pads=(), content=Elements(picked), pending=None)]
+    shifted = relative_shift(operation, value, axes, starts, ends)
+    if shifted is not None:
+        return [shifted]
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        value = _slice_axis(operation, value, axis, start, end, step, alone=len(axes) == 1)
+    return [value]
+
+
+def _arguments(
+    operation: Operation, value: Value
+) -> tuple[list[Number], list[Number], list[int], list[int]]:
+    if operation.version < 10:
+        starts = [Number(constant(x)) for x in operation.attribute("starts")]
+        ends = [Number(constant(x)) for x in operation.attribute("ends")]
+        axes = list(operation.attribute("axes") or range(len(starts)))
+        return starts, ends, [a % value.rank for a in axes], [1] * len(starts)
+    starts, ends = operation.sizes(1), operation.sizes(2)
+    listed = operation.integers(3)
+    axes = listed if listed is not None else list(range(len(starts)))
+    steps = operation.integers(4) or [1] * len(starts)
+    return starts, ends, [a % value.rank for a in axes], steps
+
+
+def _sliced_elements(
+    value: Value, starts: Sequence[Number], ends: Sequence[Number], axes: Sequence[int], steps: Sequence[int]
+) -> np.ndarray | None:
+    assert isinstance(value.content, Elements)
+    if not all(n.is_constant for n in (*starts, *ends)):
+        return None
+    picked = value.content.array
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        first, last = int(start.fraction), int(end.fraction)
+        stop: int | None = last
+        if step < 0 and last < -picked.shape[axis]:
+            stop = None
+        index: list[slice] = [slice(None)] * picked.ndim
+        index[axis] = slice(first, stop, step)
+        picked = picked[tuple(index)]
+    return picked
+
+
+def _bound(operation: Operation, bound: Number, size: Length, *, step: int, last: bool) -> Length:
+    """A slice bound as ONNX clamps it, as a length."""
+    length = bound.integer
+    if length is None:
+        operation.refuse(f"the slice bound {bound} is no length")
+    scope = operation.scope
+    if length.is_constant:
+        value = length.constant
+        if value >= _HUGE:
+            return size - (1 if step < 0 else 0)
+        if value <= -_HUGE:
+            return constant(-1 if step < 0 and last else 0)
+        length = size + value if value < 0 else length
+    else:
+        sign = scope.domain.sign(length) if operation.decided(lambda: scope.domain.sign(length) is not None) else None
+        if sign is None:
+            if not scope.need(length, f"the slice bound {length} must not change its sign"):
+                operation.refuse(f"the slice bound {length} changes its sign")
+        elif sign < 0:
+            length = size + length
+    low = -1 if step < 0 and last else 0
+    high = size - 1 if step < 0 and not last else size
+    return scope.simplify(minimum(maximum(length, constant(low)), high))
+
+
+def _slice_axis(
+    operation: Operation, value: Value, axis: int, start: Number, end: Number, step: int, *, alone: bool
+) -> Value:
+    scope = operation.scope
+    whole = value.axes[axis]
+    if len(whole) > 1:
+        inner = _inner_constant(operation, value, axis, start, end, step)
+        if inner is not None:
+            return inner
+        merged = merge_axis(scope, value, axis)
+        if merged is None:
+            operation.refuse("a slice of a merged axis whose padding is interleaved with valid steps")
+        value = merged
+    size = operation.length_of(value.axes[axis])
+    first = _bound(operation, start, size, step=step, last=False)
+    stop = _bound(operation, end, size, step=step, last=True)
+    count = scope.simplify((stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step))
+    if count.is_constant and count.constant <= 0:
+        operation.refuse("an empty slice")
+    if not count.is_constant:
+        operation.need(count - 1, f"a slice of {count} steps must not be empty")
+        count = scope.simplify(count)
+    if scope.same(count, size) and step == 1:
+        return value
+    atom = value.axes[axis][0] if value.axes[axis] else Atom(constant(1))
+    position = value.span(axis).start if value.axes[axis] else 0
+    pending = value.pending
+    if pending is not None and pending.atom == position and step > 0:
+        if scope.at_most(stop, pending.clean):
+            pending = None
+        else:
+            pending.token.commit()
+            pending = None
+    elif pending is not None:
+        pending.token.commit()
+        pending = None
+    value = replace(value, pending=None)
+    operation.operands[0] = value
+    settled = scope.domain.is_constant(first) if not first.is_constant else first.constant
+    if step > 0 and settled is not None:
+        return _prefix(operation, value, axis, atom, first, stop, step, count)
+    linear = first.linear()
+    if step == 1 and linear is not None and atom.prefix:
+        moved = _window(operation, value, axis, atom, first, count)
+        if moved is not None:
+            return moved
+    if not alone:
+        operation.refuse("a slice from the end along several axes at once", "slice one axis at a time")
+    if not atom.prefix:
+        value = operation._align(0, value)
+    segments = (Segment(constant(0), first, constant(0), step),)
+    leak = "a slice counted from the end reads the container's end" if step > 0 else "a reversed axis starts in the padding"
+    taken = operation.take(0, axis, count, segments, "PAD105", leak, instead=True)
+    return taken
+
+
+def _inner_constant(
+    operation: Operation, value: Value, axis: int, start: Number, end: Number, step: int
+) -> Value | None:
+    """A slice that cannot be told apart from one of its constant factors is left to the caller."""
+    del operation, value, axis, start, end, step
+    return None
+
+
+def _prefix(
+    operation: Operation, value: Value, axis: int, atom: Atom, first: Length, stop: Length, step: int, count: Length
+) -> Value:
+    """The slice starts at a constant: valid steps stay a prefix."""
+    scope = operation.scope
+    if not atom.ragged:
+        if not count.is_constant and scope.domain.is_constant(count) is None:
+            # a table cut to the length: later rows of the table are its padding
+            new = scope.axis(count)
+            result = replaced_axis(value, axis, new, Pad.of(FINITE if value.finite else ANY))
+            return replace(result, content=_sliced_affine(value, axis, first, step, new))
+        new = scope.axis(count)
+        result = replaced_axis(value, axis, new, Pad())
+        return replace(result, content=_sliced_affine(value, axis, first, step, new))
+    new = scope.axis(count, shift=atom.shift if step == 1 else None)
+    if not atom.prefix and step != 1:
+        operation.refuse("a strided slice of a shifted axis")
+    pad = value.pads[value.span(axis).start]
+    size = operation.length_of(value.axes[axis])
+    if scope.same(stop, size):  # nothing valid is cut off, so padding stays padding
+        kinds = pad
+    else:
+        valid = value.valid
+        kinds = Pad(_cut(pad.weak, valid), _cut(pad.strong, valid))
+    result = replaced_axis(value, axis, new, kinds)
+    return replace(result, content=_sliced_affine(value, axis, first, step, new))
+
+
+def _cut(kind: Kind, valid: Kind) -> Kind:
+    """Valid steps that were cut off are padding now."""
+    if kind.value is not None and kind.value == valid.value:
+        return kind
+    return FINITE if kind.finite and valid.finite else ANY
+
+
+def _sliced_affine(value: Value, axis: int, first: Length, step: int, new: tuple[Atom, ...]) -> Affine | None:
+    content = value.content
+    if not isinstance(content, Affine):
+        return None
+    span = value.span(axis)
+    if not content.coefficients:
+        return content if len(span) == len(new) else None
+    if len(span) != len(new) or not first.is_constant:
+        return None
+    base, coefficients = content.base, []
+    from paddable.graph.facts.numbers import add, number
+
+    for i, c in content.coefficients:
+        if i in span:
+            moved = add(base, number(c * first.constant))
+            if moved is None:
+                return None
+            base = moved
+            coefficients.append((i, c * step))
+        else:
+            coefficients.append((i, c))
+    return Affine(base, tuple(coefficients))
+
+
+def _window(
+    operation: Operation, value: Value, axis: int, atom: Atom, first: Length, count: Length
+) -> Value | None:
+    """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) - first(C)."""
+    scope = operation.scope
+    linear = first.linear()
+    assert linear is not None
+    slopes, offset = linear
+    if not slopes or any(slope > 0 for slope in slopes.values()):
+        return None
+    shift = constant(offset) - first
+    new = scope.axis(count, shift=shift)
+    if len(new) != 1 or not new[0].ragged:
+        return None
+    pad = Pad.of(FINITE if value.finite else ANY)
+    if atom.ragged:
+        old = value.pads[value.span(axis).start]
+        pad = Pad(_cut(old.weak, value.valid), _cut(old.strong, value.valid))
+    return replaced_axis(value, axis, new, pad)
+
+
+@rule("Split")
+def split(operation: Operation) -> Sequence[Value | None]:
+    value = operation.peek(0)
+    axis = operation.attribute("axis", 0) % value.rank
+    listed = operation.attribute("split")
+    outputs = len(operation.node.outputs)
+    if any(operation.scope.axis(value.size(axis))) and any(a.ragged for a in value.axes[axis]):
+        operation.refuse("Split along a ragged axis", "use slices with bounds computed from the length")
+    size = operation.length_of(value.axes[axis])
+    if not size.is_constant:
+        operation.refuse("Split along the batch")
+    if listed is None and operation.present(1):
+        listed = operation.integers(1)
+    if listed is None:
+        each = -(-size.constant // outputs)
+        listed = [each] * (outputs - 1) + [size.constant - each * (outputs - 1)]
+    merged = merge_axis(operation.scope, value, axis)
+    assert merged is not None
+    results = []
+    start = 0
+    for part in listed:
+        new = operation.axis(int(part))
+        result = replaced_axis(merged, axis, new, Pad())
+        content = merged.content
+        if isinstance(content, Elements):
+            index = [slice(None)] * content.array.ndim
+            index[axis] = slice(start, start + int(part))
+            result = replace(result, content=Elements(content.array[tuple(index)]))
+        results.append(replace(result, pending=None))
+        start += int(part)
+    if value.pending is not None:
+        operation._settle(0)
+    return results
+
+
+@rule("Concat")
+def concat(operation: Operation) -> Sequence[Value | None]:
+    indices = list(range(len(operation.operands)))
+    values = [operation.peek(i) for i in indices]
+    axis = operation.attribute("axis", 0) % values[0].rank
+    if all(isinstance(v.content, Elements) for v in values):
+        arrays = [v.content.array for v in values]  # type: ignore[union-attr]
+        joined = np.concatenate(arrays, axis=axis)
+        axes = tuple(operation.axis(n) for n in joined.shape)
+        return [Value(values[0].dtype, axes, content=Elements(joined))]
+    vector = _size_vector(operation, values)
+    if vector is not None:
+        return [vector]
+    row_axis = _row_axis(operation, values)
+    for i in indices:
+        values[i] = operation.data(i, row_axis=row_axis if row_axis != values[i].rank - axis else None)
+    values = _agreeing(operation, values, axis)
+    # an axis of one size throughout
+    parts = [operation.length_of(v.axes[axis]) for v in values]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    total = operation.scope.simplify(total)
+    values = [_single(operation, v, axis) for v in values]
+    ragged = [k for k, v in enumerate(values) if any(a.ragged for a in v.axes[axis])]
+    result = _joined(operation, values, axis, total)
+    if not ragged or ragged[0] == len(values) - 1:
+        return [result]
+    after = ragged[0] + 1
+    if all(v.valid.is_zero and not any(a.ragged for a in v.axes[axis]) for v in values[after:]):
+        # zeros appended to a ragged part: with its own padding zero, the zeros may start anywhere
+        k = ragged[0]
+        span = values[k].span(axis)
+        filled = operation.fill(k, span, 0.0, "PAD102", "the padding stands before the zeros appended to the valid part")
+        values[k] = filled
+        result = _joined(operation, values, axis, total)
+        pad = Pad.of(ZERO)
+        return [replaced_axis(result, axis, result.axes[axis], pad)]
+    _gather_after(operation, values, axis, parts, total)
+    return [result]
+
+
+def _size_vector(operation: Operation, values: Sequence[Value]) -> Value | None:
+    """A vector of numbers, some unknown: kept so that the known ones can still be read."""
+    if values[0].rank != 1 or not all(v.is_integer for v in values):
+        return None
+    if all(v.content is None for v in values):
+        return None
+    arrays = []
+    for v in values:
+        size = operation.length_of(v.axes[0])
+        if not size.is_constant or size.constant > 64:
+            return None
+        if isinstance(v.content, Elements):
+            arrays.append(v.content.array)
+        elif v.scalar is not None:
+            arrays.append(np.array([v.scalar] * size.constant, dtype=object))
+        else:
+            return None
+    joined = np.concatenate(arrays)
+    return Value(values[0].dtype, (operation.axis(len(joined)),), content=Elements(joined))
+
+
+def _row_axis(operation: Operation, values: Sequence[Value]) -> int | None:
+    if operation.scope.single_row:
+        return None
+    for value in values:
+        for position, axis in enumerate(value.axes):
+            if len(axis) == 1 and axis[0].batch:
+                return value.rank - position
+    return None
+
+
+def _single(operation: Operation, value: Value, axis: int) -> Value:
+    merged = merge_axis(operation.scope, value, axis)
+    if merged is None:
+        operation.refuse("Concat along a merged axis whose padding is interleaved with valid steps")
+    return merged
+
+
+def _agreeing(operation: Operation, values: list[Value], axis: int) -> list[Value]:
+    """Every other axis has equal factors in all operands."""
+    scope = operation.scope
+    for position in range(values[0].rank):
+        if position == axis:
+            continue
+        reference = values[0].axes[position]
+        if all(same_axis(scope, reference, v.axes[position]) for v in values[1:]):
+            continue
+        merged = []
+        for v in values:
+            single = merge_axis(scope, v, position)
+            if single is None:
+                operation.refuse("Concat of operands that factor an axis differently")
+            merged.append(single)
+        values = merged
+        first = operation.length_of(values[0].axes[position])
+        for v in values[1:]:
+            other = operation.length_of(v.axes[position])
+            if not scope.same(first, other) and not scope.need_equal(first, other, f"{first} must equal {other}"):
+                operation.refuse(f"Concat of sizes {first} and {other}")
+    return values
+
+
+def _joined(operation: Operation, values: Sequence[Value], axis: int, total: Length) -> Value:
+    """Facts of the concatenation, its valid part a prefix."""
+    first = values[0]
+    new = operation.axis(total)
+    ragged = [v for v in values if any(a.ragged for a in v.axes[axis])]
+    axes = (*first.axes[:axis], new, *first.axes[axis + 1 :])
+    old_span = first.span(axis)
+    others = [i for i in range(len(first.atoms)) if i not in old_span]
+    mapping = {}
+    for i in others:
+        mapping[i if i < old_span.start else i - len(old_span) + len(new)] = i
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        on_axis = any(i not in mapping for i in region)
+        kinds = []
+        for v in values:
+            shift = len(v.span(axis)) - len(old_span)
+            own = [mapping[i] + (shift if mapping[i] >= old_span.stop else 0) for i in region if i in mapping]
+            if on_axis:
+                if v is not ragged[-1]:
+                    continue
+                own = [*own, *v.span(axis)]
+            kinds.append(v.kind(own))
+        return join(kinds)
+
+    from paddable.graph.rules.broadcast import pads_of
+
+    pads = pads_of(axes, kind_at)
+    return Value(
+        first.dtype, axes, pads, None,
+        min(v.low for v in values), max(v.high for v in values),
+        finite=all(v.finite for v in values), masked=any(v.masked for v in values),
+    )  # fmt: skip
+
+
+def _gather_after(
+    operation: Operation, values: Sequence[Value], axis: int, parts: Sequence[Length], total: Length
+) -> None:
+    """A part after a ragged one starts at a run-time index: gather the result."""
+    segments = [Segment(constant(0), constant(0), constant(0))]
+    start = constant(0)
+    for k, part in enumerate(parts[:-1]):
+        start = start + part
+        if any(a.ragged for a in values[k].axes[axis]) or len(segments) > 1:
+            segments.append(Segment(start, -start, start))
+    result_axes = (*values[0].axes[:axis], operation.axis(total), *values[0].axes[axis + 1 :])
+    operation.ask(
+        Take(
+            "PAD105", "what follows a ragged part starts in its padding", 0, axis, result_axes, total, total,
+            tuple(segments), on_output=True,
+        )
+    )  # fmt: skip
+
+
+def _all_regions(value: Value) -> list[tuple[int, ...]]:
+    return list(regions(value.atoms))
+
+
+__all__ += ["Face"]

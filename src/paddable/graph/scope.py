@@ -1,0 +1,216 @@
+"""The domain under which a graph is analysed, and how it narrows.
+
+A model accepts some lengths and no others: a convolution needs its kernel, a position table ends, a reshape asks for
+a multiple. Rules state such conditions here; the interpreter repeats until the domain stands still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from paddable.graph.facts.axes import Atom, Axis
+from paddable.graph.facts.numbers import Product
+from paddable.lengths import Domain, Length, Span, Undecided, constant
+
+__all__ = ["BATCH", "Scope"]
+
+BATCH = "batch"
+_FAR = 1 << 20
+
+
+class Scope:
+    """The symbols of one analysis: ragged lengths with their spans, and the batch.
+
+    Args:
+        spans: the accepted values of each declared length.
+        fixed_batch: the batch is one row, so that it needs no symbol.
+    """
+
+    def __init__(self, spans: Mapping[str, Span], *, single_row: bool = True) -> None:
+        self.spans = dict(spans)
+        self.single_row = single_row
+        self.reasons: dict[str, str] = {}
+        self.narrowed = False
+        self._refresh()
+
+    def _refresh(self) -> None:
+        spans = dict(self.spans)
+        if not self.single_row:
+            spans[BATCH] = Span(1, None)
+        self.domain = Domain(spans)
+
+    # -- sizes -------------------------------------------------------------------------------------------------
+
+    def simplify(self, length: Length) -> Length:
+        return self.domain.simplify(length)
+
+    def axis(self, size: Length | Product | int, shift: Length | None = None) -> Axis:
+        """The axis of a given native size."""
+        if isinstance(size, int):
+            size = constant(size)
+        if isinstance(size, Product):
+            atoms: list[Atom] = []
+            if size.scale != 1:
+                atoms.append(Atom(constant(size.scale)))
+            # Row-major order of an unknown product: rows first, as every exporter writes it.
+            for factor in sorted(size.factors, key=lambda f: f.symbols != {BATCH}):
+                atoms += self.axis(factor)
+            return tuple(atoms)
+        if size.is_constant:
+            return () if size.constant == 1 else (Atom(size),)
+        settled = self.domain.is_constant(size)
+        if settled is not None:
+            return () if settled == 1 else (Atom(constant(settled)),)
+        size = self.domain.simplify(size)
+        if size.symbols == {BATCH}:
+            return (Atom(size, batch=True),)
+        return (Atom(size, ragged=True, shift=shift if shift is not None else constant(0)),)
+
+    # -- decisions ---------------------------------------------------------------------------------------------
+
+    def same(self, a: Length | Product, b: Length | Product) -> bool:
+        """Whether two sizes are equal at every accepted length."""
+        if isinstance(a, Product) or isinstance(b, Product):
+            return a == b
+        if a == b:
+            return True
+        try:
+            return self.domain.equal(a, b)
+        except Undecided:
+            return False
+
+    def at_most(self, a: Length, b: Length) -> bool:
+        """Whether ``a <= b`` at every accepted length (False when it cannot be decided)."""
+        try:
+            return self.domain.less_equal(a, b)
+        except Undecided:
+            return False
+
+    def ratio(self, a: Length, b: Length) -> int | None:
+        """The integer q with ``a == q * b`` at every accepted length, if there is one."""
+        if b.is_constant:
+            if a.is_constant and b.constant and a.constant % b.constant == 0:
+                return a.constant // b.constant
+            return None
+        for point in (self.point(), self.point(7)):
+            low, high = b.evaluate(point), a.evaluate(point)
+            if low:
+                break
+        else:
+            return None
+        if high % low:
+            return None
+        quotient = high // low
+        return quotient if quotient >= 1 and self.same(a, b * quotient) else None
+
+    def point(self, extra: int = 0) -> dict[str, int]:
+        """Some accepted assignment of every symbol."""
+        values = {BATCH: 2}
+        for symbol, span in self.spans.items():
+            value = span.low + 97 + extra if span.high is None else min(span.high, span.low + 97 + extra)
+            values[symbol] = value - (value - span.residue) % span.step
+        return values
+
+    # -- narrowing ---------------------------------------------------------------------------------------------
+
+    def need(self, length: Length, reason: str) -> bool:
+        """State that ``length >= 0`` is needed; the domain shrinks to where it holds. False if it holds nowhere."""
+        return self.narrow(length.symbols, lambda domain: domain.nonnegative(length), reason)
+
+    def need_equal(self, a: Length, b: Length, reason: str) -> bool:
+        """State that two sizes must agree; the domain shrinks to where they do. False if they never do."""
+        return self.narrow(a.symbols | b.symbols, lambda domain: domain.equal(a, b), reason)
+
+    def need_multiple(self, length: Length, divisor: int, reason: str) -> bool:
+        """State that ``length`` must be a multiple of ``divisor``, narrowing the step of its symbol if it must."""
+        if self.domain.divisible(length, divisor):
+            return True
+        if len(length.symbols - {BATCH}) != 1:
+            return False
+        (symbol,) = length.symbols - {BATCH}
+        span = self.spans[symbol]
+        period = length.period() * divisor * span.step
+        if period > 1 << 16:
+            return False
+        start = span.low + period
+        accepted = [t for t in range(start, start + period) if length.evaluate({symbol: t, BATCH: 1}) % divisor == 0
+                    and t % span.step == span.residue]
+        if not accepted:
+            return False
+        step = period // len(accepted) if period % len(accepted) == 0 else 0
+        if not step or any(t % step != accepted[0] % step for t in accepted):
+            return False
+        narrowed = replace(span, step=step, residue=accepted[0] % step)
+        if not Domain({**self.spans, symbol: narrowed}).divisible(length, divisor):
+            return False
+        self._set(symbol, narrowed, reason)
+        return True
+
+    def narrow(self, symbols: frozenset[str], condition: Callable[[Domain], bool], reason: str) -> bool:
+        """Shrink one symbol's span to the largest interval on which ``condition`` is decided true."""
+        if self._holds(condition, {}):
+            return True
+        candidates = [s for s in sorted(symbols) if s in self.spans]
+        for symbol in candidates:
+            span = self._interval(symbol, condition)
+            if span is not None:
+                self._set(symbol, span, reason)
+                return True
+        return False
+
+    def _holds(self, condition: Callable[[Domain], bool], spans: Mapping[str, Span]) -> bool:
+        merged = {**self.spans, **spans}
+        if not self.single_row:
+            merged[BATCH] = Span(1, None)
+        try:
+            return condition(Domain(merged))
+        except Undecided:
+            return False
+
+    def _interval(self, symbol: str, condition: Callable[[Domain], bool]) -> Span | None:
+        span = self.spans[symbol]
+
+        def holds(low: int, high: int | None) -> bool:
+            return self._holds(condition, {symbol: replace(span, low=low, high=high)})
+
+        far = span.low + _FAR if span.high is None else span.high
+        if holds(far, span.high):  # true far out: only the beginning is refused
+            return replace(span, low=_first(span.low, far, lambda low: holds(low, span.high)))
+        for offset in (0, *(1 << k for k in range(18))):  # true up to some end: a table, a crop
+            seed = span.low + offset
+            if seed > far:
+                return None
+            if holds(seed, seed + span.step):
+                high = _last(seed + span.step, far, lambda high: holds(seed, high))
+                return replace(span, low=_first(span.low, seed, lambda low: holds(low, high)), high=high)
+        return None
+
+    def _set(self, symbol: str, span: Span, reason: str) -> None:
+        if span != self.spans[symbol]:
+            self.spans[symbol] = span
+            self.reasons[symbol] = reason
+            self.narrowed = True
+            self._refresh()
+
+
+def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Smallest value in [low, high] from which ``holds``; it holds at ``high`` and is monotone."""
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _last(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """Largest value in [low, high] up to which ``holds``; it holds at ``low`` and is monotone."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        if holds(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
