@@ -1,0 +1,1 @@
+"""Runs converted models: numpy and onnxruntime, nothing else."""
