@@ -178,7 +178,7 @@ def _check_files(bundle: Bundle, directory: Path) -> None:
 
 def _is_inside(name: str) -> bool:
     path = PurePosixPath(name.replace("\\", "/"))
-    return not path.is_absolute() and ".." not in path.parts and ":" not in path.parts[0] and bool(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and ":" not in path.parts[0]
 
 
 def _sha256(path: Path) -> str:

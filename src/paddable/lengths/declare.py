@@ -199,7 +199,7 @@ def _axis(left: str, text: str, *, option: str, length: str) -> tuple[str, int]:
             why="an axis is a number, 0 the first and -1 the last",
             fix=f"write {option} '{name or left}:1={length}' for axis 1",
         )
-    return name, int(axis)
+    return name.strip(), int(axis)
 
 
 def _steps(size: str, symbol: str, text: str, rate: float | None) -> int:
