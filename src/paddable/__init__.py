@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["check", "convert", "inspect", "lint", "load", "verify"]
 
-_HOME = {**dict.fromkeys(("check", "convert", "inspect", "lint", "verify"), "paddable.build"), "load": "paddable.runtime"}
+_HOME = {
+    **dict.fromkeys(("check", "convert", "inspect", "lint", "verify"), "paddable.build"),
+    "load": "paddable.runtime",
+}
 
 
 def __getattr__(name: str) -> Any:

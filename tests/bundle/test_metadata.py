@@ -107,7 +107,9 @@ def test_every_truncation_is_noticed_or_leaves_the_metadata_out(tmp_path: Path) 
             assert "cut.onnx" in str(error)
 
 
-@pytest.mark.parametrize("content", [b"hello, this is a text file\n", b"\xff" * 50, b"PK\x03\x04" + bytes(30), b"RIFF$\0\0\0WAVE"])
+@pytest.mark.parametrize(
+    "content", [b"hello, this is a text file\n", b"\xff" * 50, b"PK\x03\x04" + bytes(30), b"RIFF$\0\0\0WAVE"]
+)
 def test_other_files_are_no_models(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.onnx").write_bytes(content)
     with pytest.raises(Unreadable, match="not an ONNX model"):

@@ -46,4 +46,8 @@ def test_no_extra_installs_two_runtimes(project: dict[str, Any]) -> None:
 
 
 def test_the_core_installs_no_runtime_and_no_framework(project: dict[str, Any]) -> None:
-    assert {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]} == {"numpy", "click", "rich"}
+    assert {re.match(r"[\w-]+", requirement)[0] for requirement in project["dependencies"]} == {
+        "numpy",
+        "click",
+        "rich",
+    }
