@@ -58,7 +58,7 @@ def test_the_order_of_graphs_does_not_matter(tmp_path: Path) -> None:
 def test_a_changed_file_is_found_on_request(written: Path) -> None:
     (written / "cpu-fp32-16000.onnx").write_text("cpu-fp32-16000.onnX")
     read_bundle(written)
-    with pytest.raises(Unreadable, match="cpu-fp32-16000.onnx"):
+    with pytest.raises(Unreadable, match=r"cpu-fp32-16000\.onnx"):
         read_bundle(written, check_files=True)
 
 

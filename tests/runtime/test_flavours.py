@@ -34,7 +34,7 @@ def test_here_one_is_installed() -> None:
 
 
 def test_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "distributions", lambda: [])
+    monkeypatch.setattr(metadata, "distributions", list)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtra, match=r'pip install "paddable\[cpu\]"'):
         flavours.import_onnxruntime()

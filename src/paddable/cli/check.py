@@ -53,5 +53,6 @@ def check(
         elif report.ok:
             click.echo("no leak found")
         else:
-            click.echo(f"{len(report.findings)} leaks; paddable convert repairs them", err=True)
+            count = len(report.findings)
+            click.echo(f"{count} {'leak' if count == 1 else 'leaks'}; paddable convert repairs them", err=True)
     return 0 if report.ok else 1

@@ -67,5 +67,6 @@ def convert(
             {"ok": True, "out": str(written), "findings": remedies, "lengths": lengths, "versions": metadata.versions}
         )
     else:
-        click.echo(f"{written}: {len(metadata.remedies)} remedies")
+        count = len(metadata.remedies)
+        click.echo(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")
     return 0
