@@ -1,3 +1,29 @@
-"""Paddable: a compiler for padding."""
+"""Paddable: a compiler for padding.
+
+The functions below are imported when they are first used: an app that only calls ``load`` needs neither onnx nor torch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddable.build import check, convert, inspect, lint, verify
+    from paddable.runtime import load
 
 __version__ = "0.1.0"
+__all__ = ["check", "convert", "inspect", "lint", "load", "verify"]
+
+_HOME = {
+    **dict.fromkeys(("check", "convert", "inspect", "lint", "verify"), "paddable.build"),
+    "load": "paddable.runtime",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,22 @@
+"""What is written beside and inside a converted model. Needs neither onnx nor torch."""
+
+from paddable.bundle.directory import new_directory
+from paddable.bundle.manifest import Bundle, Graph, read_bundle, read_metadata, write_bundle
+from paddable.bundle.metadata import FORMAT, KEY, Batch, Metadata, Remedy, Symbol
+from paddable.bundle.onnxfile import read_entries
+
+__all__ = [
+    "FORMAT",
+    "KEY",
+    "Batch",
+    "Bundle",
+    "Graph",
+    "Metadata",
+    "Remedy",
+    "Symbol",
+    "new_directory",
+    "read_bundle",
+    "read_entries",
+    "read_metadata",
+    "write_bundle",
+]

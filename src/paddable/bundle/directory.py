@@ -1,0 +1,75 @@
+"""A directory that appears whole or not at all: filled beside its place, then renamed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from paddable.errors import Misuse
+
+__all__ = ["new_directory"]
+
+
+@contextmanager
+def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """A directory to fill. Leaving the block puts it at ``path``; an error in the block leaves nothing behind.
+
+    Args:
+        path: where the directory goes.
+        force: replace what is at ``path``. It stays until the new directory is complete.
+
+    Yields:
+        The directory to write to, on the same file system as ``path``.
+
+    Raises:
+        Misuse: something is at ``path`` already, or its parent is no directory.
+    """
+    final = Path(os.path.abspath(path))
+    _refuse_what_is_there(final, force)
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise Misuse("the parent is not a directory", where=str(path), fix="choose another place") from error
+    beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
+    beside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a bundle is not
+    try:
+        yield beside
+        _refuse_what_is_there(final, force)
+        if final.exists():
+            _swap(beside, final)
+        else:
+            beside.rename(final)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def _refuse_what_is_there(final: Path, force: bool) -> None:
+    if final.is_dir() and not force and not any(final.iterdir()):
+        return  # an empty directory holds nothing that could be lost
+    if os.path.lexists(final) and not force:
+        raise Misuse("it exists already", where=str(final), fix="choose another place, or replace it with --force")
+    if os.path.lexists(final) and not final.is_dir():
+        raise Misuse("it exists and is not a directory", where=str(final), fix="choose another place, or remove it")
+
+
+def _swap(beside: Path, final: Path) -> None:
+    """Put ``beside`` where ``final`` is. If that fails, ``final`` is back as it was."""
+    old = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".old", dir=final.parent))
+    final.rename(old / final.name)
+    try:
+        beside.rename(final)
+    except BaseException:
+        (old / final.name).rename(final)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,186 @@
+"""``bundle.json``: what a bundle holds, read and written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from paddable.bundle.metadata import KEY, Metadata
+from paddable.bundle.onnxfile import read_entries
+from paddable.errors import Misuse, Unreadable
+
+__all__ = ["MANIFEST", "Bundle", "Graph", "read_bundle", "read_metadata", "write_bundle"]
+
+MANIFEST = "bundle.json"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One converted graph of a bundle.
+
+    Attributes:
+        file: its path inside the bundle, ``<target>-<precision>-<C>.onnx``.
+        container: steps of each symbol.
+        target: the execution provider it was made for.
+        precision: the type it computes in.
+    """
+
+    file: str
+    container: Mapping[str, int]
+    target: str = "cpu"
+    precision: str = "fp32"
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A model in all its containers.
+
+    Attributes:
+        metadata: what holds for every graph. Its container is empty: each graph has its own.
+        graphs: the converted graphs.
+        native: the native graph's file, for verification and for providers that run it fastest.
+        sample_rate: samples a second, when the model hears sound.
+        front_end: what stands between the sound and the first declared input, and its settings.
+        labels: the file that holds the labels of the outputs, one text asset of the bundle.
+        units: what one unit of each length is, such as ``{"logits_length": "frames of 60 ms"}``.
+        files: SHA-256 of every file but ``bundle.json``; filled in when the bundle is written.
+    """
+
+    metadata: Metadata
+    graphs: tuple[Graph, ...]
+    native: str | None = None
+    sample_rate: int | None = None
+    front_end: Mapping[str, Any] | None = None
+    labels: str | None = None
+    units: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The content of ``bundle.json``: the metadata, and what only a bundle has."""
+        graphs = sorted(self.graphs, key=lambda graph: (graph.target, graph.precision, sorted(graph.container.items())))
+        return {
+            **self.metadata.to_json(),
+            "native": self.native,
+            "graphs": [
+                {
+                    "file": graph.file,
+                    "container": dict(graph.container),
+                    "target": graph.target,
+                    "precision": graph.precision,
+                }
+                for graph in graphs
+            ],
+            "targets": sorted({graph.target for graph in graphs}),
+            "precisions": sorted({graph.precision for graph in graphs}),
+            "sample_rate": self.sample_rate,
+            "front_end": self.front_end,
+            "labels": self.labels,
+            "units": dict(self.units),
+            "files": dict(sorted(self.files.items())),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any, *, where: str) -> Bundle:
+        """Read what ``to_json`` gave.
+
+        Raises:
+            Unreadable: another format, or not of this form, or a file outside the bundle.
+        """
+        metadata = Metadata.from_json(data, where=where)
+        try:
+            bundle = cls(
+                metadata=metadata,
+                graphs=tuple(
+                    Graph(graph["file"], dict(graph["container"]), graph["target"], graph["precision"])
+                    for graph in data["graphs"]
+                ),
+                native=data.get("native"),
+                sample_rate=data.get("sample_rate"),
+                front_end=data.get("front_end"),
+                labels=data.get("labels"),
+                units=dict(data.get("units", {})),
+                files=dict(data.get("files", {})),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise Unreadable(
+                f"bundle.json is damaged ({type(error).__name__}: {error})", where=where, fix="make the bundle again"
+            ) from error
+        named = (bundle.native, bundle.labels, *bundle.files, *(graph.file for graph in bundle.graphs))
+        for name in named:
+            if name is not None and not _is_inside(name):
+                raise Unreadable(f"bundle.json names the file {name!r}, which is outside the bundle", where=where)
+        return bundle
+
+
+def write_bundle(bundle: Bundle, directory: Path) -> None:
+    """Write ``bundle.json`` into a directory that already holds every other file (see ``new_directory``)."""
+    files = {
+        path.relative_to(directory).as_posix(): _sha256(path)
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and path.name != MANIFEST
+    }
+    data = {**bundle.to_json(), "files": files}
+    text = json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False)
+    (directory / MANIFEST).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def read_bundle(directory: str | os.PathLike[str], *, check_files: bool = False) -> Bundle:
+    """Read a bundle's ``bundle.json``.
+
+    Args:
+        directory: the bundle.
+        check_files: also compare every file with its SHA-256.
+
+    Raises:
+        Unreadable: no bundle, a damaged one, or one of a newer format.
+    """
+    path = Path(directory) / MANIFEST
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Unreadable("no bundle: bundle.json cannot be read", where=str(directory)) from error
+    except ValueError as error:
+        raise Unreadable(f"no JSON ({error})", where=str(path), fix="make the bundle again") from error
+    bundle = Bundle.from_json(data, where=str(path))
+    if check_files:
+        _check_files(bundle, Path(directory))
+    return bundle
+
+
+def read_metadata(path: str | os.PathLike[str]) -> Metadata:
+    """The ``paddable`` metadata of a bundle or of one ``.onnx`` file.
+
+    Raises:
+        Unreadable: the file cannot be read, or its metadata is damaged.
+        Misuse: the file was not made by Paddable.
+    """
+    if os.path.isdir(path):
+        return read_bundle(path).metadata
+    text = read_entries(path).get(KEY)
+    if text is None:
+        raise Misuse("no paddable metadata in the file", where=str(path), fix="make it with paddable convert")
+    return Metadata.loads(text, where=str(path))
+
+
+def _check_files(bundle: Bundle, directory: Path) -> None:
+    for name, expected in bundle.files.items():
+        path = directory / name
+        if not path.is_file():
+            raise Unreadable("a file of the bundle is missing", where=str(path), fix="copy the bundle again")
+        if _sha256(path) != expected:
+            raise Unreadable("the file is not the one that the bundle was written with", where=str(path))
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name.replace("\\", "/"))
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and ":" not in path.parts[0]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,186 @@
+"""The ``paddable`` metadata of a converted model: what is ragged, by which rule, and what was done about it.
+
+It is one JSON object, stored under the key ``paddable`` in the file's metadata and, for a bundle, in ``bundle.json``.
+Lengths are written as expressions, ``(T-80)//320+1``, in the symbols that ``symbols`` declares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddable.errors import Unreadable
+
+__all__ = ["FORMAT", "KEY", "Batch", "Metadata", "Remedy", "Symbol"]
+
+FORMAT = 1
+"""Version of the JSON object. Raised when an older reader would misunderstand it."""
+
+KEY = "paddable"
+"""The key of the metadata entry in an ONNX file."""
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A length that the caller chooses, and the values for which the promise holds.
+
+    Attributes:
+        input: the first input that has it.
+        axis: the axis of that input, in steps.
+        min: the smallest length that native accepts; lengths go from here in jumps of ``step``.
+        max: the largest length, where a table or a crop inside the model ends; None when nothing does.
+        step: native demands lengths of the form ``min + k * step``.
+        rate: steps a second, if known.
+    """
+
+    input: str
+    axis: int
+    min: int = 1
+    max: int | None = None
+    step: int = 1
+    rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The batch axis: rows of unequal length, kept apart by the model.
+
+    Attributes:
+        size: rows a run takes; None when any number.
+        inputs: the batch axis of each input that has one.
+        outputs: the batch axis of each output that has one.
+    """
+
+    size: int | None
+    inputs: Mapping[str, int]
+    outputs: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """One thing the compiler inserted: the finding's code, the node it was for, and what it is."""
+
+    code: str
+    node: str
+    remedy: str
+
+    def to_json(self) -> dict[str, str]:
+        """The remedy as plain data."""
+        return {"code": self.code, "node": self.node, "remedy": self.remedy}
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """Everything a reader has to know to run a padded model and to judge it.
+
+    Attributes:
+        symbols: the declared symbols.
+        container: steps of each symbol in this graph; empty when the container is symbolic.
+        lengths: of each ragged output, the length along each ragged axis.
+        inputs: of each ragged input, the length along each ragged axis.
+        length_inputs: of each input that holds lengths, such as ``ilens``, the length it holds.
+        batch: the batch axis, or None when the model has none.
+        remedies: what the compiler inserted, in graph order.
+        verified: what the gates measured.
+        versions: of the packages that made the file.
+        advice: session settings by provider, see ``paddable.bundle.providers``.
+    """
+
+    symbols: Mapping[str, Symbol]
+    container: Mapping[str, int] = field(default_factory=dict)
+    lengths: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    inputs: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    length_inputs: Mapping[str, str] = field(default_factory=dict)
+    batch: Batch | None = None
+    remedies: tuple[Remedy, ...] = ()
+    verified: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object as plain data, keys in a fixed order."""
+        return {
+            "format": FORMAT,
+            "symbols": {name: vars(symbol) for name, symbol in self.symbols.items()},
+            "container": dict(self.container),
+            "inputs": {name: _text_axes(axes) for name, axes in self.inputs.items()},
+            "length_inputs": dict(self.length_inputs),
+            "lengths": {name: _text_axes(axes) for name, axes in self.lengths.items()},
+            "batch": self.batch
+            and {"size": self.batch.size, "inputs": dict(self.batch.inputs), "outputs": dict(self.batch.outputs)},
+            "remedies": [remedy.to_json() for remedy in self.remedies],
+            "verified": dict(self.verified),
+            "versions": dict(sorted(self.versions.items())),
+            "advice": dict(self.advice),
+        }
+
+    def dumps(self) -> str:
+        """The text that goes into a file: same metadata, same bytes."""
+        return json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, data: Any, *, where: str) -> Metadata:
+        """Read what ``to_json`` gave. Unknown keys are left for newer readers.
+
+        Args:
+            data: the parsed JSON.
+            where: the file, for the error.
+
+        Raises:
+            Unreadable: the object is of a newer format, or not of this form.
+        """
+        if isinstance(data, Mapping) and data.get("format") != FORMAT:
+            raise Unreadable(
+                f"paddable metadata of format {data.get('format')!r}",
+                where=where,
+                why=f"this version reads format {FORMAT}",
+                fix="upgrade paddable, or convert the model again",
+            )
+        try:
+            batch = data.get("batch")
+            return cls(
+                symbols={name: _symbol(symbol) for name, symbol in data["symbols"].items()},
+                container={name: int(steps) for name, steps in data.get("container", {}).items()},
+                lengths={name: _number_axes(axes) for name, axes in data.get("lengths", {}).items()},
+                inputs={name: _number_axes(axes) for name, axes in data.get("inputs", {}).items()},
+                length_inputs=dict(data.get("length_inputs", {})),
+                batch=Batch(batch["size"], dict(batch["inputs"]), dict(batch["outputs"])) if batch else None,
+                remedies=tuple(Remedy(r["code"], r["node"], r["remedy"]) for r in data.get("remedies", ())),
+                verified=dict(data.get("verified", {})),
+                versions=dict(data.get("versions", {})),
+                advice=dict(data.get("advice", {})),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise Unreadable(
+                f"the paddable metadata is damaged ({type(error).__name__}: {error})",
+                where=where,
+                fix="convert the model again",
+            ) from error
+
+    @classmethod
+    def loads(cls, text: str, *, where: str) -> Metadata:
+        """Read what ``dumps`` gave.
+
+        Raises:
+            Unreadable: the text is no JSON, of a newer format, or not of this form.
+        """
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise Unreadable(f"no JSON ({error})", where=where, fix="convert the model again") from error
+        return cls.from_json(data, where=where)
+
+
+def _symbol(data: Mapping[str, Any]) -> Symbol:
+    known = {name: data[name] for name in Symbol.__dataclass_fields__ if name in data}
+    return Symbol(**known)
+
+
+def _text_axes(axes: Mapping[int, str]) -> dict[str, str]:
+    return {str(axis): length for axis, length in sorted(axes.items())}
+
+
+def _number_axes(axes: Mapping[str, str]) -> dict[int, str]:
+    return {int(axis): length for axis, length in axes.items()}

@@ -1,0 +1,106 @@
+"""Session advice: what each execution provider wants from the session that runs a converted graph.
+
+Plain data, read by the targets (which write it into the file) and by the runtime (which applies it). A setting stands
+here for a reason; ``source`` says who found it. ``measured``: by us, on the version named. ``reported``: by others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from paddable.errors import Misuse
+
+__all__ = ["PROVIDERS", "SessionAdvice", "provider"]
+
+
+@dataclass(frozen=True)
+class SessionAdvice:
+    """How to open a session on one provider.
+
+    Attributes:
+        name: our name for it, as in ``load(..., provider="directml")``.
+        execution_provider: ONNX Runtime's name for it.
+        extra: the extra of Paddable that installs it; empty when no wheel carries it.
+        options: provider options.
+        config: session configuration entries.
+        memory_pattern: whether the session may plan its memory once for all runs.
+        sequential: whether nodes have to run one after the other.
+        one_run_at_a_time: whether two threads must not run the same session.
+        static: whether it needs, or is much slower without, static shapes.
+        companions: providers that may stand behind it in the same session.
+        source: where the facts come from.
+    """
+
+    name: str
+    execution_provider: str
+    extra: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    config: Mapping[str, str] = field(default_factory=dict)
+    memory_pattern: bool = True
+    sequential: bool = True
+    one_run_at_a_time: bool = False
+    static: bool = True
+    companions: tuple[str, ...] = ("CPUExecutionProvider",)
+    source: str = "not measured"
+
+    def to_json(self) -> dict[str, Any]:
+        """The advice as it is written into a file's metadata."""
+        return {**asdict(self), "companions": list(self.companions)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> SessionAdvice:
+        """Read what ``to_json`` gave; unknown keys are left for newer readers."""
+        known = {name: value for name, value in data.items() if name in cls.__dataclass_fields__}
+        return cls(**{**known, "companions": tuple(known.get("companions", ()))})
+
+
+PROVIDERS: Mapping[str, SessionAdvice] = {
+    advice.name: advice
+    for advice in (
+        SessionAdvice(
+            "cpu",
+            "CPUExecutionProvider",
+            extra="cpu",
+            static=False,
+            companions=(),
+            source="measured, onnxruntime 1.32: a longer container costs what it holds, nothing is re-planned",
+        ),
+        SessionAdvice(
+            "directml",
+            "DmlExecutionProvider",
+            extra="directml",
+            memory_pattern=False,
+            one_run_at_a_time=True,
+            source="measured, onnxruntime-directml 1.24.4: two threads in one session end the process; "
+            "reported by the provider's documentation: no memory pattern, no parallel execution, CPU behind it only",
+        ),
+        SessionAdvice(
+            "cuda",
+            "CUDAExecutionProvider",
+            extra="gpu",
+            # TF32 is on by default and costs 5e-4 of scale between padded and native; off, they agree to 1e-6.
+            options={"use_tf32": "0", "cudnn_conv_algo_search": "HEURISTIC"},
+            source="measured, onnxruntime-gpu 1.31.1 on an H200: EXHAUSTIVE plans every convolution anew at each "
+            "change of length",
+        ),
+        SessionAdvice("openvino", "OpenVINOExecutionProvider", extra="openvino"),
+        SessionAdvice("webgpu", "WebGpuExecutionProvider", extra="webgpu"),
+        SessionAdvice("tensorrt-rtx", "NvTensorRTRTXExecutionProvider", extra="windowsml"),
+        SessionAdvice("qnn", "QNNExecutionProvider", extra="windowsml"),
+        SessionAdvice("vitisai", "VitisAIExecutionProvider", extra="windowsml"),
+        SessionAdvice("coreml", "CoreMLExecutionProvider", extra="cpu"),
+    )
+}
+
+
+def provider(name: str) -> SessionAdvice:
+    """The advice for a provider, by our name.
+
+    Raises:
+        Misuse: no provider has that name.
+    """
+    if name not in PROVIDERS:
+        raise Misuse(f"no provider is called {name!r}", fix=f"choose one of {', '.join(PROVIDERS)}")
+    return PROVIDERS[name]

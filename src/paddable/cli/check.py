@@ -1,0 +1,58 @@
+"""``paddable check``: where padding would leak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from paddable.cli import options, render
+from paddable.cli.progress import showing
+
+__all__ = ["check"]
+
+
+@click.command
+@options.model
+@options.declarations
+@options.as_json
+def check(
+    model: Path,
+    lengths: tuple[str, ...],
+    length_inputs: tuple[str, ...],
+    mask_inputs: tuple[str, ...],
+    batch: str | None,
+    rate: float | None,
+    as_json: bool,
+) -> int:
+    """Find where padding would leak into the answer.
+
+    Prints one line a leak: its code, your source line when the exporter recorded it, what leaks into what and the
+    remedy that `paddable convert` would take. Exits with 1 if there is any, or if the model is refused.
+
+    Example: paddable check model.onnx --length audio:2=T
+    """
+    from paddable.build import check as check_model
+
+    with showing() as progress:
+        report = check_model(
+            model,
+            lengths,
+            length_inputs=length_inputs,
+            mask_inputs=mask_inputs,
+            batch=batch,
+            rate=rate,
+            progress=progress,
+        )
+    if as_json:
+        render.show_json(report.to_json())
+    else:
+        render.show_findings(report.findings)
+        if report.refusal:
+            click.echo(f"refused: {report.refusal}", err=True)
+        elif report.ok:
+            click.echo("no leak found")
+        else:
+            count = len(report.findings)
+            click.echo(f"{count} {'leak' if count == 1 else 'leaks'}; paddable convert repairs them", err=True)
+    return 0 if report.ok else 1

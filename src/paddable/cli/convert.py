@@ -1,0 +1,72 @@
+"""``paddable convert``: the padded model, or a refusal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from paddable.bundle import read_metadata
+from paddable.cli import options, render
+from paddable.cli.progress import showing
+from paddable.lengths.declare import split_containers
+
+__all__ = ["convert"]
+
+
+@click.command
+@options.model
+@options.out
+@options.declarations
+@click.option(
+    "--container",
+    "single",
+    multiple=True,
+    metavar="SIZE",
+    help="A container: steps (24000), seconds (30s, with --rate), or T=24000,U=512. Repeatable.",
+)
+@click.option("--containers", "several", metavar="A,B,C", help="Several containers, written as a bundle.")
+@click.option(
+    "--batch-size", type=click.IntRange(min=1), metavar="B", help="Size of a symbolic batch axis. Default: 1."
+)
+@click.option("--keep-dynamic", is_flag=True, help="Keep batch and container symbolic.")
+@click.option("--keep-traces", is_flag=True, help="Keep absolute source paths in the file.")
+@click.option(
+    "--external-data/--no-external-data", default=None, help="Weights beside the file. Default: above 1.5 GB."
+)
+@click.option("--force", is_flag=True, help="Replace what is already there.")
+@options.target
+@click.option("--precision", metavar="TYPE", help="Precision of the result, such as fp16 or int8.")
+@click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
+@options.as_json
+def convert(
+    model: Path, out: Path | None, single: tuple[str, ...], several: str | None, as_json: bool, **choices: Any
+) -> int:
+    """Write a fixed-shape model that gives the same answer at every length.
+
+    The result is judged against the native model before it is written; a model that cannot be proven is refused, with
+    the node, the source line and the reason.
+
+    \b
+    Examples: paddable convert in.onnx -o out.onnx --length x:1=T --container 24000
+              paddable convert in.onnx -o out/ --length x:1=T --containers 2s,10s,30s --rate 16000
+    """
+    from paddable.build import convert as convert_model
+
+    if out is None:
+        raise click.UsageError("nowhere to write: give -o FILE.onnx (one container) or -o DIRECTORY/ (a bundle)")
+    containers = (*single, *split_containers(several or ""))
+    with showing() as progress:
+        written = convert_model(model, containers=containers, out=out, progress=progress, **choices)
+    metadata = read_metadata(written)
+    if as_json:
+        remedies = [remedy.to_json() for remedy in metadata.remedies]
+        lengths = metadata.to_json()["lengths"]
+        render.show_json(
+            {"ok": True, "out": str(written), "findings": remedies, "lengths": lengths, "versions": metadata.versions}
+        )
+    else:
+        count = len(metadata.remedies)
+        click.echo(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")
+    return 0

@@ -1,0 +1,91 @@
+"""What a command says when it fails: one line for a person, one object for a machine, and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import json
+import sys
+from typing import Any
+
+import click
+
+from paddable.errors import MissingExtra, Misuse, PaddableError, Refused
+
+__all__ = ["INTERRUPTED", "exit_code", "report"]
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+EXTRA_OF = {
+    "onnx": "convert",
+    "onnx_ir": "convert",
+    "onnxruntime": "cpu",
+    "torch": "export",
+    "onnxscript": "export",
+    "safetensors": "export",
+    "yaml": "export",
+    "soundfile": "audio",
+    "soxr": "audio",
+    "sentencepiece": "audio",
+    "tiktoken": "audio",
+    "hama": "demo",
+}
+
+
+def exit_code(error: Exception) -> int:
+    """1 when the request was understood and its answer is no, else 2."""
+    return error.exit_code if isinstance(error, PaddableError) else 2
+
+
+def report(error: Exception, *, as_json: bool) -> None:
+    """Say on stderr, in one line, what ended the command; with ``as_json`` also as an object on stdout."""
+    error = _explained(error)
+    findings = error.findings if isinstance(error, Refused) else ()
+    if as_json:
+        payload = {
+            "ok": False,
+            "error": _as_json(error),
+            "findings": [finding.to_json() for finding in findings],
+            "lengths": {},
+            "versions": {},
+        }
+        print(json.dumps(payload, indent=2, ensure_ascii=False))
+    else:
+        for finding in findings:
+            print(finding)
+    kind = "refused" if isinstance(error, Refused) else "error"
+    print(f"{kind}: {_one_line(str(error))}", file=sys.stderr)
+
+
+def _explained(error: Exception) -> Exception:
+    """The same failure in Paddable's words, where the library let a stranger's exception through."""
+    if isinstance(error, PaddableError):
+        return error
+    if isinstance(error, click.ClickException):
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "paddable"
+        return Misuse(error.format_message().rstrip("."), fix=f"see {command} --help")
+    if isinstance(error, ModuleNotFoundError) and (extra := EXTRA_OF.get((error.name or "").partition(".")[0])):
+        return MissingExtra(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+    if isinstance(error, MemoryError):
+        return PaddableError("out of memory", fix="ask for smaller containers, or use a machine with more memory")
+    if isinstance(error, OSError) and error.errno is not None:
+        where = str(error.filename) if error.filename is not None else ""
+        fix = "free some space; nothing was written" if error.errno == errno.ENOSPC else ""
+        return PaddableError(error.strerror or type(error).__name__, where=where, fix=fix)
+    return PaddableError(
+        f"{type(error).__name__}: {error}",
+        where="internal error",
+        why="this is a fault of Paddable, not of your model",
+        fix="run again with PADDABLE_DEBUG=1 and report the traceback",
+    )
+
+
+def _as_json(error: Exception) -> dict[str, Any]:
+    if isinstance(error, PaddableError):
+        parts = {"what": error.what, "where": error.where, "why": error.why, "fix": error.fix}
+        return {"kind": type(error).__name__, **{name: part for name, part in parts.items() if part}}
+    return {"kind": type(error).__name__, "what": str(error)}
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,38 @@
+"""``paddable lint``: hazards of a graph as it is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from paddable.cli import options, render
+
+__all__ = ["lint"]
+
+
+@click.command
+@options.model
+@options.lengths
+@options.target
+@click.option("--fix", is_flag=True, help="Apply the safe fixes and write the result to --out.")
+@options.out
+@options.as_json
+def lint(model: Path, lengths: tuple[str, ...], target: str | None, fix: bool, out: Path | None, as_json: bool) -> int:
+    """Find what will break, slow down or silently change a graph, in general or on one target.
+
+    Exits with 1 if a finding of severity error is left.
+
+    Example: paddable lint model.onnx --target directml
+    """
+    from paddable.build import lint as lint_model
+
+    if fix and out is None:
+        raise click.UsageError("nowhere to write the fixed model: give -o FILE.onnx")
+    report = lint_model(model, lengths=lengths, target=target, fix=fix, out=out)
+    if as_json:
+        render.show_json(report.to_json())
+    else:
+        render.show_findings(report.findings)
+        click.echo(f"{len(report.findings)} findings" if report.findings else "nothing found", err=True)
+    return 0 if report.ok else 1

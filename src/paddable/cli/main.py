@@ -1,0 +1,70 @@
+"""The entry point: finds the command, and turns whatever ends it into one line and an exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from paddable import __version__
+from paddable.cli.check import check
+from paddable.cli.convert import convert
+from paddable.cli.demo import demo
+from paddable.cli.failures import INTERRUPTED, exit_code, report
+from paddable.cli.inspect import inspect
+from paddable.cli.lint import lint
+from paddable.cli.verify import verify
+
+__all__ = ["main"]
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="paddable")
+def paddable() -> None:
+    """A compiler for padding: speech models to fixed-shape ONNX that gives the same answer at every length.
+
+    Exit codes: 0 fine; 1 understood and refused, leaks found or a gate failed; 2 misuse or unreadable input.
+    PADDABLE_DEBUG=1 shows the traceback behind an error.
+    """
+
+
+for command in (check, convert, verify, lint, inspect, demo):
+    paddable.add_command(command)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: the words after ``paddable``; those of the process when None.
+
+    Returns:
+        The exit code: 0, 1 or 2, and 130 after Ctrl-C.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    _accept_every_name(sys.stdout)
+    _accept_every_name(sys.stderr)
+    try:
+        code = paddable.main(words, prog_name="paddable", standalone_mode=False)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, click.Abort):
+        print("interrupted: nothing was written", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("PADDABLE_DEBUG"):
+            raise
+        report(error, as_json="--json" in words)
+        return exit_code(error)
+    return code if isinstance(code, int) else 0
+
+
+def _accept_every_name(stream: object) -> None:
+    """A tensor name that the console's encoding lacks is escaped; it must not end the command."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")

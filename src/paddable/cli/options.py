@@ -1,0 +1,64 @@
+"""Options that several commands share, each written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+__all__ = ["as_json", "declarations", "lengths", "model", "out", "target"]
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+model: Decorator = click.argument("model", type=click.Path(path_type=Path), metavar="MODEL.onnx")
+
+out: Decorator = click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Where to write: FILE.onnx or DIRECTORY/.",
+)
+
+as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
+
+target: Decorator = click.option("--target", metavar="NAME", help="Execution provider to judge by, such as directml.")
+
+lengths: Decorator = click.option(
+    "--length",
+    "lengths",
+    multiple=True,
+    metavar="INPUT:AXIS=T",
+    help="A ragged axis and its length: a symbol or an expression such as (T-80)//320+1. Repeatable.",
+)
+
+
+def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Everything that says which axes are ragged: lengths, length inputs, masks, batch and rate."""
+    for option in reversed(
+        (
+            lengths,
+            click.option(
+                "--length-input",
+                "length_inputs",
+                multiple=True,
+                metavar="NAME=T",
+                help="An input that already holds the length. Repeatable.",
+            ),
+            click.option(
+                "--mask-input",
+                "mask_inputs",
+                multiple=True,
+                metavar="NAME:AXIS=T",
+                help="An input that holds a padding mask; it is dropped and made from the length. Repeatable.",
+            ),
+            click.option(
+                "--batch", metavar="INPUT:AXIS", help="The batch axis. Default: axis 0 of the first --length."
+            ),
+            click.option("--rate", type=float, metavar="N", help="Steps a second, so that containers may be seconds."),
+        )
+    ):
+        command = option(command)
+    return command

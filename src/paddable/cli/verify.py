@@ -1,0 +1,43 @@
+"""``paddable verify``: the padded model against the native one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from paddable.cli import options, render
+from paddable.cli.progress import showing
+
+__all__ = ["verify"]
+
+
+@click.command
+@click.argument("padded", type=click.Path(path_type=Path), metavar="PADDED")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="NATIVE.onnx",
+    help="The native model. Default: the one in the bundle.",
+)
+@click.option("--exhaustive", is_flag=True, help="Every length; otherwise the edges, thinned to 64.")
+@click.option(
+    "--at", "lengths", multiple=True, type=click.IntRange(min=0), metavar="N", help="This length. Repeatable."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs and lengths.")
+@options.as_json
+def verify(
+    padded: Path, against: Path | None, exhaustive: bool, lengths: tuple[int, ...], seed: int, as_json: bool
+) -> int:
+    """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
+
+    Prints the error relative to scale for each output and length. Exits with 1 if a gate fails.
+
+    Example: paddable verify out.onnx --against in.onnx
+    """
+    from paddable.build import verify as verify_model
+
+    with showing() as progress:
+        report = verify_model(padded, against, exhaustive=exhaustive, lengths=lengths, seed=seed, progress=progress)
+    render.show(report, as_json=as_json)
+    return 0 if report.ok else 1

@@ -1,0 +1,223 @@
+"""What a user declares: which axes are ragged, which inputs hold lengths or masks, how large a container is.
+
+The forms of the command line and of the Python functions are the same text:
+
+    x:1=T                       axis 1 of x is T steps long; axes may be negative
+    mask:1=(T-80)//320+1        a length may be an expression in the symbols
+    ilens=T                     the input ilens holds T
+    24000, 30s, T=24000,U=512   a container, in steps, seconds, or per symbol
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from paddable.errors import Misuse
+from paddable.lengths import Length, parse
+
+__all__ = [
+    "BatchAxis",
+    "Container",
+    "LengthDeclaration",
+    "LengthInput",
+    "MaskInput",
+    "parse_batch",
+    "parse_container",
+    "parse_length",
+    "parse_length_input",
+    "parse_mask_input",
+    "split_containers",
+]
+
+LARGEST = 2**31 - 1
+"""Kernels index an axis with int32."""
+
+
+@dataclass(frozen=True)
+class LengthDeclaration:
+    """Axis ``axis`` of ``input`` is ``length`` steps long."""
+
+    input: str
+    axis: int
+    length: Length
+
+
+@dataclass(frozen=True)
+class LengthInput:
+    """The input ``name`` holds ``length``, one number per row."""
+
+    name: str
+    length: Length
+
+
+@dataclass(frozen=True)
+class MaskInput:
+    """The input ``name`` is true (or 1) along ``axis`` for the first ``length`` steps and false after."""
+
+    name: str
+    axis: int
+    length: Length
+
+
+@dataclass(frozen=True)
+class BatchAxis:
+    """Axis ``axis`` of ``input`` counts the rows."""
+
+    input: str
+    axis: int
+
+
+@dataclass(frozen=True)
+class Container:
+    """The fixed size of each symbol's axis, in steps."""
+
+    steps: Mapping[str, int]
+
+    def __str__(self) -> str:
+        return ",".join(f"{symbol}={steps}" for symbol, steps in self.steps.items())
+
+
+def parse_length(text: str) -> LengthDeclaration:
+    """Read ``x:1=T``.
+
+    Raises:
+        Misuse: the text has another form; the message suggests the right one.
+    """
+    left, length = _sides(text, option="--length", form="INPUT:AXIS=LENGTH", example="x:1=T")
+    return LengthDeclaration(*_axis(left, text, option="--length", length=str(length)), length)
+
+
+def parse_mask_input(text: str) -> MaskInput:
+    """Read ``mask:1=T``.
+
+    Raises:
+        Misuse: the text has another form; the message suggests the right one.
+    """
+    left, length = _sides(text, option="--mask-input", form="NAME:AXIS=LENGTH", example="mask:1=T")
+    return MaskInput(*_axis(left, text, option="--mask-input", length=str(length)), length)
+
+
+def parse_length_input(text: str) -> LengthInput:
+    """Read ``ilens=T``.
+
+    Raises:
+        Misuse: the text has another form; the message suggests the right one.
+    """
+    return LengthInput(*_sides(text, option="--length-input", form="NAME=LENGTH", example="ilens=T"))
+
+
+def parse_batch(text: str) -> BatchAxis:
+    """Read ``x:0``.
+
+    Raises:
+        Misuse: the text has another form.
+    """
+    name, colon, axis = text.rpartition(":")
+    if not colon or not name or not _is_integer(axis):
+        raise Misuse(f"--batch {text!r} is not INPUT:AXIS", fix=f"write --batch {(name or text) + ':0'}")
+    return BatchAxis(name, int(axis))
+
+
+def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[str, float] | None = None) -> Container:
+    """Read ``24000``, ``30s`` or ``T=24000,U=512``.
+
+    Seconds become the smallest number of steps that holds them.
+
+    Args:
+        text: the container.
+        symbols: the declared symbols, in order of declaration.
+        rates: steps a second of each symbol whose rate is known.
+
+    Raises:
+        Misuse: another form, a symbol that is missing or unknown, seconds of a symbol without a rate, or a size that
+            is not positive or does not fit into int32.
+    """
+    parts = [part.strip() for part in str(text).split(",")]
+    if "=" not in str(text):
+        if len(symbols) != 1 or len(parts) != 1:
+            example = ",".join(f"{symbol}=24000" for symbol in symbols)
+            raise Misuse(
+                f"container {text!r} does not say which symbol it is for",
+                why=f"the declared symbols are {', '.join(symbols)}",
+                fix=f"write --container {example}",
+            )
+        parts = [f"{symbols[0]}={parts[0]}"]
+    sizes: dict[str, int] = {}
+    for part in parts:
+        symbol, _, size = (side.strip() for side in part.partition("="))
+        if symbol not in symbols or symbol in sizes:
+            problem = "twice" if symbol in sizes else "which no --length declares"
+            raise Misuse(
+                f"container {text!r} gives {symbol!r}, {problem}", why=f"the declared symbols are {', '.join(symbols)}"
+            )
+        sizes[symbol] = _steps(size, symbol, str(text), (rates or {}).get(symbol))
+    if absent := [symbol for symbol in symbols if symbol not in sizes]:
+        raise Misuse(f"container {text!r} gives no size for {', '.join(absent)}")
+    return Container({symbol: sizes[symbol] for symbol in symbols})
+
+
+def split_containers(text: str) -> tuple[str, ...]:
+    """The containers of one ``--containers A,B,C``. A symbol that comes again begins the next: ``T=8,U=4,T=16,U=4``."""
+    groups: list[list[str]] = []
+    for part in (part.strip() for part in text.split(",") if part.strip()):
+        symbol = part.partition("=")[0].strip() if "=" in part else None
+        seen = {item.partition("=")[0].strip() for item in groups[-1]} if groups else set()
+        if symbol is None or not groups or symbol in seen or "=" not in groups[-1][0]:
+            groups.append([part])
+        else:
+            groups[-1].append(part)
+    return tuple(",".join(group) for group in groups)
+
+
+def _sides(text: str, *, option: str, form: str, example: str) -> tuple[str, Length]:
+    left, equals, right = text.rpartition("=")
+    if not equals or not left.strip() or not right.strip():
+        raise Misuse(f"{option} {text!r} is not {form}", fix=f"write it like {option} {example}")
+    try:
+        length = parse(right)
+    except Misuse as error:
+        raise Misuse(error.what, where=f"{option} {text}", why=error.why, fix=error.fix) from error
+    if not length.symbols:
+        raise Misuse(
+            f"{right.strip()} is a number, not a length",
+            where=f"{option} {text}",
+            why="a ragged axis needs a symbol; its size is given by --container",
+            fix=f"write {option} {left}=T",
+        )
+    return left.strip(), length
+
+
+def _axis(left: str, text: str, *, option: str, length: str) -> tuple[str, int]:
+    name, colon, axis = left.rpartition(":")
+    if not colon or not name or not _is_integer(axis):
+        raise Misuse(
+            f"{option} {text!r} does not say which axis",
+            why="an axis is a number, 0 the first and -1 the last",
+            fix=f"write {option} '{name or left}:1={length}' for axis 1",
+        )
+    return name.strip(), int(axis)
+
+
+def _steps(size: str, symbol: str, text: str, rate: float | None) -> int:
+    seconds = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*s", size)
+    if seconds and not rate:
+        raise Misuse(
+            f"container {text!r} is in seconds, but the rate of {symbol} is not known",
+            fix="add --rate STEPS_A_SECOND, such as --rate 16000, or give the size in steps",
+        )
+    if not seconds and not _is_integer(size):
+        raise Misuse(
+            f"container {text!r}: {size!r} is no size", fix="give steps, such as 24000, or seconds, such as 30s"
+        )
+    steps = math.ceil(Fraction(seconds[1]) * Fraction(str(rate))) if seconds else int(size)
+    if not 1 <= steps <= LARGEST:
+        raise Misuse(f"container {text!r}: {symbol} would be {steps} steps", why=f"1 to {LARGEST} are possible")
+    return steps
+
+
+def _is_integer(text: str) -> bool:
+    return re.fullmatch(r"\s*[+-]?\d+\s*", text, re.ASCII) is not None

@@ -1,0 +1,6 @@
+"""Runs converted models: numpy and one flavour of onnxruntime, nothing else. An app ships this alone."""
+
+from paddable.runtime.loading import load
+from paddable.runtime.session import Session
+
+__all__ = ["Session", "load"]

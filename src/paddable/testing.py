@@ -1,0 +1,98 @@
+"""Assertions for the test suite of a project that exports or ships padded models.
+
+Both run the gates of ``paddable verify`` and fail with the outputs and lengths that do not hold.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from paddable import build
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["assert_convertible", "assert_padding_invariant"]
+
+Model: TypeAlias = "str | os.PathLike[str] | ModelProto"
+
+SHOWN = 10
+"""Failing rows in the message of an assertion."""
+
+
+def assert_padding_invariant(
+    padded: Model, native: Model | None = None, *, lengths: Sequence[int] = (), exhaustive: bool = False, seed: int = 0
+) -> None:
+    """Assert that a padded model gives the native model's answer at every length, whatever the padding holds.
+
+    Args:
+        padded: a converted file, a bundle, or a model in memory.
+        native: the model it was made from; None takes the one in the bundle.
+        lengths: lengths to try beside the edges of each ragged dimension.
+        exhaustive: try every length.
+        seed: of the random inputs and lengths.
+
+    Raises:
+        AssertionError: a gate failed; the message lists output, length and error.
+        PaddableError: the models could not be judged.
+    """
+    with _as_file(padded, "padded.onnx") as padded_path, _as_file(native, "native.onnx") as native_path:
+        report = build.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
+    if not report.ok:
+        raise AssertionError(_told(report.to_json()))
+
+
+def assert_convertible(
+    native: Model,
+    lengths: Sequence[str],
+    *,
+    containers: Sequence[str] = (),
+    exhaustive: bool = False,
+    seed: int = 0,
+    **declarations: Any,
+) -> None:
+    """Assert that a native model can be converted, and that the result is padding invariant.
+
+    Args:
+        native: a file, or a model in memory.
+        lengths: the ragged axes, such as ``["x:1=T"]``.
+        containers: the containers to judge.
+        exhaustive: try every length.
+        seed: of the random inputs and lengths.
+        **declarations: what ``paddable.convert`` takes besides, such as ``length_inputs``.
+
+    Raises:
+        AssertionError: a gate failed; the message lists output, length and error.
+        Refused: no proof was found; its findings name the node and the reason.
+    """
+    with tempfile.TemporaryDirectory() as folder, _as_file(native, "native.onnx") as native_path:
+        out = Path(folder, "padded.onnx" if len(containers) <= 1 else "padded")
+        # The verification below tells which output and length fails; the one inside convert would only refuse.
+        padded = build.convert(native_path, lengths, containers=containers, out=out, verify=False, **declarations)
+        assert_padding_invariant(padded, native_path, exhaustive=exhaustive, seed=seed)
+
+
+@contextmanager
+def _as_file(model: Model | None, name: str) -> Iterator[Path | None]:
+    if model is None or isinstance(model, (str, os.PathLike)):
+        yield None if model is None else Path(model)
+        return
+    import onnx
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, name)
+        onnx.save(model, path)
+        yield path
+
+
+def _told(report: Mapping[str, Any]) -> str:
+    failing = [row for row in report.get("rows", ()) if not row.get("ok", True)]
+    lines = [", ".join(f"{key} {value}" for key, value in row.items() if key != "ok") for row in failing[:SHOWN]]
+    if len(failing) > SHOWN:
+        lines.append(f"and {len(failing) - SHOWN} more")
+    return "\n  ".join(["the padded model differs from native", *lines])

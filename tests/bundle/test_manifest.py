@@ -1,0 +1,93 @@
+"""bundle.json: what is written is read, and files are those that were written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddable.bundle import Bundle, Graph, Metadata, Symbol, new_directory, read_bundle, read_metadata, write_bundle
+from paddable.errors import Unreadable
+
+BUNDLE = Bundle(
+    metadata=Metadata(symbols={"T": Symbol("audio", 1, rate=16000)}, lengths={"y": {1: "T//160"}}),
+    graphs=(
+        Graph("cpu-fp32-16000.onnx", {"T": 16000}),
+        Graph("cpu-fp32-80000.onnx", {"T": 80000}),
+        Graph("directml-fp16-16000.onnx", {"T": 16000}, "directml", "fp16"),
+    ),
+    native="native.onnx",
+    sample_rate=16000,
+    front_end={"kind": "in-graph"},
+    labels="tokens.json",
+    units={"y_length": "frames of 10 ms"},
+)
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    with new_directory(tmp_path / "out") as beside:
+        for name in (*(graph.file for graph in BUNDLE.graphs), "native.onnx", "tokens.json"):
+            (beside / name).write_text(name)
+        write_bundle(BUNDLE, beside)
+    return tmp_path / "out"
+
+
+def test_what_is_written_is_read(written: Path) -> None:
+    bundle = read_bundle(written, check_files=True)
+    assert replace(bundle, files={}) == BUNDLE
+    assert set(bundle.files) == {path.name for path in written.iterdir()} - {"bundle.json"}
+    assert read_metadata(written) == BUNDLE.metadata
+
+
+def test_the_order_of_graphs_does_not_matter(tmp_path: Path) -> None:
+    texts = []
+    for graphs in (BUNDLE.graphs, BUNDLE.graphs[::-1]):
+        write_bundle(replace(BUNDLE, graphs=graphs), tmp_path)
+        texts.append((tmp_path / "bundle.json").read_bytes())
+    assert texts[0] == texts[1]
+    data = json.loads(texts[0])
+    assert data["format"] == 1
+    assert data["targets"] == ["cpu", "directml"]
+    assert data["precisions"] == ["fp16", "fp32"]
+
+
+def test_a_changed_file_is_found_on_request(written: Path) -> None:
+    (written / "cpu-fp32-16000.onnx").write_text("cpu-fp32-16000.onnX")
+    read_bundle(written)
+    with pytest.raises(Unreadable, match=r"cpu-fp32-16000\.onnx"):
+        read_bundle(written, check_files=True)
+
+
+def test_a_missing_file_is_found_on_request(written: Path) -> None:
+    (written / "tokens.json").unlink()
+    with pytest.raises(Unreadable, match="missing"):
+        read_bundle(written, check_files=True)
+
+
+def test_no_bundle(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match=r"bundle\.json"):
+        read_bundle(tmp_path)
+    (tmp_path / "bundle.json").write_text("{")
+    with pytest.raises(Unreadable, match="no JSON"):
+        read_bundle(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["../x.onnx", "/etc/passwd", "a/../../x", "C:\\x.onnx", "..\\x.onnx", ""])
+def test_a_bundle_never_names_a_file_outside_of_it(written: Path, name: str) -> None:
+    data: dict[str, Any] = json.loads((written / "bundle.json").read_text())
+    data["graphs"][0]["file"] = name
+    (written / "bundle.json").write_text(json.dumps(data))
+    with pytest.raises(Unreadable, match="outside the bundle"):
+        read_bundle(written)
+
+
+def test_a_damaged_bundle(written: Path) -> None:
+    data: dict[str, Any] = json.loads((written / "bundle.json").read_text())
+    del data["graphs"][0]["container"]
+    (written / "bundle.json").write_text(json.dumps(data))
+    with pytest.raises(Unreadable, match="damaged"):
+        read_bundle(written)

@@ -1,0 +1,201 @@
+"""A command parses, calls one function of the library and shows what came back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import onnx
+import pytest
+
+from paddable import __version__
+from paddable.bundle import KEY, Metadata, Remedy, Symbol
+from paddable.errors import Refused
+from paddable.findings import Finding, Source
+
+from .conftest import Library
+
+FINDING = Finding(
+    "PAD102", "/conv/Conv", "Conv", "padding into the last frames", "zero first", 2, "m.conv", Source("m.py", 7)
+)
+COMMANDS = ("check", "convert", "verify", "lint", "inspect", "demo")
+
+
+def report(ok: bool = True, **more: Any) -> SimpleNamespace:
+    findings = [] if ok else [FINDING]
+    payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
+    return SimpleNamespace(ok=ok, findings=findings, refusal=None, to_json=lambda: {**payload, **more})
+
+
+def test_version_and_help(paddable: Any) -> None:
+    assert paddable("--version").out.strip() == f"paddable, version {__version__}"
+    overview = paddable("--help")
+    assert overview.code == 0
+    for name in COMMANDS:
+        assert name in overview.out
+        page = paddable(name, "--help")
+        assert page.code == 0
+        assert "--json" in page.out
+
+
+def test_python_m_paddable() -> None:
+    import subprocess
+    import sys
+
+    result = subprocess.run([sys.executable, "-m", "paddable", "--version"], capture_output=True, text=True, check=True)
+    assert __version__ in result.stdout
+
+
+def test_check_without_leaks(paddable: Any, library: Library) -> None:
+    library.answer = report()
+    result = paddable("check", "m.onnx", "--length", "audio:2=T", "--batch", "audio:0", "--length-input", "ilens=T")
+    assert (result.code, result.out) == (0, "no leak found\n")
+    name, args, kwargs = library.calls[0]
+    assert (name, args) == ("check", (Path("m.onnx"), ("audio:2=T",)))
+    assert kwargs == {
+        "length_inputs": ("ilens=T",),
+        "mask_inputs": (),
+        "batch": "audio:0",
+        "rate": None,
+        "progress": None,
+    }
+
+
+def test_check_with_leaks(paddable: Any, library: Library) -> None:
+    library.answer = report(ok=False)
+    result = paddable("check", "m.onnx", "--length", "audio:2=T")
+    assert result.code == 1
+    assert result.out == "PAD102 m.py:7: padding into the last frames -> zero first\n"
+    assert "1 leak;" in result.err
+
+
+def test_check_of_a_refused_model(paddable: Any, library: Library) -> None:
+    library.answer = SimpleNamespace(ok=False, findings=[FINDING], refusal="node 'loop': Loop over time", to_json=dict)
+    result = paddable("check", "m.onnx")
+    assert result.code == 1
+    assert "refused: node 'loop': Loop over time" in result.err
+
+
+@pytest.mark.parametrize("command", ["check", "lint", "inspect", "verify", "demo"])
+def test_json_is_the_report(paddable: Any, library: Library, command: str) -> None:
+    library.answer = report(name="größe [1]")
+    result = paddable(command, *(["x"] if command != "demo" else []), "--json")
+    assert json.loads(result.out) == library.answer.to_json()
+    assert result.err == ""
+
+
+@pytest.fixture
+def converted(tmp_path: Path) -> Path:
+    metadata = Metadata(
+        symbols={"T": Symbol("x", 1)},
+        lengths={"y": {1: "T"}},
+        remedies=(Remedy("PAD102", "conv", "zero first"),),
+        versions={"paddable": "0.1.0"},
+    )
+    model = onnx.parser.parse_model(
+        '<ir_version: 9, opset_import: ["" : 17]> g (float[1] x) => (float[1] y) {y = Neg(x)}'
+    )
+    onnx.helper.set_model_props(model, {KEY: metadata.dumps()})
+    onnx.save(model, tmp_path / "out.onnx")
+    return tmp_path / "out.onnx"
+
+
+def test_convert_hands_everything_over(paddable: Any, library: Library, converted: Path) -> None:
+    library.answer = converted
+    words = ["convert", "in.onnx", "-o", str(converted), "--length", "x:1=T", "--length", "z:-1=T//2"]
+    words += ["--container", "2s", "--containers", "5s,10s", "--rate", "16000", "--mask-input", "m:1=T"]
+    words += ["--batch-size", "3", "--keep-traces", "--no-external-data", "--force", "--no-verify"]
+    words += ["--target", "directml", "--precision", "fp16"]
+    result = paddable(*words)
+    assert result.code == 0, result.err
+    assert result.out == f"{converted}: 1 remedy\n"
+    assert library.calls == [
+        (
+            "convert",
+            (Path("in.onnx"),),
+            {
+                "lengths": ("x:1=T", "z:-1=T//2"),
+                "containers": ("2s", "5s", "10s"),
+                "out": converted,
+                "length_inputs": (),
+                "mask_inputs": ("m:1=T",),
+                "batch": None,
+                "batch_size": 3,
+                "keep_dynamic": False,
+                "keep_traces": True,
+                "rate": 16000.0,
+                "external_data": False,
+                "force": True,
+                "target": "directml",
+                "precision": "fp16",
+                "verify": False,
+                "progress": None,
+            },
+        )
+    ]
+
+
+def test_convert_json_tells_what_was_done(paddable: Any, library: Library, converted: Path) -> None:
+    library.answer = converted
+    result = paddable("convert", "in.onnx", "-o", str(converted), "--length", "x:1=T", "--container", "8", "--json")
+    assert json.loads(result.out) == {
+        "ok": True,
+        "out": str(converted),
+        "findings": [{"code": "PAD102", "node": "conv", "remedy": "zero first"}],
+        "lengths": {"y": {"1": "T"}},
+        "versions": {"paddable": "0.1.0"},
+    }
+
+
+def test_convert_needs_a_place(paddable: Any, library: Library) -> None:
+    result = paddable("convert", "in.onnx", "--length", "x:1=T", "--container", "8")
+    assert result.code == 2
+    assert "-o" in result.err
+    assert library.calls == []
+
+
+def test_verify(paddable: Any, library: Library) -> None:
+    rows = [
+        {"output": "y", "length": 400, "error": 3.4567e-7, "ok": True},
+        {"output": "[b]z", "length": 401, "error": 0.2},
+    ]
+    library.answer = report(ok=False, rows=rows)
+    result = paddable("verify", "out/", "--against", "n.onnx", "--at", "7", "--at", "9", "--seed", "3", "--exhaustive")
+    assert result.code == 1
+    assert "3.46e-07" in result.out
+    assert "[b]z" in result.out
+    assert library.calls[0][1:] == (
+        (Path("out"), Path("n.onnx")),
+        {"exhaustive": True, "lengths": (7, 9), "seed": 3, "progress": None},
+    )
+
+
+def test_lint(paddable: Any, library: Library) -> None:
+    library.answer = report(ok=False)
+    result = paddable("lint", "m.onnx", "--target", "directml", "--fix", "-o", "fixed.onnx")
+    assert result.code == 1
+    assert "PAD102 m.py:7" in result.out
+    assert library.calls[0][2] == {"lengths": (), "target": "directml", "fix": True, "out": Path("fixed.onnx")}
+    assert paddable("lint", "m.onnx", "--fix").code == 2
+
+
+def test_inspect_lays_every_section_out(paddable: Any, library: Library) -> None:
+    library.answer = report(inputs=[{"name": "x", "dims": [1, "T"]}], operators={"Conv": 7}, opset=18)
+    result = paddable("inspect", "m.onnx", "--length", "x:1=T")
+    assert result.code == 0
+    for text in ("1, T", "Conv", "7", "opset: 18"):
+        assert text in result.out
+
+
+def test_a_refusal_shows_its_findings(paddable: Any, library: Library) -> None:
+    library.answer = Refused("Loop over time", where="node 'loop'", findings=[FINDING])
+    result = paddable("check", "m.onnx")
+    assert result.code == 1
+    assert result.out == f"{FINDING}\n"
+    assert result.err == "refused: node 'loop': Loop over time\n"
+    as_json = json.loads(paddable("check", "m.onnx", "--json").out)
+    assert as_json["ok"] is False
+    assert as_json["findings"] == [FINDING.to_json()]
+    assert as_json["error"] == {"kind": "Refused", "what": "Loop over time", "where": "node 'loop'"}

@@ -1,0 +1,144 @@
+"""A user's mistake is one line and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import pytest
+
+from paddable.errors import GateFailed, MissingExtra, Misuse, Refused, Unreadable
+
+from .conftest import Library
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (Misuse("no input 'a'", fix="the dynamic axes are x:1; write --length x:1=T"), 2, "write --length x:1=T"),
+        (Unreadable("truncated", where="m.onnx"), 2, "error: m.onnx: truncated"),
+        (MissingExtra("onnx is not installed"), 2, "error: onnx is not installed"),
+        (Refused("Loop over time", where="node 'a'"), 1, "refused: node 'a': Loop over time"),
+        (GateFailed("C: 0.2 of scale", where="output 'y'"), 1, "error: output 'y': C: 0.2 of scale"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "out.onnx"),
+            2,
+            "out.onnx: No space left on device; free some",
+        ),
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), 2, "error: /x: Permission denied"),
+        (ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir"), 2, 'pip install "paddable[convert]"'),
+        (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, 'pip install "paddable[export]"'),
+        (MemoryError(), 2, "out of memory"),
+        (ZeroDivisionError("division by zero"), 2, "internal error: ZeroDivisionError: division by zero"),
+        (Misuse("a name with\na line break"), 2, "error: a name with a line break"),
+    ],
+)
+def test_one_line_and_an_exit_code(paddable: Any, library: Library, error: Exception, code: int, line: str) -> None:
+    library.answer = error
+    result = paddable("check", "m.onnx", "--length", "x:1=T")
+    assert result.code == code
+    assert line in result.err
+    assert result.err.count("\n") == 1
+    assert result.out == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["chek", "m.onnx"],
+        ["check"],
+        ["check", "m.onnx", "--colour"],
+        ["check", "m.onnx", "--rate", "fast"],
+        ["verify", "out", "--at", "-1"],
+        ["convert", "m.onnx", "-o", "x", "--batch-size", "0"],
+    ],
+)
+def test_misuse_of_the_command_line_itself(paddable: Any, library: Library, words: list[str]) -> None:
+    result = paddable(*words)
+    assert result.code == 2
+    assert result.err.startswith("error: ")
+    assert "--help" in result.err
+    assert result.err.count("\n") == 1
+    assert library.calls == []
+    assert json.loads(paddable(*words, "--json").out)["ok"] is False
+
+
+def test_debug_shows_the_traceback(paddable: Any, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    library.answer = Misuse("x")
+    monkeypatch.setenv("PADDABLE_DEBUG", "1")
+    with pytest.raises(Misuse):
+        paddable("check", "m.onnx")
+
+
+def run_with_library(body: str, *words: str, **kwargs: Any) -> subprocess.Popen[str]:
+    """A process that runs a command against a library whose ``check`` is ``body``."""
+    code = f"""
+import sys, time, types
+library = types.ModuleType("paddable.build")
+def check(*args, progress=None, **kwargs):
+{textwrap.indent(textwrap.dedent(body), "    ")}
+library.check = check
+sys.modules["paddable.build"] = library
+from paddable.cli import main
+sys.exit(main())
+"""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code, *words], **{**pipes, **kwargs})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_ends_with_one_line() -> None:
+    process = run_with_library("print('working', flush=True); time.sleep(60)", "check", "m.onnx")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "working\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err.strip() == "interrupted: nothing was written"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes a POSIX pipe")
+def test_a_reader_that_has_had_enough() -> None:
+    body = "return types.SimpleNamespace(ok=True, to_json=lambda: {'x': 'y' * 10**6})"
+    process = run_with_library(body, "check", "m.onnx", "--json")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=30) == 1
+
+
+def test_a_name_that_the_console_cannot_print() -> None:
+    body = "return types.SimpleNamespace(ok=True, findings=['größe'], refusal=None)"
+    process = run_with_library(body, "check", "m.onnx", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    assert out.startswith("gr\\xf6\\xdfe\n")
+
+
+def test_progress_is_silent_when_nobody_watches() -> None:
+    body = "assert progress is None; return types.SimpleNamespace(ok=True, findings=[], refusal=None)"
+    process = run_with_library(body, "check", "m.onnx")
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (0, "no leak found\n", "")
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from paddable.cli.progress import showing
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with showing() as progress:
+        assert progress is not None
+        progress("verify", 1, 3)
+        progress("verify", 3, 3)
+    captured = capsys.readouterr()
+    assert "verify" in captured.err
+    assert "3/3" in captured.err
+    assert captured.out == ""

@@ -1,0 +1,47 @@
+"""An app ships the runtime alone, and `paddable --help` is instant: heavy packages stay out until they are needed."""
+
+from __future__ import annotations
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+HEAVY = ("torch", "onnx", "onnx_ir", "onnxscript", "onnxruntime", "transformers")
+
+
+def submodules(package: str) -> list[str]:
+    module = import_module(package)
+    return [package, *(found.name for found in pkgutil.walk_packages(module.__path__, f"{package}."))]
+
+
+@pytest.mark.parametrize("package", ["paddable.lengths", "paddable.bundle", "paddable.runtime", "paddable.cli"])
+def test_importing_every_submodule_brings_nothing_heavy_in(package: str) -> None:
+    modules = submodules(package)
+    assert len(modules) > 1
+    code = f"""
+import sys
+from importlib import import_module
+for name in {modules!r}:
+    import_module(name)
+print([name for name in {HEAVY!r} if name in sys.modules])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"
+
+
+def test_the_command_line_and_load_work_where_the_heavy_packages_cannot_be_imported() -> None:
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({[name for name in HEAVY if name != "onnxruntime"]!r}))
+from paddable.cli import main
+assert main(["--help"]) == 0
+assert main(["convert", "--help"]) == 0
+import paddable
+paddable.load
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

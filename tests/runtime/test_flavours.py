@@ -1,0 +1,100 @@
+"""No runtime, two runtimes, a provider that is not there: one line that names the extra; never a silent fallback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import metadata
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import onnxruntime
+import pytest
+
+import paddable
+from paddable.errors import MissingExtra, Misuse
+from paddable.runtime import flavours
+
+Padded = Callable[..., Path]
+
+
+def distribution(name: str) -> SimpleNamespace:
+    return SimpleNamespace(metadata={"Name": name})
+
+
+def test_installed_flavours_by_their_package_names() -> None:
+    installed = [distribution(name) for name in ("numpy", "onnxruntime_gpu", "onnxruntime", "onnxruntime-ep-webgpu")]
+    assert flavours.installed_flavours(installed) == ["onnxruntime", "onnxruntime-gpu"]  # type: ignore[arg-type]
+
+
+def test_here_one_is_installed() -> None:
+    assert len(flavours.installed_flavours()) == 1
+    assert flavours.import_onnxruntime() is onnxruntime
+
+
+def test_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata, "distributions", list)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtra, match=r'pip install "paddable\[cpu\]"'):
+        flavours.import_onnxruntime()
+
+
+def test_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        metadata, "distributions", lambda: [distribution("onnxruntime"), distribution("onnxruntime-gpu")]
+    )
+    with pytest.raises(MissingExtra) as error:
+        flavours.import_onnxruntime()
+    assert "onnxruntime, onnxruntime-gpu" in str(error.value)
+    assert 'pip install "paddable[gpu]"' in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+X = {"x": np.ones((1, 4), np.float32), "gain": np.ones(1, np.float32)}
+
+
+def test_a_provider_that_is_not_in_this_runtime(padded_file: Padded) -> None:
+    session = paddable.load(padded_file(16, 1), provider="directml")
+    with pytest.raises(MissingExtra, match=r"paddable\[directml\]"):
+        session.run(X)
+
+
+def test_fallback_only_when_it_is_allowed(padded_file: Padded) -> None:
+    session = paddable.load(padded_file(16, 1), provider="directml", allow_fallback=True)
+    assert session.run(X)["y"].tolist() == [[2, 2]]
+
+
+def test_a_provider_that_fails_to_start_is_an_error(padded_file: Padded, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What ONNX Runtime does when, say, cuDNN is missing: the provider is listed, and the session runs on the CPU.
+    monkeypatch.setattr(
+        onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    )
+    create = onnxruntime.InferenceSession
+    monkeypatch.setattr(
+        onnxruntime,
+        "InferenceSession",
+        lambda path, options, providers: create(path, options, providers=["CPUExecutionProvider"]),
+    )
+    with pytest.raises(Misuse, match="did not start"):
+        paddable.load(padded_file(16, 1), provider="cuda").run(X)
+    assert paddable.load(padded_file(16, 1), provider="cuda", allow_fallback=True).run(X)["y"].tolist() == [[2, 2]]
+
+
+def test_advice_reaches_the_session(padded_file: Padded, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = {}
+    create = onnxruntime.InferenceSession
+
+    def spy(path: str, options: onnxruntime.SessionOptions, providers: list[object]) -> object:
+        seen.update(options=options, providers=providers)
+        return create(path, options, providers=["CPUExecutionProvider"])
+
+    monkeypatch.setattr(
+        onnxruntime, "get_available_providers", lambda: ["DmlExecutionProvider", "CPUExecutionProvider"]
+    )
+    monkeypatch.setattr(onnxruntime, "InferenceSession", spy)
+    paddable.load(padded_file(16, 1), provider="directml", allow_fallback=True, threads=1).run(X)
+    assert seen["providers"] == [("DmlExecutionProvider", {}), "CPUExecutionProvider"]
+    assert seen["options"].enable_mem_pattern is False
+    assert seen["options"].execution_mode == onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+    assert seen["options"].intra_op_num_threads == 1
