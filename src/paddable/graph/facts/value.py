@@ -102,6 +102,7 @@ class Value:
         masked: some valid element may be a mask's fill, so a finite fill of ours could tie with it.
         pending: a remedy that is placed only if something reads the steps that are wrong without it.
         image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
+        constant: what every valid element equals, if they are all equal (a mask of ones).
         relative: the value is inside a relative shift, and only its next movement may read it.
     """
 
@@ -116,6 +117,7 @@ class Value:
     pending: Pending | None = None
     relative: Relative | None = None
     image: bool = False
+    constant: float | None = None
 
     def __post_init__(self) -> None:
         if not self.pads:
@@ -152,6 +154,8 @@ class Value:
         number = self.scalar
         if number is not None and number.is_constant:
             return constant(float(number.fraction))
+        if self.constant is not None:
+            return constant(self.constant)
         if self.low == self.high:
             return constant(self.low)
         return FINITE if self.finite else ANY

@@ -163,6 +163,9 @@ def _elementwise(operation: Operation) -> Value:
             operation._settle(i)
     joined = broadcast(operation, indices)
     content = elementwise_content(operation, joined)
+    if pending is not None and joined.axes != joined.values[_widest(joined)].axes:
+        pending.token.commit()
+        pending = None
     if content is not None:
         dtype = _result_type(operation, joined.values)
         low, high = operation.bounds(content, joined.axes)
@@ -200,8 +203,14 @@ def _elementwise(operation: Operation) -> Value:
         high,
         finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
         masked=dtype.is_floating_point() and _masked(operation, operands, valid),
+        constant=valid.value,
     )
     return replace(result, pending=pending) if pending is not None else result
+
+
+def _widest(joined: Broadcast) -> int:
+    """The operand with most atoms: the one that a pending remedy hangs on."""
+    return max(range(len(joined.values)), key=lambda k: len(joined.values[k].atoms))
 
 
 def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> bool:

@@ -173,7 +173,7 @@ def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Produc
         content = Elements(content.array.reshape([s.constant for s in sizes]))  # type: ignore[union-attr]
     else:
         content = _renumbered(content, result.origins)
-    if not all(a.prefix for a in value.atoms) and any(o.stride != 1 for o in result.origins):
+    if any(o.stride != 1 and o.atom is not None and not value.atoms[o.atom].prefix for o in result.origins):
         operation.refuse("a shifted axis is split")
     return moved(value, result.axes, result.origins, content)
 

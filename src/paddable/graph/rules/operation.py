@@ -24,7 +24,7 @@ from paddable.graph.scope import Scope
 from paddable.lengths import Length, Undecided
 from paddable.lengths import constant as length_constant
 
-__all__ = ["NoProof", "Operation"]
+__all__ = ["NoProof", "Operation", "merge_axis", "window_shift"]
 
 
 class NoProof(Exception):
@@ -162,21 +162,10 @@ class Operation:
         base = content.base
         if not isinstance(base.length, Length) or base.face is not Face.SIZE or not atom.ragged:
             return None
-        linear = base.length.linear()
-        if linear is None or coefficient == 0:
+        if base.divisor != 1 or abs(coefficient) != 1:
             return None
-        slopes, _ = linear
-        shift = length_constant(0)
-        from paddable.lengths import symbol
-
-        for name, slope in slopes.items():
-            steps = Fraction(-slope, base.divisor) / coefficient
-            if steps.denominator != 1 or steps < 0:
-                return None
-            shift = shift + symbol(name) * int(steps)
-        if not all(
-            self.scope.domain.monotone(atom.size - shift, name) for name in atom.size.symbols | shift.symbols
-        ):
+        shift = window_shift(self.scope, base.length if coefficient < 0 else -base.length, atom.size)
+        if shift is None:
             return None
         axes = _replace_atom(value.axes, position, replace(atom, shift=shift))
         low, high = self.bounds(content, value.axes)
@@ -333,6 +322,17 @@ class Operation:
             return bool(condition())
         except Undecided:
             return False
+
+
+def window_shift(scope: Scope, position: Length, size: Length) -> Length | None:
+    """The shift of a window of ``size`` whose start moves by ``position(C) - position(n)``, if it is one.
+
+    The valid part lies inside the container when both the shift and what remains behind it grow with the length.
+    """
+    shift = scope.simplify(position - position.offset)
+    symbols = size.symbols | shift.symbols
+    grows = all(scope.domain.monotone(part, name) for part in (shift, size - shift) for name in symbols)
+    return shift if grows and not shift.is_constant else None
 
 
 def merge_axis(scope: Scope, value: Value, axis: int) -> Value | None:

@@ -13,7 +13,7 @@ from paddable.graph.facts.numbers import Face, Number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.remedies import Segment, Take
 from paddable.graph.rules.broadcast import regions, same_axis
-from paddable.graph.rules.operation import Operation, merge_axis
+from paddable.graph.rules.operation import Operation, merge_axis, window_shift
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_shift
 from paddable.lengths import Length, constant, maximum, minimum
@@ -148,8 +148,7 @@ def _slice_axis(
     settled = scope.domain.is_constant(first) if not first.is_constant else first.constant
     if step > 0 and settled is not None:
         return _prefix(operation, value, axis, atom, first, stop, step, count)
-    linear = first.linear()
-    if step == 1 and linear is not None and atom.prefix:
+    if step == 1 and atom.prefix:
         moved = _window(operation, value, axis, atom, first, count)
         if moved is not None:
             return moved
@@ -235,12 +234,9 @@ def _window(
 ) -> Value | None:
     """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) - first(C)."""
     scope = operation.scope
-    linear = first.linear()
-    assert linear is not None
-    slopes, offset = linear
-    if not slopes or any(slope > 0 for slope in slopes.values()):
+    shift = window_shift(scope, -first, count)
+    if shift is None:
         return None
-    shift = constant(offset) - first
     new = scope.axis(count, shift=shift)
     if len(new) != 1 or not new[0].ragged:
         return None

@@ -1,0 +1,411 @@
+"""The interpreter: walks a graph once per domain, asks the rule of each node, and collects what leaks and what mends it.
+
+``check`` prints the result, ``convert`` applies it: there is one matcher, so they cannot disagree. The walk repeats while
+rules narrow the domain (a kernel needs its length, a table ends), which settles after two or three rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.errors import Refused
+from paddable.findings import Finding
+from paddable.graph import trace
+from paddable.graph.declaration import Declarations
+from paddable.graph.facts.axes import Axes, Axis, flatten
+from paddable.graph.facts.kinds import ANY, FINITE, ZERO
+from paddable.graph.facts.numbers import Face, number
+from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.normalise import captured, inline_branch, normalise
+from paddable.graph.remedies import Remedy, Take
+from paddable.graph.rules import NoProof, Operation, find_rule
+from paddable.graph.rules.refused import ADVICE
+from paddable.graph.scope import BATCH, Scope
+from paddable.lengths import Length, Span
+
+__all__ = ["Analysis", "OutputSite", "Site", "analyse"]
+
+_ROUNDS = 8
+_CONTENT_LIMIT = 1024
+_BOUNDS_LIMIT = 1 << 16
+_THROUGH_RELATIVE = {"Pad", "Concat", "Reshape", "Slice", "Shape", "Identity"}
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """A node that touches padding: its operands' facts, the remedies it needs, its outputs' facts."""
+
+    node: ir.Node
+    operands: tuple[Value | None, ...]
+    remedies: list[Remedy]
+    outputs: tuple[Value | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OutputSite:
+    """A graph output: what has to be mended before it is cut to its length."""
+
+    name: str
+    value: Value
+    remedies: list[Remedy]
+
+
+@dataclass
+class Analysis:
+    """Everything that was found out about a model.
+
+    Attributes:
+        model: the normalised model that the facts are about; ``rewrite`` changes it.
+        declarations: what was declared.
+        scope: the domain; ``scope.spans`` has the accepted lengths of each symbol.
+        values: facts by value name.
+        sites: nodes that touch padding, in graph order.
+        outputs: the graph outputs, in order.
+    """
+
+    model: ir.Model
+    declarations: Declarations
+    scope: Scope
+    values: dict[str, Value] = field(default_factory=dict)
+    sites: list[Site] = field(default_factory=list)
+    outputs: list[OutputSite] = field(default_factory=list)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """One finding per node and code, in graph order."""
+        result = []
+        for site in self.sites:
+            seen: dict[str, list[Remedy]] = {}
+            for remedy in site.remedies:
+                if remedy.code:
+                    seen.setdefault(remedy.code, []).append(remedy)
+            for code, remedies in seen.items():
+                result.append(_finding(site.node, code, remedies))
+        for output in self.outputs:
+            for remedy in output.remedies:
+                if remedy.code:
+                    result.append(Finding(remedy.code, output.name, "", remedy.leak, remedy.text))
+        return result
+
+    def lengths(self) -> dict[str, dict[int, Length]]:
+        """Per ragged output and axis its length."""
+        result: dict[str, dict[int, Length]] = {}
+        for output in self.outputs:
+            for axis, atoms in enumerate(output.value.axes):
+                if any(a.ragged for a in atoms):
+                    size = output.value.size(axis)
+                    assert isinstance(size, Length)
+                    result.setdefault(output.name, {})[axis] = size
+        return result
+
+
+def _finding(node: ir.Node, code: str, remedies: Sequence[Remedy]) -> Finding:
+    axis = next((getattr(r, "axis", None) for r in remedies if getattr(r, "axis", None) is not None), None)
+    if axis is None:
+        for remedy in remedies:
+            atoms = getattr(remedy, "atoms", None)
+            if atoms is not None and isinstance(getattr(remedy, "axes", None), tuple):
+                axis = _axis_of(remedy.axes, atoms[0])  # type: ignore[attr-defined]
+                break
+    return Finding(
+        code,
+        node.name or node.op_type,
+        node.op_type,
+        remedies[0].leak,
+        "; ".join(dict.fromkeys(r.text for r in remedies)),
+        axis,
+        trace.module_path(node),
+        trace.source(node),
+    )
+
+
+def _axis_of(axes: Axes, atom: int) -> int | None:
+    count = 0
+    for axis, atoms in enumerate(axes):
+        count += len(atoms)
+        if atom < count:
+            return axis
+    return None
+
+
+def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
+    """Find every leak of a model and the remedy for it.
+
+    Args:
+        model: brought to plain form in place; branches whose condition is decided are inlined.
+        declarations: from :func:`resolve`.
+
+    Raises:
+        Refused: no proof was found at some node; ``findings`` has the node, the source line and the reason.
+    """
+    normalise(model)
+    spans = {name: Span(1, None) for name in declarations.symbols}
+    constants = _Constants()
+    for _ in range(_ROUNDS):
+        scope = Scope(spans, single_row=declarations.rows == 1)
+        walk = _Walk(model, declarations, scope, constants)
+        try:
+            walk.run()
+        except _Again:
+            spans = dict(scope.spans)
+            continue
+        if not scope.narrowed:
+            return walk.analysis
+        spans = dict(scope.spans)
+    raise Refused("the accepted lengths do not settle", why=f"after {_ROUNDS} rounds they still shrink: {spans}")
+
+
+class _Again(Exception):
+    """The domain narrowed or the graph changed in a way that makes a new round worthwhile."""
+
+
+class _Constants:
+    """Facts of initialisers, made once per array and not once per round."""
+
+    def __init__(self) -> None:
+        self._values: dict[int, tuple[ir.TensorProtocol, Value]] = {}
+
+    def value(self, tensor: ir.TensorProtocol) -> Value:
+        found = self._values.get(id(tensor))
+        if found is None:
+            found = tensor, _constant_value(tensor)
+            self._values[id(tensor)] = found
+        return found[1]
+
+
+def _constant_value(tensor: ir.TensorProtocol) -> Value:
+    from paddable.graph.facts.axes import fixed
+
+    shape = tuple(int(d) for d in tensor.shape.numpy())
+    axes = tuple(fixed(d) for d in shape)
+    size = int(np.prod(shape, dtype=np.int64)) if shape else 1
+    if tensor.dtype == ir.DataType.STRING or size == 0 or size > _BOUNDS_LIMIT:
+        if size == 0:
+            return Value(tensor.dtype, axes, content=Elements(np.empty(shape, dtype=object)))
+        return Value(tensor.dtype, axes)
+    array = tensor.numpy()
+    try:
+        wide = array.astype(np.float64)
+    except (TypeError, ValueError):
+        return Value(tensor.dtype, axes)
+    finite = bool(np.isfinite(wide).all())
+    low, high = (float(wide.min()), float(wide.max())) if not np.isnan(wide).any() else (-np.inf, np.inf)
+    content = None
+    integral = not np.issubdtype(array.dtype, np.floating) and not array.dtype.kind == "V"
+    if finite and (integral and size <= _CONTENT_LIMIT or size <= 16):
+        elements = np.empty(shape, dtype=object)
+        for index in np.ndindex(shape):
+            item = array[index]
+            elements[index] = number(int(item) if integral else Fraction(float(item)))
+        content = Elements(elements)
+    masked = not integral and low <= -1e30
+    return Value(tensor.dtype, axes, content=content, low=low, high=high, finite=finite, masked=masked)
+
+
+class _Walk:
+    def __init__(self, model: ir.Model, declarations: Declarations, scope: Scope, constants: _Constants) -> None:
+        self.model, self.declarations, self.scope, self.constants = model, declarations, scope, constants
+        self.analysis = Analysis(model, declarations, scope)
+        self.values = self.analysis.values
+
+    def run(self) -> None:
+        for value in self.model.graph.inputs:
+            self.values[value.name or ""] = self._input(value)
+        nodes = list(self.model.graph)
+        k = 0
+        while k < len(nodes):
+            node = nodes[k]
+            if node.op_type == "If":
+                self._branch(node)
+                nodes = list(self.model.graph)
+                continue
+            self._visit(node)
+            k += 1
+        for output in self.model.graph.outputs:
+            self._output(output)
+
+    # -- inputs and outputs ------------------------------------------------------------------------------------
+
+    def _input(self, value: ir.Value) -> Value:
+        name = value.name or ""
+        dtype = value.dtype or ir.DataType.FLOAT
+        declared = self.declarations
+        if name in declared.masks:
+            axis, length = declared.masks[name]
+            axes = self._input_axes(value, {axis: length})
+            pads = tuple(Pad.of(ZERO) if atom.ragged else Pad.of(ANY) for atom in flatten(axes))
+            return Value(dtype, axes, pads, None, 0.0, 1.0, constant=1.0)
+        axes = self._input_axes(value, declared.axes.get(name, {}))
+        if name in declared.length_inputs:
+            held = number(declared.length_inputs[name], Face.LENGTH)
+            content: Affine | Elements = Affine(held)
+            low, high = self.scope.domain.bounds(declared.length_inputs[name])
+            return Value(dtype, axes, content=content, low=float(low or 0), high=float(high or np.inf))
+        pads = tuple(Pad.of(FINITE) if atom.ragged else Pad.of(ANY) for atom in flatten(axes))
+        return Value(dtype, axes, pads, image=True)
+
+    def _input_axes(self, value: ir.Value, ragged: Mapping[int, Length]) -> Axes:
+        declared = self.declarations
+        axes: list[Axis] = []
+        for axis, size in enumerate(value.shape or ()):
+            if axis in ragged:
+                axes.append(self.scope.axis(ragged[axis]))
+            elif self._is_batch(value, axis, size):
+                axes.append(() if self.scope.single_row else self.scope.axis(self._rows()))
+            elif isinstance(size, int):
+                axes.append(self.scope.axis(size))
+            else:
+                raise Refused(f"axis {axis} of input {value.name} varies and is not declared")
+        del declared
+        return tuple(axes)
+
+    def _is_batch(self, value: ir.Value, axis: int, size: object) -> bool:
+        batch = self.declarations.batch
+        if batch is None:
+            return False
+        if value.name == batch.input:
+            return axis == batch.axis
+        if axis != 0:
+            return False
+        return not isinstance(size, int) or size == self.declarations.rows and size != 1
+
+    def _rows(self) -> Length:
+        from paddable.lengths import symbol
+
+        return symbol(BATCH)
+
+    def _output(self, output: ir.Value) -> None:
+        name = output.name or ""
+        value = self._value(output)
+        if value is None:
+            raise Refused(f"output {name} is not computed")
+        node = output.producer()
+        anchor = node if node is not None else ir.node("Identity", [output], name=name)
+        operation = Operation(anchor, 0, [value], self.scope, {})
+        try:
+            if value.relative is not None:
+                operation.refuse("an output is inside a relative shift")
+            value = operation.data(0, row_axis=value.rank or None)
+            for axis, atoms in enumerate(value.axes):
+                if any(a.ragged for a in atoms):
+                    value = operation.prefix_axis(0, axis)
+                    operation.operands[0] = value
+        except NoProof as proof:
+            self._refuse(anchor, proof)
+        remedies = [replace(r, operand=0) if isinstance(r, Take) else r for r in operation.remedies]
+        self.analysis.outputs.append(OutputSite(name, value, remedies))
+
+    # -- nodes -------------------------------------------------------------------------------------------------
+
+    def _value(self, value: ir.Value | None) -> Value | None:
+        if value is None or not value.name and value.producer() is None:
+            return None
+        found = self.values.get(value.name or "")
+        if found is None and value.const_value is not None:
+            return self.constants.value(value.const_value)
+        return found
+
+    def _visit(self, node: ir.Node) -> None:
+        operands = [self._value(i) for i in node.inputs]
+        outer = [self._value(v) for v in captured(node)]
+        version = self.model.graph.opset_imports.get(node.domain, 1)
+        constants = {
+            i: v.const_value.numpy()
+            for i, v in enumerate(node.inputs)
+            if v is not None and v.const_value is not None and v.name not in self.values and v.const_value.size <= 1 << 16
+        }
+        uses = {o.name or "": len(o.uses()) + int(o.is_graph_output()) for o in node.outputs}
+        operation = Operation(node, version, operands, self.scope, constants, uses=uses)
+        before = tuple(operands)
+        rule = find_rule(node.domain, node.op_type)
+        varying = [v for v in (*operands, *outer) if v is not None and (v.ragged or _varies(v))]
+        try:
+            if any(v is not None and v.relative is not None for v in operands) and (
+                node.op_type not in _THROUGH_RELATIVE
+            ):
+                operation.refuse("a relative shift is read before it ends")
+            if rule is None or node.op_type in ADVICE and not varying and not node.op_type.startswith("Random"):
+                outputs: Sequence[Value | None] = self._default(operation, varying)
+            else:
+                outputs = rule(operation)
+        except NoProof as proof:
+            if self.scope.narrowed:
+                raise _Again from None
+            self._refuse(node, proof)
+        results = list(outputs)
+        for remedy in operation.remedies:
+            if isinstance(remedy, Take) and remedy.on_output:
+                results[remedy.output] = _taken(results[remedy.output])
+        for output, value in zip(node.outputs, results, strict=False):
+            if output.name and value is not None:
+                self.values[output.name] = value
+        if varying or operation.remedies or any(v is not None and v.pending is not None for v in results):
+            self.analysis.sites.append(Site(node, before, operation.remedies, tuple(results)))
+
+    def _default(self, operation: Operation, varying: Sequence[Value]) -> list[Value | None]:
+        """An operator without a rule, away from ragged axes: its outputs are what ONNX's inference recorded."""
+        name = operation.type if not operation.node.domain else f"{operation.node.domain}.{operation.type}"
+        if varying:
+            operation.refuse(
+                f"no rule says what padding does to {name}",
+                ADVICE.get(operation.type, "write a rule (docs: adding a rule), or replace the operator"),
+            )
+        outputs: list[Value | None] = []
+        for output in operation.node.outputs:
+            shape = output.shape
+            if shape is None or not all(isinstance(d, int) for d in shape):
+                operation.refuse(f"no rule for {name}, and the file does not record its output's shape")
+            axes = tuple(self.scope.axis(int(d)) for d in shape)  # type: ignore[arg-type]
+            outputs.append(Value(output.dtype or ir.DataType.FLOAT, axes, finite=False))
+        return outputs
+
+    def _branch(self, node: ir.Node) -> None:
+        condition = self._value(node.inputs[0])
+        known = condition.scalar if condition is not None else None
+        if known is None or not known.is_constant:
+            if self.scope.narrowed:
+                raise _Again
+            self._refuse(
+                node,
+                NoProof(
+                    "the condition of an If depends on the length or on data",
+                    "export the model so that one branch holds at every length",
+                ),
+            )
+        name = "then_branch" if known.fraction else "else_branch"
+        inline_branch(self.model, node, node.attributes[name].as_graph())
+        normalise(self.model)
+
+    def _refuse(self, node: ir.Node, proof: NoProof) -> None:
+        finding = Finding(
+            "PAD190",
+            node.name or node.op_type,
+            node.op_type,
+            proof.reason,
+            proof.fix,
+            None,
+            trace.module_path(node),
+            trace.source(node),
+        )
+        place = f"node {finding.node} ({finding.op})"
+        if finding.source is not None:
+            place += f" at {finding.source}"
+        raise Refused(proof.reason, where=place, fix=proof.fix, findings=[finding]) from None
+
+
+def _varies(value: Value) -> bool:
+    return value.content is not None and value.content.face is not Face.CONSTANT
+
+
+def _taken(value: Value | None) -> Value | None:
+    """Facts after a gather of the output: the padding repeats some element."""
+    if value is None:
+        return None
+    finite = value.everywhere.finite
+    pads = tuple(Pad.of(FINITE if finite else ANY) for _ in value.atoms)
+    return replace(value, pads=pads, content=None, pending=None)

@@ -1,0 +1,200 @@
+"""Declarations brought to the graph: which axis of which input is ragged, who holds lengths, where the batch is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import onnx_ir as ir
+
+from paddable.errors import Misuse
+from paddable.lengths import Length, symbol
+from paddable.lengths.declare import BatchAxis, LengthDeclaration, LengthInput, MaskInput
+
+__all__ = ["Declarations", "resolve"]
+
+
+@dataclass(frozen=True)
+class Declarations:
+    """What the user declared, checked against the graph's inputs.
+
+    Attributes:
+        axes: input name to axis to length.
+        length_inputs: input name to the length it holds.
+        masks: input name to (axis, length) of inputs that are made from the lengths.
+        symbols: the ragged symbols in order of declaration, each with the input and axis that defines it.
+        batch: input and axis of the batch, None when there is none.
+        rows: the batch size: an integer, or None when it stays symbolic.
+    """
+
+    axes: Mapping[str, Mapping[int, Length]]
+    length_inputs: Mapping[str, Length] = field(default_factory=dict)
+    masks: Mapping[str, tuple[int, Length]] = field(default_factory=dict)
+    symbols: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    batch: BatchAxis | None = None
+    rows: int | None = 1
+
+
+def resolve(
+    model: ir.Model,
+    lengths: Sequence[LengthDeclaration],
+    length_inputs: Sequence[LengthInput] = (),
+    mask_inputs: Sequence[MaskInput] = (),
+    batch: BatchAxis | None = None,
+    batch_size: int | None = None,
+    keep_dynamic: bool = False,
+) -> Declarations:
+    """Check declarations against the inputs.
+
+    Raises:
+        Misuse: an unknown input, an axis that does not exist or has a fixed size, an undeclared dynamic axis, an
+            undeclared length input; the message lists the dynamic axes and suggests the declaration.
+    """
+    inputs = {value.name or "": value for value in model.graph.inputs}
+    axes: dict[str, dict[int, Length]] = {}
+    for declared in lengths:
+        value = _input(inputs, declared.input, "--length")
+        axis = _axis(value, declared.axis)
+        size = value.shape[axis] if value.shape is not None else None
+        if isinstance(size, int):
+            raise Misuse(
+                f"axis {axis} has the fixed size {size}",
+                where=f"--length {declared.input}:{declared.axis}",
+                why="a length can only be declared for an axis that varies",
+                fix=f"export the model with axis {axis} of {declared.input} dynamic",
+            )
+        axes.setdefault(declared.input, {})[axis] = declared.length
+    if not axes:
+        raise Misuse("no --length is declared", why=_dynamic(inputs), fix=_suggestion(inputs, ()))
+    held = {}
+    for item in length_inputs:
+        _input(inputs, item.name, "--length-input")
+        held[item.name] = item.length
+    masks = {}
+    for mask in mask_inputs:
+        value = _input(inputs, mask.name, "--mask-input")
+        masks[mask.name] = (_axis(value, mask.axis), mask.length)
+    symbols: dict[str, tuple[str, int]] = {}
+    for declared in lengths:
+        axis = _axis(inputs[declared.input], declared.axis)
+        for name in sorted(declared.length.symbols):
+            if declared.length == symbol(name):
+                symbols.setdefault(name, (declared.input, axis))
+    for declared in lengths:
+        missing = declared.length.symbols - set(symbols)
+        if missing:
+            raise Misuse(
+                f"the symbol {sorted(missing)[0]} is not the size of any axis by itself",
+                where=f"--length {declared.input}:{declared.axis}={declared.length}",
+                fix=f"declare an axis that has exactly {sorted(missing)[0]} steps",
+            )
+    for name, length in [*held.items(), *((n, m[1]) for n, m in masks.items())]:
+        if length.symbols - set(symbols):
+            raise Misuse(f"{name} holds {length}, and no --length declares {sorted(length.symbols - set(symbols))[0]}")
+    for name in ("ilens", *(f"ilens_{s}" for s in symbols)):
+        if name in inputs and name not in held and name not in masks:
+            raise Misuse(
+                f"the model has an input called {name} that is not declared",
+                why="the length input would be added under the same name",
+                fix=f"add --length-input {name}={next(iter(symbols))} if it holds the length",
+            )
+    found, rows = _batch(model, inputs, axes, batch, batch_size, keep_dynamic, lengths[0].input)
+    _undeclared(inputs, axes, masks, held, found)
+    return Declarations(axes, held, masks, symbols, found, rows)
+
+
+def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:
+    if name not in inputs:
+        raise Misuse(
+            f"the model has no input {name!r}", where=option, why=_dynamic(inputs), fix=_suggestion(inputs, ())
+        )
+    return inputs[name]
+
+
+def _axis(value: ir.Value, axis: int) -> int:
+    rank = len(value.shape) if value.shape is not None else 0
+    if not -rank <= axis < rank:
+        raise Misuse(
+            f"input {value.name!r} has rank {rank}, so no axis {axis}", fix=f"its axes are 0 to {rank - 1}"
+        )
+    return axis % rank
+
+
+def _batch(
+    model: ir.Model,
+    inputs: Mapping[str, ir.Value],
+    axes: Mapping[str, Mapping[int, Length]],
+    batch: BatchAxis | None,
+    batch_size: int | None,
+    keep_dynamic: bool,
+    first: str,
+) -> tuple[BatchAxis | None, int | None]:
+    if batch is not None:
+        value = _input(inputs, batch.input, "--batch")
+        batch = BatchAxis(batch.input, _axis(value, batch.axis))
+        if batch.axis in axes.get(batch.input, {}):
+            raise Misuse(f"axis {batch.axis} of {batch.input} is declared both ragged and the batch")
+    elif 0 in axes[first]:
+        return None, 1
+    else:
+        batch = BatchAxis(first, 0)
+        value = inputs[first]
+    size = value.shape[batch.axis] if value.shape is not None else None
+    if isinstance(size, int):
+        if batch_size is not None and batch_size != size:
+            raise Misuse(f"--batch-size {batch_size}, but axis {batch.axis} of {batch.input} has the size {size}")
+        return batch, size
+    if keep_dynamic and batch_size is None:
+        return batch, None
+    return batch, batch_size or 1
+
+
+def _undeclared(
+    inputs: Mapping[str, ir.Value],
+    axes: Mapping[str, Mapping[int, Length]],
+    masks: Mapping[str, tuple[int, Length]],
+    held: Mapping[str, Length],
+    batch: BatchAxis | None,
+) -> None:
+    open_axes = []
+    for name, value in inputs.items():
+        if name in masks or value.shape is None:
+            continue
+        for axis, size in enumerate(value.shape):
+            if isinstance(size, int) or axis in axes.get(name, {}):
+                continue
+            if batch is not None and (name == batch.input and axis == batch.axis or axis == 0):
+                continue
+            if name in held:
+                continue
+            open_axes.append((name, axis))
+    if open_axes:
+        name, axis = open_axes[0]
+        raise Misuse(
+            f"axis {axis} of input {name!r} varies and is not declared",
+            why=_dynamic(inputs),
+            fix=_suggestion(inputs, open_axes),
+        )
+
+
+def _dynamic(inputs: Mapping[str, ir.Value]) -> str:
+    found = []
+    for name, value in inputs.items():
+        if value.shape is None:
+            continue
+        varying = [str(axis) for axis, size in enumerate(value.shape) if not isinstance(size, int)]
+        if varying:
+            found.append(f"{name} axis {', '.join(varying)} of {value.shape}")
+    return "its dynamic axes are: " + "; ".join(found) if found else "none of its inputs has a dynamic axis"
+
+
+def _suggestion(inputs: Mapping[str, ir.Value], open_axes: Sequence[tuple[str, int]]) -> str:
+    wanted = list(open_axes)
+    if not wanted:
+        for name, value in inputs.items():
+            varying = [a for a, size in enumerate(value.shape or ()) if not isinstance(size, int)]
+            if varying:
+                wanted.append((name, varying[-1] if varying[0] == 0 and len(varying) > 1 else varying[0]))
+    if not wanted:
+        return "export the model with its time axis dynamic"
+    return "add " + " ".join(f"--length {name}:{axis}=T" for name, axis in wanted)
