@@ -1,0 +1,160 @@
+"""Masked forms of the operators that a mask alone does not mend: means and normalisations over time (PAD101)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.graph.facts.axes import Axes, flatten
+from paddable.graph.remedies.emitter import Emitter
+from paddable.lengths import Length
+
+__all__ = ["FORMS"]
+
+FLOAT = ir.DataType.FLOAT
+
+
+def _wide(emitter: Emitter, x: ir.Value, dtype: ir.DataType) -> ir.Value:
+    """Sums of half precision are taken in float: a count above 2048 is none in half."""
+    return emitter.cast(x, FLOAT) if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16) else x
+
+
+def _count(emitter: Emitter, sizes: Sequence[Length], dtype: ir.DataType) -> ir.Value:
+    """The number of valid elements, a product of lengths: [1] or [rows], of a float type."""
+    fixed = math.prod(s.constant for s in sizes if s.is_constant)
+    total: ir.Value | None = None
+    for size in sizes:
+        if not size.is_constant:
+            value = emitter.length(size)
+            total = value if total is None else emitter.op("Mul", total, value)
+    assert total is not None
+    if fixed != 1:
+        total = emitter.op("Mul", total, emitter.constant([fixed]))
+    return emitter.cast(total, dtype)
+
+
+def _rows_to(emitter: Emitter, count: ir.Value, row_axis: int | None, rank: int) -> ir.Value:
+    """[rows] to the rank of a reduced value with the batch at ``row_axis``."""
+    if emitter.scope.single_row or row_axis is None:
+        return count
+    return emitter.unsqueeze(count, list(range(1, rank - row_axis)))
+
+
+def _row_axis(axes: Axes) -> int | None:
+    for position, axis in enumerate(axes):
+        if len(axis) == 1 and axis[0].batch:
+            return position
+    return None
+
+
+def mean(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """sum(x) / length; ``x`` is zero in the padding already."""
+    dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    reduced, keepdims = list(arguments["axes"]), int(arguments["keepdims"])
+    wide = _wide(emitter, x, dtype)
+    work = FLOAT if wide is not x else dtype
+    total = emitter.reduce("ReduceSum", wide, reduced, keepdims)
+    rank = len(axes) if keepdims else len(axes) - len(reduced)
+    row = _row_axis(axes)
+    if row is not None and not keepdims:
+        row -= sum(1 for a in reduced if a < row)
+    count = _rows_to(emitter, _count(emitter, arguments["sizes"], work), row, rank)
+    if emitter.scope.single_row:
+        count = emitter.op("Reshape", count, emitter.constant(np.ones(rank, dtype=np.int64)))
+    result = emitter.op("Div", total, count)
+    return result if wide is x else emitter.cast(result, dtype)
+
+
+def normalise(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """(x - mean) / sqrt(variance + epsilon) * scale + bias, both statistics over the valid steps, in two passes.
+
+    The second pass sums (x - mean)**2 over valid steps: subtracting first keeps the digits that E[x^2] - mean^2 loses.
+    """
+    dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    channels, groups = arguments["channels"], arguments["groups"]
+    rank = len(axes)
+    mask = emitter.mask(axes, arguments["atoms"])
+    work = FLOAT if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16) else dtype
+    zero = emitter.constant(np.array(0.0), work)
+    wide = _wide(emitter, x, dtype)
+    valid = emitter.where(mask, wide, zero)
+    spatial = list(range(2, rank))
+
+    def total(value: ir.Value) -> ir.Value:
+        summed = emitter.reduce("ReduceSum", value, spatial, 1)
+        if groups and groups != channels:
+            # [N, C, 1..] -> [N, G, C/G, 1..], summed over C/G, spread to the channels again
+            each = channels // groups
+            ones = [1] * len(spatial)
+            grouped = emitter.op("Reshape", summed, emitter.constant([0, groups, each, *ones]))
+            grouped = emitter.reduce("ReduceSum", grouped, [2], 1)
+            spread = emitter.op("Expand", grouped, emitter.constant([1, 1, each, *ones]))
+            summed = emitter.op("Reshape", spread, emitter.constant([0, channels, *ones]))
+        return summed
+
+    count = _count(emitter, arguments["sizes"], work)
+    if groups and groups != channels:
+        count = emitter.op("Mul", count, emitter.constant([channels // groups], work))
+    row = _row_axis(axes)
+    count = _rows_to(emitter, count, row, rank)
+    average = emitter.op("Div", total(valid), count)
+    centred = emitter.where(mask, emitter.op("Sub", wide, average), zero)
+    variance = emitter.op("Div", total(emitter.op("Mul", centred, centred)), count)
+    deviation = emitter.op("Sqrt", emitter.op("Add", variance, emitter.constant(np.array(arguments["epsilon"]), work)))
+    result = emitter.op("Div", centred, deviation)
+    scale, bias = node.inputs[1], node.inputs[2]
+    assert scale is not None and bias is not None
+    column = emitter.constant([channels] + [1] * len(spatial))
+    scale, bias = _wide(emitter, scale, dtype), _wide(emitter, bias, dtype)
+    if arguments["grouped_scale"]:
+        each = channels // groups
+        scale, bias = (
+            emitter.op("Expand", emitter.unsqueeze(v, [1]), emitter.constant([groups, each])) for v in (scale, bias)
+        )
+    result = emitter.op("Mul", result, emitter.op("Reshape", scale, column))
+    result = emitter.op("Add", result, emitter.op("Reshape", bias, column))
+    return result if work == dtype else emitter.cast(result, dtype)
+
+
+def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """pool(x) / pool(valid): the average over valid steps, as count_include_pad=0 means it at the valid end."""
+    dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    mask = emitter.cast(emitter.mask(axes, arguments["atoms"]), dtype)
+    flat = flatten(axes)
+    ones: list[ir.Value | int] = []
+    count = 0
+    for axis in axes:
+        here = [i for i in range(count, count + len(axis)) if i in arguments["atoms"]]
+        count += len(axis)
+        # spatial axes at full size, so that the window's own padding is left out of both counts alike
+        ones.append(emitter.size(flat[here[0]].size) if here else 1)
+    full = []
+    for position, axis in enumerate(axes):
+        if position >= 2 and ones[position] == 1 and axis:
+            full.append(emitter.size(axis[0].size))
+        else:
+            full.append(ones[position])
+    row = _row_axis(axes)
+    if row is not None and not emitter.scope.single_row:
+        full[row] = emitter.size(axes[row][0].size)
+    weight = emitter.op("Expand", mask, emitter.shape_vector(full))
+    attributes = {k: a for k, a in node.attributes.items()}
+    summed = _again(emitter, node, x, attributes)
+    counted = _again(emitter, node, weight, attributes)
+    floor = emitter.constant(np.array(1e-6), dtype)
+    return emitter.op("Div", summed, emitter.op("Max", counted, floor))
+
+
+def _again(emitter: Emitter, node: ir.Node, x: ir.Value, attributes: Mapping[str, ir.Attr]) -> ir.Value:
+    copy = ir.Node("", node.op_type, [x], list(attributes.values()), name=emitter.names.fresh(f"paddable/{node.op_type}"))
+    copy.outputs[0].name = copy.name
+    emitter.nodes.append(copy)
+    return copy.outputs[0]
+
+
+Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value]
+FORMS: dict[str, Form] = {"mean": mean, "normalise": normalise, "average_pool": average_pool}
