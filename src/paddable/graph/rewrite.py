@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.passes import common
 
 from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
@@ -15,6 +16,8 @@ from paddable.graph.remedies import Fill, Remedy, Replace, Segment, SequenceLeng
 from paddable.graph.remedies.emitter import INT64, Emitter
 from paddable.graph.remedies.forms import FORMS
 from paddable.graph.scope import BATCH
+from paddable.graph.simplify import remove_neutral
+from paddable.graph.specialise import specialise
 from paddable.lengths import Length, constant, symbol
 
 __all__ = ["length_input_name", "rewrite"]
@@ -81,6 +84,8 @@ class _Rewriter:
         self.accepted: ir.Value | None = None
 
     def run(self) -> ir.Model:
+        kept = [site.node for site in self.analysis.sites if site.remedies]
+        remove_neutral(self.graph, self.analysis.values, kept)
         self._physical_sizes()
         self._length_inputs()
         self._tail_fill()
@@ -89,8 +94,11 @@ class _Rewriter:
         self._outputs()
         self.graph.extend(self.emitter.nodes)
         self.graph.sort()
+        common.RemoveUnusedNodesPass()(self.model)
         self._input_shapes()
         self._value_shapes()
+        if self.container is not None:
+            specialise(self.model, self.analysis.values, self.emitter.known)
         return self.model
 
     # -- inputs ------------------------------------------------------------------------------------------------
