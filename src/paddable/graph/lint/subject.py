@@ -98,6 +98,7 @@ class Subject:
             self._ragged(value, axis)
             for value in self.inputs
             if value.dtype is not None and value.dtype.is_floating_point() and value.shape is not None
+            if not _named_like_a_length(value)
             for axis, dim in enumerate(value.shape)
             # The first axis of several is the batch: free in most exports, and no time.
             if not isinstance(dim, int) and (axis > 0 or len(value.shape) == 1)
@@ -115,13 +116,11 @@ class Subject:
         return [value for value in self.inputs if self._is_length(value)]
 
     def _is_length(self, value: ir.Value) -> bool:
-        name, dtype = (value.name or "").lower(), value.dtype
-        if dtype is None or any(value is axis.value for axis in self.ragged):
+        dtype = value.dtype
+        if dtype is None or any(value is ragged.value for ragged in self.ragged):
             return False
         vector = value.shape is None or len(value.shape) <= 1
-        return (
-            (dtype.is_integer() and vector) or dtype == ir.DataType.BOOL or any(word in name for word in _LENGTH_WORDS)
-        )
+        return (dtype.is_integer() and vector) or dtype == ir.DataType.BOOL or _named_like_a_length(value)
 
     @cached_property
     def _kinds(self) -> dict[ir.Value, Kind]:
@@ -171,3 +170,8 @@ class Subject:
             if any(read in reached for read in reads(node)):
                 reached.update(node.outputs)
         return reached
+
+
+def _named_like_a_length(value: ir.Value) -> bool:
+    name = (value.name or "").lower()
+    return any(word in name for word in _LENGTH_WORDS)

@@ -104,11 +104,11 @@ def _divided_sums(subject: Subject) -> Iterator[Site]:
         producer = None if node.inputs[0] is None else node.inputs[0].producer()
         if length is None or producer is None or producer.op_type != "ReduceSum":
             continue
-        dims = subject.shape(producer.inputs[0])
         axes = subject.constant(producer.inputs[1]) if len(producer.inputs) > 1 else None
         if axes is None and "axes" in producer.attributes:  # until opset 12
             axes = np.array(producer.attributes["axes"].as_ints())
-        if dims is not None and axes is not None and any(dims[int(axis)] in symbols for axis in axes.reshape(-1)):
+        summed = producer.inputs[0]
+        if axes is not None and any(_is_time(subject, summed, int(axis), symbols) for axis in axes.reshape(-1)):
             yield node, length, f"a sum over time is divided by the constant {length}"
 
 
@@ -137,6 +137,21 @@ def _fixed_operands(subject: Subject) -> Iterator[Site]:
                 free = next((dims[-back] for dims in others if len(dims) >= back and dims[-back] in symbols), None)
                 if isinstance(length, int) and length > 1 and free is not None:
                     yield node, length, f"{node.op_type} meets the free size {free!r} with a constant of size {length}"
+
+
+def _is_time(subject: Subject, value: ir.Value | None, axis: int, symbols: set[object]) -> bool:
+    """Whether the axis is a free axis of the inputs; also behind a mask, where inference gives the symbol up."""
+    dims = subject.shape(value)
+    if value is None or dims is None or isinstance(dims[axis], int):
+        return False
+    if dims[axis] in symbols:
+        return True
+    back = axis - len(dims) if axis >= 0 else axis  # broadcasting aligns the last axes
+    producer = value.producer()
+    if producer is None or producer.op_type not in (*_BROADCASTING, "Cast"):
+        return False
+    operands = [read for read in producer.inputs if len(subject.shape(read) or ()) >= -back]
+    return any(_is_time(subject, operand, back, symbols) for operand in operands)
 
 
 def _symbols(subject: Subject) -> set[object]:
