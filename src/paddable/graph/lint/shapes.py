@@ -36,7 +36,10 @@ def inferred_shapes(model: ir.Model) -> dict[str, tuple[Dim, ...]]:
             proto.graph.input.append(onnx.helper.make_tensor_value_info(value.name or "", int(tensor.dtype), dims))
     for output in proto.graph.output:
         output.type.tensor_type.ClearField("shape")
-    graph = onnx.shape_inference.infer_shapes(proto, data_prop=True).graph
+    try:
+        graph = onnx.shape_inference.infer_shapes(proto, data_prop=True).graph
+    except onnx.shape_inference.InferenceError:  # types that contradict each other: what is declared is still known
+        graph = proto.graph
     constant = {name: value.shape for name, value in model.graph.initializers.items() if value.shape is not None}
     known: dict[str, tuple[Dim, ...]] = {name: tuple(shape.numpy()) for name, shape in constant.items()}
     inferred = {

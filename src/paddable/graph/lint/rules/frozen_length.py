@@ -142,16 +142,22 @@ def _fixed_operands(subject: Subject) -> Iterator[Site]:
 def _is_time(subject: Subject, value: ir.Value | None, axis: int, symbols: set[object]) -> bool:
     """Whether the axis is a free axis of the inputs; also behind a mask, where inference gives the symbol up."""
     dims = subject.shape(value)
-    if value is None or dims is None or isinstance(dims[axis], int):
+    if dims is None:
         return False
-    if dims[axis] in symbols:
-        return True
     back = axis - len(dims) if axis >= 0 else axis  # broadcasting aligns the last axes
-    producer = value.producer()
-    if producer is None or producer.op_type not in (*_BROADCASTING, "Cast"):
-        return False
-    operands = [read for read in producer.inputs if len(subject.shape(read) or ()) >= -back]
-    return any(_is_time(subject, operand, back, symbols) for operand in operands)
+    waiting, seen = [value], {value}
+    while waiting:
+        value = waiting.pop()
+        dims = subject.shape(value)
+        if value is None or dims is None or len(dims) < -back or isinstance(dims[back], int):
+            continue
+        if dims[back] in symbols:
+            return True
+        producer = value.producer()
+        if producer is not None and producer.op_type in (*_BROADCASTING, "Cast"):
+            waiting.extend(read for read in producer.inputs if read not in seen)
+            seen.update(producer.inputs)
+    return False
 
 
 def _symbols(subject: Subject) -> set[object]:
