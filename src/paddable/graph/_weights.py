@@ -1,6 +1,6 @@
 """Weights stay in their file: tensors that view a memory-mapped file instead of copying it.
 
-Both places where ONNX keeps a large tensor come out alike: ``raw_data`` inside the model file, and a data file beside it.
+Both places where ONNX keeps a large tensor come out alike: ``raw_data`` in the model file, and a data file beside it.
 """
 
 from __future__ import annotations

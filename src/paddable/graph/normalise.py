@@ -9,7 +9,7 @@ from __future__ import annotations
 import onnx_ir as ir
 from onnx_ir.passes import common
 
-from paddable.errors import Refused, Unreadable
+from paddable.errors import Refused
 from paddable.graph.names import Names
 
 __all__ = ["RemoveCopiesPass", "captured", "inline_branch", "normalise", "reads"]
@@ -26,7 +26,6 @@ def normalise(model: ir.Model) -> ir.Model:
 
     Raises:
         Refused: a local function that cannot be inlined.
-        Unreadable: the graph has a cycle.
     """
     try:
         model = common.InlinePass()(model).model
@@ -35,13 +34,8 @@ def normalise(model: ir.Model) -> ir.Model:
             f"a local function cannot be inlined: {error.__cause__ or error}",
             fix="export the model for one opset, without recursive functions",
         ) from error
-    try:
-        model = common.TopologicalSortPass()(model).model
-    except (ValueError, ir.passes.PassError) as error:
-        raise Unreadable(
-            "the graph has a cycle", why="no runtime can order its nodes", fix="export the model again"
-        ) from error
     plain = ir.passes.Sequential(
+        common.TopologicalSortPass(),
         common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
         RemoveCopiesPass(),
         common.RemoveUnusedNodesPass(),
@@ -55,8 +49,8 @@ def normalise(model: ir.Model) -> ir.Model:
 class RemoveCopiesPass(ir.passes.InPlacePass):
     """Removes Identity and inference Dropout: their output becomes their input.
 
-    Requires: topological order. Ensures: outputs keep their names; a copy stays only where an output needs it for its name
-    (the input is itself a graph input, an initialiser, another output, or a value of an outer graph).
+    Requires: topological order. Ensures: outputs keep their names; a copy stays only where an output needs it for its
+    name (the input is itself a graph input, an initialiser, another output, or a value of an outer graph).
 
     (onnx_ir's own pass renames a value that is already an output, and lets a branch return a value of the outer graph.)
     """

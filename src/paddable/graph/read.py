@@ -38,18 +38,34 @@ def read_model(source: str | os.PathLike[str] | onnx.ModelProto) -> ir.Model:
     Args:
         source: path of an .onnx file, or a ModelProto (kept in place: its tensors are shared, not copied).
 
+    Returns:
+        The model, its nodes in topological order.
+
     Raises:
-        Unreadable: not a model, damaged, or with weights that are missing.
+        Unreadable: not a model, damaged, with weights that are missing, or with a cycle.
         Refused: a model outside what is understood (opset, operators, sparse tensors).
     """
     if isinstance(source, onnx.ModelProto):
         check_structure(source, where=source.graph.name or "model")
-        return _with_weights(ir.from_proto(source), None)
+        return _model(source, source.graph.name or "model", None)
     path = Path(source)
     data = _map_file(path)
     proto = _parse(data, path)
     check_structure(proto, where=str(path))
-    return _with_weights(ir.from_proto(proto), WeightFiles(path.parent))
+    return _model(proto, str(path), WeightFiles(path.parent))
+
+
+def _model(proto: onnx.ModelProto, where: str, files: WeightFiles | None) -> ir.Model:
+    model = _with_weights(ir.from_proto(proto), files)
+    try:
+        model.graph.sort()
+        for function in model.functions.values():
+            function.sort()
+    except ValueError:
+        raise Unreadable(
+            "the graph has a cycle", where=where, why="no runtime can order its nodes", fix="export the model again"
+        ) from None
+    return model
 
 
 def _map_file(path: Path) -> Buffer:

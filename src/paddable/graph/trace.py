@@ -31,7 +31,8 @@ def source(node: ir.Node) -> Source | None:
     frames = [Source(file, int(line)) for file, line in _FRAME.findall(node.metadata_props.get(STACK_TRACE, ""))]
     if not frames and node.doc_string:
         frames = [Source(file, int(line)) for file, line in _SCRIPT_FRAME.findall(node.doc_string)][::-1]
-    outside = [frame for frame in frames if not _FRAMEWORK.search(frame.file)]
+    # A file called <...> is code that torch generated while it traced.
+    outside = [frame for frame in frames if not frame.file.startswith("<") and not _FRAMEWORK.search(frame.file)]
     return (outside or frames)[-1] if frames else None
 
 

@@ -21,7 +21,7 @@ from paddable.errors import Misuse
 from paddable.graph._wire import encode_len
 from paddable.graph.trace import STACK_TRACE, portable_paths
 
-__all__ = ["to_proto", "write_model", "write_shared"]
+__all__ = ["structure_proto", "to_proto", "write_model", "write_shared"]
 
 EXTERNAL_ABOVE = 1_500_000_000
 """Bytes of weights above which they leave the model file: protobuf ends at 2 GiB."""
@@ -104,7 +104,7 @@ def write_shared(
 
 def to_proto(model: ir.Model, *, keep_traces: bool = True) -> onnx.ModelProto:
     """The model as a ModelProto in memory, weights included (a copy); equal to what `write_model` writes inline."""
-    proto = _structure(model, keep_traces)
+    proto = structure_proto(model, keep_traces)
     for value in _stored(model):
         tensor = proto.graph.initializer.add()
         tensor.CopyFrom(_head(value))
@@ -128,8 +128,8 @@ def _stored(model: ir.Model) -> list[_Stored]:
     return [_Stored(name, tensor) for name, tensor in pairs if name and tensor is not None]
 
 
-def _structure(model: ir.Model, keep_traces: bool) -> onnx.ModelProto:
-    """The serialised form of everything but the initialisers of the main graph."""
+def structure_proto(model: ir.Model, keep_traces: bool = True) -> onnx.ModelProto:
+    """The model without the initialisers of its main graph: all that can be said without a weight."""
     graph = model.graph
     view = ir.GraphView(
         graph.inputs,
@@ -192,7 +192,7 @@ def _head(stored: _Stored) -> onnx.TensorProto:
 
 def _write_file(file: BinaryIO, model: ir.Model, places: Mapping[str, Mapping[str, str]], keep_traces: bool) -> None:
     """One model message; initialisers named in ``places`` are referred to there, the others are framed inline."""
-    proto = _structure(model, keep_traces)
+    proto = structure_proto(model, keep_traces)
     structure = proto.graph.SerializeToString(deterministic=True)
     proto.ClearField("graph")
     pieces: list[tuple[bytes, ir.TensorProtocol | None]] = []

@@ -11,6 +11,7 @@ from paddable.graph.trace import STACK_TRACE, module_path, portable_paths, sourc
 TORCH = 'File "/venv/lib/python3.11/site-packages/torch/nn/functional.py", line 9, in f\n    return g()'
 USER = 'File "/home/me/model.py", line 27, in forward\n    return self.f(x)'
 LIBRARY = 'File "/venv/lib/python3.11/site-packages/transformers/modeling.py", line 1299, in forward\n    x = y'
+GENERATED = 'File "<eval_with_key>.137", line 19, in forward\n    z'
 TORCHAUDIO = 'File "C:\\env\\Lib\\site-packages\\torchaudio\\conv.py", line 5, in forward\n    z'
 
 
@@ -24,6 +25,7 @@ def node(**about: object) -> ir.Node:
         ([USER], Source("/home/me/model.py", 27)),
         ([USER, LIBRARY, TORCH], Source("/venv/lib/python3.11/site-packages/transformers/modeling.py", 1299)),
         ([USER, TORCHAUDIO, TORCH], Source("C:\\env\\Lib\\site-packages\\torchaudio\\conv.py", 5)),
+        ([USER, TORCH, GENERATED], Source("/home/me/model.py", 27)),
         ([TORCH], Source("/venv/lib/python3.11/site-packages/torch/nn/functional.py", 9)),
         ([portable_paths(USER), portable_paths(TORCH)], Source("model.py", 27)),
         ([], None),
