@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
@@ -88,7 +88,7 @@ def pairs(symbols: str, leaves: int) -> st.SearchStrategy[tuple[str, str]]:
 # -- one symbol: every answer is checked in both directions ------------------------------------------------------------
 
 
-@examples(1500)
+@examples(900)
 @given(pairs("T", 8), spans)
 def test_order_in_one_symbol(pair: tuple[str, str], span: Span) -> None:
     one, other = map(parse, pair)
@@ -105,7 +105,7 @@ def test_order_in_one_symbol(pair: tuple[str, str], span: Span) -> None:
     assert answers == expected
 
 
-@examples(1000)
+@examples(600)
 @given(texts("T", 8), spans, st.sampled_from([2, 3, 4, 6, 320]))
 def test_values_in_one_symbol(text: str, span: Span, divisor: int) -> None:
     length, domain = parse(text), Domain({"T": span})
@@ -122,10 +122,10 @@ def test_values_in_one_symbol(text: str, span: Span, divisor: int) -> None:
     remainders = {value % divisor for value in values}
     assert domain.divisible(length, divisor) == (remainders == {0})
     assert domain.remainder(length, divisor) == (remainders.pop() if len(remainders) == 1 else None)
-    assert domain.monotone(length, "T") == all(a <= b for a, b in zip(values, values[1:], strict=False))
+    assert domain.monotone(length, "T") == all(a <= b for a, b in pairwise(values))
 
 
-@examples(800)
+@examples(450)
 @given(st.lists(texts("T", 6), min_size=1, max_size=3), spans)
 def test_smallest_in_one_symbol(conditions: list[str], span: Span) -> None:
     start = Domain({"T": span}).smallest(list(map(parse, conditions)), "T")
@@ -141,7 +141,7 @@ def test_smallest_in_one_symbol(conditions: list[str], span: Span) -> None:
         assert start == expected
 
 
-@examples(1500)
+@examples(900)
 @given(texts("T", 10), spans)
 def test_forms_in_one_symbol(text: str, span: Span) -> None:
     length, domain = parse(text), Domain({"T": span})
@@ -185,7 +185,7 @@ def wide(domain: Domain) -> list[tuple[int, ...]]:
     return list(product(*columns))
 
 
-@examples(1000)
+@examples(600)
 @given(pairs("TU", 7), spans, spans)
 def test_order_in_two_symbols(pair: tuple[str, str], first: Span, second: Span) -> None:
     domain = Domain({"T": first, "U": second})
@@ -197,7 +197,7 @@ def test_order_in_two_symbols(pair: tuple[str, str], first: Span, second: Span) 
     assert asked(domain.equal, one, other) == all(a == b for a, b in rows)
 
 
-@examples(800)
+@examples(450)
 @given(texts("TU", 7), spans, spans, st.sampled_from([2, 3, 6]))
 def test_values_in_two_symbols(text: str, first: Span, second: Span, divisor: int) -> None:
     length, domain = parse(text), Domain({"T": first, "U": second})
@@ -216,7 +216,7 @@ def test_values_in_two_symbols(text: str, first: Span, second: Span, divisor: in
     assert asked(domain.monotone, length, "T") == all(later is None or now <= later for now, later in pairs_)
 
 
-@examples(400)
+@examples(250)
 @given(texts("TU", 6), spans, spans)
 def test_smallest_in_two_symbols(text: str, first: Span, second: Span) -> None:
     domain = Domain({"T": first, "U": second})
@@ -229,7 +229,7 @@ def test_smallest_in_two_symbols(text: str, first: Span, second: Span) -> None:
 
 
 @pytest.mark.parametrize("kind", ["min", "max"])
-@examples(300)
+@examples(100)
 @given(data=st.data(), first=spans, second=spans)
 def test_ties_of_two_symbols(kind: str, data: st.DataObject, first: Span, second: Span) -> None:
     """Lengths in which several minima and maxima order two symbols."""

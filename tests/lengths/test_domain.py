@@ -114,6 +114,23 @@ def test_several_symbols() -> None:
     assert domain.smallest([T - U], "T") is None
 
 
+def test_gaps_of_two_orders_are_independent() -> None:
+    """T <= U and T <= V leave two gaps, U-T and V-T; with one gap for both this would be true."""
+    assert not Domain().less_equal(maximum(symbol("V") - T, 0), maximum(T, U) - minimum(T, U))
+
+
+def test_a_step_that_an_order_loses_refutes_nothing() -> None:
+    """An even and an odd symbol are never equal."""
+    domain = Domain({"T": Span(2, None, step=2), "U": Span(1, None, step=2, residue=1)})
+    with pytest.raises(Undecided):
+        domain.less(minimum(T, U), maximum(T, U))
+    assert domain.less_equal(minimum(T, U), maximum(T, U))
+
+
+def test_bounds_stay_sound_where_the_periods_are_too_long() -> None:
+    assert Domain().bounds((T + U) % 1009 + (T + 2 * U) % 997) == (0, 1008 + 996)
+
+
 def test_smallest_looks_past_every_exception() -> None:
     domain = Domain()
     assert domain.smallest([T - 895], "T") == 895
@@ -155,7 +172,7 @@ def test_what_takes_too_long_is_refused_not_guessed() -> None:
 
 
 def test_a_graph_of_two_thousand_nodes_is_cheap() -> None:
-    """20,000 operations and 4,000 decisions; measured 1.2 s of processor time, a pointwise procedure takes minutes."""
+    """Over 30,000 operations and 4,000 decisions, each on half a million lengths."""
     start = time.process_time()
     domain = Domain({"T": Span(400, 480_000)})
     frames = (T - 80) // 320
