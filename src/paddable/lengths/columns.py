@@ -27,7 +27,7 @@ def too_many(length: Length, count: int) -> Undecided:
 
 
 def values(length: Length, points: Mapping[str, Sequence[int]]) -> list[int]:
-    """The values of ``length`` at every point; ``points`` holds one column per symbol, all equally long (at least 1)."""
+    """The values of ``length`` at every point: ``points`` has one column per symbol, all of one size."""
     count = len(next(iter(points.values())))
     known: dict[Atom, list[int]] = {}
 

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product as cartesian
+from math import prod
 
 from paddable.lengths import box, line
-from paddable.lengths.columns import Undecided
-from paddable.lengths.expression import Length, Symbol, atomic, constant
+from paddable.lengths.columns import Undecided, too_many
+from paddable.lengths.expression import Length, Min, Symbol, atomic, constant, extreme_arguments
+from paddable.lengths.orders import directions
+from paddable.lengths.product import Bound, components, is_tied, least_points
 from paddable.lengths.simplify import simplify
 from paddable.lengths.span import Span
 
 __all__ = ["Domain"]
 
 _NATURAL = Span(1, None)
+_MOST_CONDITIONS = 1 << 10
 
 
 class Domain:
-    """The allowed values of each symbol, independent of each other. A symbol that is not listed is any integer from 1 on.
+    """The allowed values of each symbol, independent of the others. A symbol that is not listed is any integer >= 1.
 
     Every method raises ``Undecided`` when it can neither prove nor refute, and remembers its answers.
     """
 
     def __init__(self, spans: Mapping[str, Span] | None = None) -> None:
         self._spans = _Spans(spans or {})
-        self._least: dict[Length, box.Bound] = {}
+        self._least: dict[Length, Bound] = {}
         self._simple: dict[Length, Length] = {}
 
     def __repr__(self) -> str:
@@ -102,12 +107,9 @@ class Domain:
         low, high = self._lower(length).value, self._lower(-length).value
         return low, None if high is None else -high
 
-    def _lower(self, length: Length) -> box.Bound:
+    def _lower(self, length: Length) -> Bound:
         if length not in self._least:
-            bound = box.least(length, self._spans)
-            if not bound.exact and (simple := self.simplify(length)) != length:
-                bound = box.least(simple, self._spans)
-            self._least[length] = bound
+            self._least[length] = box.least(length, self._spans)
         return self._least[length]
 
     # -- value ---------------------------------------------------------------------------------------------------------
@@ -129,7 +131,7 @@ class Domain:
     def monotone(self, length: Length | int, symbol: str) -> bool:
         """Whether the length never falls when ``symbol`` grows to its next allowed value."""
         length, span = _length(length), self._spans[symbol]
-        if symbol not in length.symbols or span.count == 1:
+        if span.count == 1 or directions(length, Symbol(symbol)) <= {True}:
             return True
         growth = length.substitute({symbol: atomic(Symbol(symbol)) + span.step}) - length
         before_last = None if span.last is None else span.last - span.step
@@ -142,37 +144,50 @@ class Domain:
         Other symbols take all their values. None if there is no such t.
 
         Raises:
-            Undecided: if a condition ties ``symbol`` to another symbol inside one floor, min or max.
+            Undecided: if a min or max of a condition ties ``symbol`` to another symbol.
         """
         span = self._spans[symbol]
         start = span.first
         for condition in conditions:
-            mine, others = constant(0), constant(condition.offset)
-            for part in box.components(condition):
-                if symbol in part.symbols:
-                    mine = part
-                else:
-                    others = others + part
-            if len(mine.symbols) > 1:
-                if self.nonnegative(condition):
-                    continue
-                raise Undecided(
-                    f"the least {symbol} with {condition} >= 0 is not decided",
-                    why=f"{symbol} is tied to another symbol inside one floor, min or max",
-                    fix="declare the least length of each input",
-                )
-            rest = self._lower(others)
-            if not rest.exact:
-                raise Undecided(f"the least value of {others} is not decided")
-            if rest.value is None:
-                return None
-            try:
-                last = line.last_negative(mine + rest.value, symbol, span)
-            except OverflowError:
-                return None
-            if last is not None:
-                start = max(start, last + span.step)
+            for alone in self._conditions_on(condition, symbol):
+                try:
+                    last = line.last_negative(alone, symbol, span)
+                except OverflowError:
+                    return None
+                start = start if last is None else max(start, last + span.step)
         return start if start in span else None
+
+    def _conditions_on(self, condition: Length, symbol: str) -> Iterator[Length]:
+        """Conditions in one symbol that hold together where the condition holds for all values of the others."""
+        arguments = extreme_arguments(condition)
+        if arguments is not None and arguments[0] is Min:
+            for argument in arguments[1]:
+                yield from self._conditions_on(argument, symbol)
+            return
+        mine = constant(0)
+        others = constant(condition.offset)
+        for part in components(condition):
+            mine, others = (part, others) if symbol in part.symbols else (mine, others + part)
+        rest = self._lower(others)
+        tied = is_tied(mine)
+        if tied and self.nonnegative(condition):
+            return
+        if tied or not rest.exact:
+            raise Undecided(
+                f"the least {symbol} with {condition} >= 0 is not decided",
+                why=f"a min or max ties {symbol} to another symbol",
+                fix="declare the least length of each input",
+            )
+        others_of_mine = sorted(mine.symbols - {symbol})
+        points = [least_points(mine, name, self._spans[name]) for name in others_of_mine]
+        known = [range_ for range_ in points if range_ is not None]
+        if rest.value is None or len(known) < len(points):
+            yield constant(-1)
+            return
+        if prod(map(len, known)) > _MOST_CONDITIONS:
+            raise too_many(condition, prod(map(len, known)))
+        for values in cartesian(*known):
+            yield mine.substitute(dict(zip(others_of_mine, values, strict=True))) + rest.value
 
     # -- form ----------------------------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import gcd, lcm
+from operator import index
 from typing import TypeAlias
 
 from paddable.errors import Misuse, Refused
@@ -34,6 +35,7 @@ __all__ = [
     "atomic",
     "combine",
     "constant",
+    "extreme_arguments",
     "maximum",
     "minimum",
     "symbol",
@@ -129,6 +131,9 @@ class Length:
             return not self.terms and self.offset == other
         return NotImplemented
 
+    def __reduce__(self) -> tuple[type[Length], tuple[tuple[tuple[int, Atom], ...], int]]:
+        return Length, (self.terms, self.offset)  # not the stored hash: another process hashes text otherwise
+
     def __bool__(self) -> bool:
         return bool(self.constant)
 
@@ -203,6 +208,7 @@ class Length:
                 return Length(other.terms, other.offset + self.offset)
             else:
                 return combine(((1, self), (1, other)))
+        other = index(other)
         return Length(self.terms, self.offset + other) if other else self
 
     __radd__ = __add__
@@ -227,6 +233,7 @@ class Length:
                     fix="keep the two dimensions apart",
                 )
             other = other.offset
+        other = index(other)
         if other == 0:
             return ZERO
         return self if other == 1 else Length(tuple((c * other, atom) for c, atom in self.terms), self.offset * other)
@@ -351,7 +358,7 @@ def symbol(name: str) -> Length:
 
 def constant(value: int) -> Length:
     """The length that is always ``value``."""
-    return Length((), int(value))
+    return Length((), index(value))
 
 
 def minimum(*args: Length | int) -> Length:
@@ -388,7 +395,7 @@ def combine(parts: Iterable[tuple[int, Length]], offset: int = 0) -> Length:
 
 
 def _as_length(value: Length | int) -> Length:
-    return value if isinstance(value, Length) else Length((), int(value))
+    return value if isinstance(value, Length) else Length((), index(value))
 
 
 def _divisor(length: Length, divisor: Length | int) -> int:
@@ -400,6 +407,7 @@ def _divisor(length: Length, divisor: Length | int) -> int:
                 fix="divide by an integer",
             )
         divisor = divisor.offset
+    divisor = index(divisor)
     if divisor == 0:
         raise ZeroDivisionError(f"length {length} divided by zero")
     return divisor
@@ -410,6 +418,8 @@ def floor_divide(length: Length, divisor: int) -> Length:
     """``floor(length / divisor)`` for a nonzero divisor, in canonical form."""
     if divisor < 0:
         return floor_divide(-length, -divisor)
+    if (extreme := extreme_arguments(length)) is not None:
+        return _extreme(extreme[0], tuple(floor_divide(arg, divisor) for arg in extreme[1]))
     # Every multiple of the divisor leaves the numerator; what stays is balanced in (-divisor/2, divisor/2].
     outside: list[tuple[int, Atom]] = []
     inside: list[tuple[int, Atom]] = []
@@ -440,11 +450,8 @@ def _floor_of_rest(numerator: Length, divisor: int) -> Length:
         others = numerator - atomic(inner) * sign
         merged = inner.numerator if sign > 0 else inner.divisor - 1 - inner.numerator
         return floor_divide(merged + others * inner.divisor, inner.divisor * divisor)
-    if len(numerator.terms) == 1:
-        coefficient, atom = numerator.terms[0]
-        if isinstance(atom, Min | Max):
-            floored = tuple(floor_divide(arg * coefficient + numerator.offset, divisor) for arg in atom.args)
-            return _extreme(type(atom) if coefficient > 0 else _opposite(type(atom)), floored)
+    if extreme_arguments(numerator) is not None:
+        return floor_divide(numerator, divisor)
     if numerator.terms[0][0] < 0:
         return -floor_divide(divisor - 1 - numerator, divisor)
     return atomic(FloorDiv(numerator, divisor))
@@ -456,36 +463,45 @@ def _opposite(kind: type[Min] | type[Max]) -> type[Min] | type[Max]:
 
 def _extreme(kind: type[Min] | type[Max], args: tuple[Length, ...]) -> Length:
     """Canonical minimum or maximum: what all arguments share is taken out, the rest is sorted and has no sign."""
-    args = tuple(_flattened(kind, args))
-    best: dict[tuple[tuple[int, Atom], ...], int] = {}
     pick = min if kind is Min else max
-    for arg in args:
+    best: dict[tuple[tuple[int, Atom], ...], int] = {}
+    for arg in _flattened(kind, args):
         best[arg.terms] = pick(best.get(arg.terms, arg.offset), arg.offset)
-    shared = frozenset.intersection(*(frozenset(terms) for terms in best))
-    outside = Length(tuple(term for term in next(iter(best)) if term in shared), 0)
-    args = tuple(Length(tuple(t for t in terms if t not in shared), offset) for terms, offset in best.items())
+    args = tuple(Length(terms, offset) for terms, offset in best.items())
     if len(args) == 1:
-        return outside + args[0]
+        return args[0]
+    shared = frozenset.intersection(*(frozenset(terms) for terms in best))
+    if shared:
+        outside = Length(tuple(term for term in args[0].terms if term in shared), 0)
+        return outside + _extreme(kind, tuple(arg - outside for arg in args))
     sign = 1
-    first = min(args, key=_argument_order)
-    if first.terms[0][0] < 0:
+    if min(args, key=_argument_order).terms[0][0] < 0:
         sign, kind = -1, _opposite(kind)
     args = tuple(sorted((arg * sign for arg in args), key=_argument_order))
     base = args[0].offset
     args = tuple(arg - base for arg in args)
     factor = gcd(*(arg.offset for arg in args), *(coefficient for arg in args for coefficient, _ in arg.terms))
     args = tuple(Length(tuple((c // factor, atom) for c, atom in arg.terms), arg.offset // factor) for arg in args)
-    return outside + sign * base + atomic(kind(args)) * (sign * factor)
+    return atomic(kind(args)) * (sign * factor) + sign * base
 
 
 def _flattened(kind: type[Min] | type[Max], args: Iterable[Length]) -> Iterator[Length]:
     for arg in args:
-        if len(arg.terms) == 1 and isinstance(arg.terms[0][1], Min | Max):
-            coefficient, atom = arg.terms[0]
-            if (type(atom) if coefficient > 0 else _opposite(type(atom))) is kind:
-                yield from _flattened(kind, (inner * coefficient + arg.offset for inner in atom.args))
-                continue
-        yield arg
+        inner = extreme_arguments(arg)
+        if inner is not None and inner[0] is kind:
+            yield from _flattened(kind, inner[1])
+        else:
+            yield arg
+
+
+def extreme_arguments(length: Length) -> tuple[type[Min] | type[Max], tuple[Length, ...]] | None:
+    """Kind and arguments of a length that is one minimum or maximum, scaled and shifted."""
+    if len(length.terms) == 1:
+        coefficient, atom = length.terms[0]
+        if isinstance(atom, Min | Max):
+            kind = Min if isinstance(atom, Min) == (coefficient > 0) else Max
+            return kind, tuple(arg * coefficient + length.offset for arg in atom.args)
+    return None
 
 
 def _argument_order(arg: Length) -> tuple[bool, list[tuple[tuple[int, str], int]], list[bool]]:

@@ -1,7 +1,7 @@
 """Exact statements about a length in one symbol, for every value of a span.
 
-A regular piece is known from one period: the least value lies in the first period if the length grows, in the last if it
-falls. Lines that enclose the piece shorten the search further.
+A regular piece is known from one period: the least value lies in the first period if the length grows, in the last if
+it falls. Lines that enclose the piece shorten the search further.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def least(length: Length, symbol: str, span: Span) -> int | None:
     if any(part.last is None and part.slope < 0 for part in parts):
         return None
     best: int | None = None
-    bounds = [(ceil(bound), part) for part in parts if (bound := part.least()) is not None]
+    bounds = [(ceil(low), part) for part in parts if (low := part.least()) is not None]
     for bound, part in sorted(bounds, key=lambda item: item[0]):
         if best is not None and bound >= best:
             break

@@ -1,29 +1,27 @@
-"""Minima and maxima that tie several symbols together: one case for each order of their arguments.
+"""A minimum or maximum that ties several symbols together: one branch for each argument that may be the extreme one.
 
-Where ``min(a, b)`` is a, the order ``a <= b`` holds. If ``b - a`` has a symbol s with coefficient 1 or -1, s is replaced
-by a new symbol ``b - a >= 0``: the region of the case is a box again. Where that loses a bound of s, and where no such
-symbol exists, the case covers more than its region. Then it may prove, but not refute.
+Where ``min(a, b)`` is a, the order ``a <= b`` holds. If ``b - a`` has a symbol s with coefficient 1 or -1, s is
+replaced by a new symbol ``b - a >= 0``: the region of the branch is a box again. Where that loses a bound or the step
+of s, and where no such symbol exists, the box covers more than the region. Then it may prove, but not refute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from paddable.lengths.columns import Undecided
+from paddable.lengths import product
 from paddable.lengths.expression import Atom, FloorDiv, Length, Max, Min, Symbol, atomic
 from paddable.lengths.span import Span
 
-__all__ = ["Case", "cases"]
-
-_MOST_EXTREMA = 6
+__all__ = ["Branch", "branches", "directions", "innermost_extreme"]
 
 
 @dataclass(frozen=True)
-class Case:
-    """A length without min and max that equals the original on a part of the domain, and a box that covers that part.
+class Branch:
+    """A length that equals the original on a region of the domain, and a box that covers the region.
 
-    ``tight``: the least value over the box is taken by the original too, on its own domain.
+    ``tight``: the box is the region, no larger.
     """
 
     length: Length
@@ -31,82 +29,63 @@ class Case:
     tight: bool
 
 
-def cases(length: Length, spans: Mapping[str, Span], depth: int = 0) -> Iterator[Case]:
-    """Cases that together cover the domain.
+def innermost_extreme(length: Length) -> Min | Max:
+    """The first minimum or maximum whose arguments have none."""
+    return next(atom for atom in length.walk() if isinstance(atom, Min | Max))
 
-    Raises:
-        Undecided: if there are too many minima and maxima.
+
+def branches(length: Length, atom: Min | Max, spans: Mapping[str, Span]) -> list[Branch]:
+    """The branches of a length by the order of the arguments of an innermost minimum or maximum; they cover the domain.
+
+    Arguments that another argument replaces everywhere have no branch.
     """
-    atom = next((atom for atom in length.walk() if isinstance(atom, Min | Max)), None)
-    if atom is None:
-        yield Case(length, spans, True)
-        return
-    if depth == _MOST_EXTREMA:
-        raise Undecided(
-            f"{length} has more than {_MOST_EXTREMA} minima and maxima that several symbols share",
-            why="each order of their arguments would be a case of its own",
-            fix="bound the symbols so that an order is decided",
-        )
+    sign = 1 if isinstance(atom, Min) else -1
+    args: list[Length] = []
     for arg in atom.args:
-        branch = length.replace({atom: arg})
-        orders = [(other - arg) * (1 if isinstance(atom, Min) else -1) for other in atom.args if other is not arg]
-        region = _region(branch, orders, spans, f"#{depth}")
-        if region is None:
-            continue
-        if not region.tight and _signs(length, atom) == {isinstance(atom, Min)}:
-            # A minimum that raises the whole: the least of the whole is the least of the branches, whatever the order.
-            region = Case(branch, spans, True)
-        for case in cases(region.length, region.spans, depth + 1):
-            yield Case(case.length, case.spans, case.tight and region.tight)
+        if not any(_never_negative((arg - other) * sign, spans) for other in args):
+            args = [other for other in args if not _never_negative((other - arg) * sign, spans)]
+            args.append(arg)
+    if len(args) == 1:
+        return [Branch(length.replace({atom: args[0]}), spans, True)]
+    return [
+        _restricted(length.replace({atom: arg}), [(other - arg) * sign for other in args if other is not arg], spans)
+        for arg in args
+    ]
 
 
-def _region(branch: Length, orders: list[Length], spans: Mapping[str, Span], name: str) -> Case | None:
-    """The branch where every order is >= 0, at best as a box in new symbols; None if that is nowhere."""
-    loose: Case | None = None
+def _never_negative(length: Length, spans: Mapping[str, Span]) -> bool:
+    bound = product.least(length, spans)
+    return bound.value is not None and bound.value >= 0
+
+
+def _restricted(branch: Length, orders: Sequence[Length], spans: Mapping[str, Span]) -> Branch:
+    """The branch where every order is >= 0, if possible as a box in new symbols."""
+    loose: Branch | None = None
     for order in orders:
         affine = order.linear()
         if affine is None:
             continue
-        extent = _affine_greatest(affine, spans)
-        if extent is not None and extent < 0:
-            return None
         for symbol, coefficient in affine[0].items():
             span = spans[symbol]
-            if abs(coefficient) != 1 or span.step != 1:
+            if abs(coefficient) != 1:
                 continue
+            extent = product.least(-order, spans).value
+            gap = Symbol(f"#{symbol}")  # free, since its namesake is leaving; no text of a user makes this name
             rest = order - atomic(Symbol(symbol)) * coefficient
-            replaced = (atomic(Symbol(name)) - rest) * coefficient
-            inner = {**{key: value for key, value in spans.items() if key != symbol}, name: Span(0, extent)}
-            kept = _stays_within(replaced, span, inner)
-            case = Case(branch.substitute({symbol: replaced}), inner, kept and len(orders) == 1)
-            if case.tight:
-                return case
-            loose = loose or case
-    return loose or Case(branch, spans, False)
+            replaced = (atomic(gap) - rest) * coefficient
+            inner = {name: spans[name] for name in branch.symbols | order.symbols if name != symbol}
+            inner[gap.name] = Span(0, None if extent is None else -extent)
+            kept = _never_negative(replaced - span.first, inner) and (
+                span.last is None or _never_negative(span.last - replaced, inner)
+            )
+            found = Branch(branch.substitute({symbol: replaced}), inner, kept and span.step == 1 and len(orders) == 1)
+            if found.tight:
+                return found
+            loose = loose or found
+    return loose or Branch(branch, spans, False)
 
 
-def _stays_within(length: Length, span: Span, spans: Mapping[str, Span]) -> bool:
-    affine = length.linear()
-    assert affine is not None
-    slopes, offset = affine
-    falling = ({name: -slope for name, slope in slopes.items()}, -offset)
-    greatest_fall = _affine_greatest(falling, spans)
-    greatest = _affine_greatest(affine, spans)
-    above = greatest_fall is not None and -greatest_fall >= span.first
-    return above and (span.last is None or (greatest is not None and greatest <= span.last))
-
-
-def _affine_greatest(affine: tuple[dict[str, int], int], spans: Mapping[str, Span]) -> int | None:
-    total = affine[1]
-    for name, slope in affine[0].items():
-        end = spans[name].last if slope > 0 else spans[name].first
-        if end is None:
-            return None
-        total += slope * end
-    return total
-
-
-def _signs(length: Length, wanted: Atom, rising: bool = True) -> set[bool]:
+def directions(length: Length, wanted: Atom, rising: bool = True) -> set[bool]:
     """Whether the length rises (True) and falls (False) with an atom, over all its occurrences."""
     found: set[bool] = set()
     for coefficient, atom in length.terms:
@@ -115,10 +94,10 @@ def _signs(length: Length, wanted: Atom, rising: bool = True) -> set[bool]:
             found.add(direction)
         match atom:
             case FloorDiv(numerator, _):
-                found |= _signs(numerator, wanted, direction)
+                found |= directions(numerator, wanted, direction)
             case Min(args) | Max(args):
                 for arg in args:
-                    found |= _signs(arg, wanted, direction)
+                    found |= directions(arg, wanted, direction)
             case Symbol():
                 pass
     return found

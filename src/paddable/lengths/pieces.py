@@ -25,8 +25,8 @@ __all__ = ["Piece", "pieces"]
 class Piece:
     """What is known of ``f`` on ``first .. last`` (None: to infinity).
 
-    ``slope*t + low <= f(t) <= slope*t + high`` at every integer t, and ``f(t + period) = f(t) + slope*period`` as long as both points lie
-    in the piece. ``period`` None: no such period.
+    ``slope*t + low <= f(t) <= slope*t + high`` at every integer t of the piece, and ``f(t + period) = f(t) +
+    slope*period`` where both points lie in the piece. ``period`` None: no such period.
     """
 
     first: int
@@ -65,7 +65,8 @@ class Piece:
 def pieces(length: Length, first: int, last: int | None) -> tuple[Piece, ...]:
     """The pieces of a length in at most one symbol over ``first .. last``, in order and without gaps."""
     offset = Fraction(length.offset)
-    parts = [(Piece(first, last, Fraction(0), offset, offset, 1),)]
+    parts: list[tuple[Piece, ...]] = [(Piece(first, last, Fraction(0), offset, offset, 1),)]
+    mine: tuple[Piece, ...]
     for coefficient, atom in length.terms:
         match atom:
             case Symbol():
@@ -113,9 +114,7 @@ def _aligned(parts: Sequence[Sequence[Piece]]) -> Iterator[tuple[Piece, ...]]:
         for number, part in enumerate(parts):
             if at[number] + 1 < len(part) and part[at[number] + 1].first <= start:
                 at[number] += 1
-        yield tuple(
-            replace(part[index], first=start, last=end) for part, index in zip(parts, at, strict=True)
-        )
+        yield tuple(replace(part[index], first=start, last=end) for part, index in zip(parts, at, strict=True))
 
 
 def _least(args: Sequence[Sequence[Piece]]) -> Iterator[Piece]:

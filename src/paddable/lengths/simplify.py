@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddable.lengths import box
 from paddable.lengths.columns import Undecided
-from paddable.lengths.expression import ZERO, Atom, FloorDiv, Length, Max, Min, Symbol, atomic, combine, maximum, minimum
+from paddable.lengths.expression import (
+    ZERO,
+    Atom,
+    FloorDiv,
+    Length,
+    Max,
+    Min,
+    Symbol,
+    atomic,
+    combine,
+    maximum,
+    minimum,
+)
+from paddable.lengths.product import components
 
 if TYPE_CHECKING:
     from paddable.lengths.domain import Domain
@@ -18,7 +30,7 @@ def simplify(length: Length, domain: Domain) -> Length:
     """See ``Domain.simplify``."""
     if length.linear() is None:
         length = combine((_term(coefficient, atom, domain) for coefficient, atom in length.terms), length.offset)
-    parts = [(1, _affine(part, domain)) for part in box.components(length)]
+    parts = [(1, _affine(part, domain)) for part in components(length)]
     return combine(parts, length.offset)
 
 
