@@ -21,6 +21,7 @@ from paddable.graph.rules.broadcast import Broadcast, broadcast, pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.symbolic import decide_comparison, difference, elementwise_content
+from paddable.lengths import Length
 
 __all__ = ["elementwise"]
 
@@ -173,7 +174,9 @@ def _elementwise(operation: Operation) -> Value:
         return Value(dtype, joined.axes, pads, content, low, high)
     gap = difference(joined) if operation.type in _COMPARISONS else None
     row_axis = _row_axis(operation, joined)
-    one_varies = sum(1 for v in joined.values if v.atoms) == 1
+    one_varies = sum(1 for v in joined.values if v.ragged) == 1  # constants broadcast over a window as it stands
+    if operation.type == "Div":
+        _nonzero(operation, joined.values[1])
     for i in indices:
         operation.data(i, row_axis=row_axis, shifted=one_varies)
     joined = broadcast(operation, indices)
@@ -206,6 +209,14 @@ def _elementwise(operation: Operation) -> Value:
         constant=valid.value,
     )
     return replace(result, pending=pending) if pending is not None else result
+
+
+def _nonzero(operation: Operation, divisor: Value) -> None:
+    """A length as divisor must not be zero: native is undefined there (n - 1 of an unbiased deviation)."""
+    number = divisor.scalar
+    length = number.length if number is not None else None
+    if isinstance(length, Length) and not length.is_constant:
+        operation.scope.need(length - 1, f"the divisor {length} must not be zero")
 
 
 def _widest(joined: Broadcast) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.facts.axes import Axes
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
-from paddable.graph.facts.value import Value
+from paddable.graph.facts.numbers import Face, add, extremum, multiply
+from paddable.graph.facts.value import Elements, Value
 from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
@@ -25,22 +27,15 @@ _IDENTITY = {
 
 def lowest(dtype: ir.DataType) -> float:
     """The lowest finite number of a type (integers: the minimum)."""
-    import numpy as np
-
-    numpy_type = dtype.numpy()
-    if dtype.is_integer():
-        return float(np.iinfo(numpy_type).min)
-    try:
-        return float(np.finfo(numpy_type).min)
-    except ValueError:  # bfloat16
+    if dtype == ir.DataType.BFLOAT16:
         return -3.3895313892515355e38
+    numpy_type = dtype.numpy()
+    return float(np.iinfo(numpy_type).min if dtype.is_integer() else np.finfo(numpy_type).min)
 
 
 def identity(dtype: ir.DataType, value: float) -> float:
     """The identity in a type: integers have no infinity."""
     if math.isinf(value) and not dtype.is_floating_point():
-        import numpy as np
-
         info = np.iinfo(dtype.numpy())
         return float(info.min if value < 0 else info.max)
     return value
@@ -61,6 +56,9 @@ def axes_of(operation: Operation, rank: int) -> list[int]:
     "ReduceMin", "ReduceLogSumExp",
 )  # fmt: skip
 def reduction(operation: Operation) -> Sequence[Value | None]:
+    known = _known(operation)
+    if known is not None:
+        return [known]
     value = operation.data(0)
     axes = axes_of(operation, value.rank)
     atoms = [i for a in axes for i in value.span(a)]
@@ -82,6 +80,38 @@ def reduction(operation: Operation) -> Sequence[Value | None]:
     result_axes = reduced(value.axes, axes, bool(operation.attribute("keepdims", 1)))
     low, high = _bounds(operation.type, before)
     return [_result(operation, value, set(atoms), result_axes, low, high)]
+
+
+_FOLD = {
+    "ReduceSum": add,
+    "ReduceProd": multiply,
+    "ReduceMax": lambda a, b, domain: extremum(a, b, largest=True, domain=domain),
+    "ReduceMin": lambda a, b, domain: extremum(a, b, largest=False, domain=domain),
+}
+
+
+def _known(operation: Operation) -> Value | None:
+    """A reduction of sizes is a size: the product of a shape's entries."""
+    value = operation.peek(0)
+    fold = _FOLD.get(operation.type)
+    if fold is None or not isinstance(value.content, Elements) or value.content.face is Face.CONSTANT:
+        return None
+    axes = axes_of(operation, value.rank)
+    if axes != list(range(value.rank)) or any(x is None for x in value.content.array.flat):
+        return None
+    total = None
+    for item in value.content.array.flat:
+        if total is None:
+            total = item
+        elif operation.type in ("ReduceMax", "ReduceMin"):
+            total = fold(total, item, operation.scope.domain)  # type: ignore[call-arg]
+        else:
+            total = fold(total, item)  # type: ignore[call-arg]
+        if total is None:
+            return None
+    kept = reduced(value.axes, axes, bool(operation.attribute("keepdims", 1)))
+    array = np.full((1,) * len(kept), total, dtype=object)
+    return Value(value.dtype, kept, content=Elements(array))
 
 
 def reduced(axes: Axes, dropped: Sequence[int], keep: bool) -> Axes:
@@ -170,7 +200,7 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
     """Forward sums read the past only; reversed ones start in the padding, which must be zero."""
     from fractions import Fraction
 
-    from paddable.graph.facts.numbers import add, number
+    from paddable.graph.facts.numbers import number
     from paddable.graph.facts.value import Affine
 
     value = operation.peek(0)
@@ -184,7 +214,6 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
         content = Affine(base, ((value.span(axis).start, Fraction(step)),) if step else ())
         low = float(min(Fraction(0), step)) if step >= 0 else -math.inf
         pads = tuple(FINITE_PAD for _ in value.atoms)
-        del add
         return [Value(value.dtype, value.axes, pads, content, low if step < 0 else float(base.fraction), math.inf)]
     value = operation.data(0)
     if any(a.ragged or a.batch for a in value.axes[axis]):

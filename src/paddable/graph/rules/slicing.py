@@ -297,7 +297,10 @@ def concat(operation: Operation) -> Sequence[Value | None]:
         return [vector]
     row_axis = _row_axis(operation, values)
     for i in indices:
-        values[i] = operation.data(i, row_axis=row_axis if row_axis != values[i].rank - axis else None)
+        on_axis = row_axis == values[i].rank - axis
+        values[i] = operation.data(i, row_axis=None if on_axis else row_axis, shifted=True)
+    if not _equally_shifted(operation, values, axis):
+        values = [operation._align(i, values[i]) for i in indices]
     values = _agreeing(operation, values, axis)
     # an axis of one size throughout
     parts = [operation.length_of(v.axes[axis]) for v in values]
@@ -353,6 +356,19 @@ def _row_axis(operation: Operation, values: Sequence[Value]) -> int | None:
             if len(axis) == 1 and axis[0].batch:
                 return value.rank - position
     return None
+
+
+def _equally_shifted(operation: Operation, values: Sequence[Value], axis: int) -> bool:
+    """Whether the valid parts start at the same place in all operands, and at 0 on the joined axis."""
+    return all(
+        all(a.prefix for a in v.axes[axis])
+        and all(
+            same_axis(operation.scope, v.axes[k], values[0].axes[k])
+            for k in range(v.rank)
+            if k != axis and not all(a.prefix for a in v.axes[k])
+        )
+        for v in values
+    )
 
 
 def _single(operation: Operation, value: Value, axis: int) -> Value:
