@@ -1,0 +1,42 @@
+"""``python -m tests.soundness --graphs 20000 --workers 2``: the long campaign, and ``--only N`` for one graph."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from .campaign import campaign, shrink
+from .judge import judge
+from .recipe import build, random_recipe
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.soundness", description=__doc__)
+    parser.add_argument("--graphs", type=int, default=2000)
+    parser.add_argument("--first", type=int, default=0, help="number of the first graph")
+    parser.add_argument("--seed", type=int, default=0, help="another seed gives other graphs")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--only", type=int, help="judge one graph, shrink it and print it")
+    parser.add_argument("--save", help="with --only: write the shrunk model here")
+    arguments = parser.parse_args()
+    if arguments.only is None:
+        numbers = range(arguments.first, arguments.first + arguments.graphs)
+        summary = campaign(numbers, arguments.seed, arguments.workers)
+        print(summary.text())
+        return 1 if summary.bad else 0
+    recipe = shrink(random_recipe(arguments.only, arguments.seed))
+    case = build(recipe)
+    print(recipe)
+    print(case.lengths, case.length_inputs, case.mask_inputs, "rows", case.rows, "native rows", case.native_rows)
+    import onnx
+
+    print(onnx.printer.to_text(case.model))
+    verdict = judge(recipe)
+    print(verdict)
+    if arguments.save:
+        onnx.save(case.model, arguments.save)
+    return verdict.outcome not in ("exact", "refused")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

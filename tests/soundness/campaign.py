@@ -1,0 +1,104 @@
+"""Judges many random graphs and sums up: refusals by reason, shares of operators, share that leaks."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+
+from .judge import Verdict, judge
+from .recipe import Recipe, random_recipe
+
+__all__ = ["Summary", "campaign", "shrink"]
+
+
+@dataclass
+class Summary:
+    """Counts over a campaign."""
+
+    total: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    operators: Counter[str] = field(default_factory=Counter)
+    leaks: int = 0
+    tight: Counter[str] = field(default_factory=Counter)
+    worst: float = 0.0
+    bad: list[tuple[int, Verdict]] = field(default_factory=list)
+    examples: dict[str, int] = field(default_factory=dict)
+
+    def add(self, number: int, verdict: Verdict) -> None:
+        self.total += 1
+        self.outcomes[verdict.outcome] += 1
+        self.leaks += verdict.leaks
+        self.operators.update(verdict.operators)
+        self.worst = max(self.worst, verdict.worst)
+        if verdict.tight:
+            self.tight[_plain(verdict.tight)] += 1
+            self.examples.setdefault(_plain(verdict.tight), number)
+        if verdict.outcome == "refused":
+            self.reasons[_plain(verdict.reason)] += 1
+            self.examples.setdefault(_plain(verdict.reason), number)
+        elif verdict.outcome != "exact":
+            self.bad.append((number, verdict))
+
+    @property
+    def refused(self) -> float:
+        return self.outcomes["refused"] / max(1, self.total)
+
+    @property
+    def leaking(self) -> float:
+        return self.leaks / max(1, self.outcomes["exact"])
+
+    def share(self, operator: str) -> float:
+        return self.operators[operator] / max(1, self.outcomes["exact"])
+
+    def text(self) -> str:
+        lines = [f"graphs {self.total}: " + ", ".join(f"{k} {v}" for k, v in self.outcomes.most_common())]
+        lines.append(f"refused {self.refused:.2%}, leak under zero padding {self.leaking:.1%}, worst error {self.worst:.2g}")
+        lines += [f"  refused {count:4d}  {reason}   (e.g. {self.examples[reason]})" for reason, count in self.reasons.most_common()]
+        lines += [f"  tight   {count:4d}  {reason}   (e.g. {self.examples[reason]})" for reason, count in self.tight.most_common()]
+        lines.append("operators on a ragged axis, % of graphs:")
+        shares = [f"{name} {self.share(name):.1%}" for name, _ in self.operators.most_common()]
+        lines += ["  " + ", ".join(shares[i : i + 8]) for i in range(0, len(shares), 8)]
+        lines += [f"  {verdict.outcome.upper()} {number}: {verdict.reason}" for number, verdict in self.bad]
+        return "\n".join(lines)
+
+
+def _plain(reason: str) -> str:
+    """A reason without its numbers and expressions, to count by kind."""
+    reason = re.sub(r"\[[^\]]*\]", "[..]", reason)
+    reason = re.sub(r"[\w()+*/\-.,\s]*\b[TU]\b[\w()+*/\-.,]*", " N ", reason)
+    return re.sub(r"\b\d+\b", "k", reason)
+
+
+def _one(task: tuple[int, int]) -> tuple[int, Verdict]:
+    number, seed = task
+    return number, judge(random_recipe(number, seed))
+
+
+def campaign(numbers: Iterable[int], seed: int = 0, workers: int = 1) -> Summary:
+    """Judge the recipes of the given numbers."""
+    summary = Summary()
+    tasks = [(number, seed) for number in numbers]
+    if workers == 1:
+        for task in tasks:
+            summary.add(*_one(task))
+        return summary
+    with get_context("spawn").Pool(workers, maxtasksperchild=2000) as pool:
+        for number, verdict in pool.imap_unordered(_one, tasks, chunksize=8):
+            summary.add(number, verdict)
+    return summary
+
+
+def shrink(recipe: Recipe) -> Recipe:
+    """The fewest steps that still give the recipe's outcome."""
+    wanted = judge(recipe).outcome
+    index = len(recipe.steps) - 1
+    while index >= 0:
+        shorter = recipe.without(index)
+        if judge(shorter).outcome == wanted:
+            recipe = shorter
+        index -= 1
+    return recipe
