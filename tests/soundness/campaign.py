@@ -93,12 +93,15 @@ def campaign(numbers: Iterable[int], seed: int = 0, workers: int = 1) -> Summary
 
 
 def shrink(recipe: Recipe) -> Recipe:
-    """The fewest steps that still give the recipe's outcome."""
-    wanted = judge(recipe).outcome
-    index = len(recipe.steps) - 1
-    while index >= 0:
+    """The fewest steps that still give the recipe's outcome for the same kind of reason."""
+
+    def kind(candidate: Recipe) -> tuple[str, str]:
+        verdict = judge(candidate)
+        return verdict.outcome, _plain(verdict.reason) if verdict.outcome != "wrong" else ""
+
+    wanted = kind(recipe)
+    for index in reversed(range(len(recipe.steps))):
         shorter = recipe.without(index)
-        if judge(shorter).outcome == wanted:
+        if kind(shorter) == wanted:
             recipe = shorter
-        index -= 1
     return recipe
