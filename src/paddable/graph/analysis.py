@@ -147,7 +147,7 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     spans = {name: Span(1, None) for name in declarations.symbols}
     constants = _Constants()
     for _ in range(_ROUNDS):
-        scope = Scope(spans, single_row=declarations.rows == 1)
+        scope = Scope(spans, rows=declarations.rows)
         walk = _Walk(model, declarations, scope, constants)
         try:
             walk.run()
@@ -216,18 +216,23 @@ class _Walk:
     def run(self) -> None:
         for value in self.model.graph.inputs:
             self.values[value.name or ""] = self._input(value)
-        nodes = list(self.model.graph)
-        k = 0
-        while k < len(nodes):
-            node = nodes[k]
-            if node.op_type == "If":
-                self._branch(node)
-                nodes = list(self.model.graph)
-                continue
-            self._visit(node)
-            k += 1
+        seen: set[ir.Node] = set()
+        while not self._sweep(seen):
+            pass
         for output in self.model.graph.outputs:
             self._output(output)
+
+    def _sweep(self, seen: set[ir.Node]) -> bool:
+        """Visit the nodes not yet seen, in order. False after a branch was inlined: the order is another one then."""
+        for node in list(self.model.graph):
+            if node in seen:
+                continue
+            if node.op_type == "If":
+                self._branch(node)
+                return False
+            self._visit(node)
+            seen.add(node)
+        return True
 
     # -- inputs and outputs ------------------------------------------------------------------------------------
 
@@ -290,6 +295,8 @@ class _Walk:
         try:
             if value.relative is not None:
                 operation.refuse("an output is inside a relative shift")
+            if not self.scope.single_row and not any(atom.batch for atom in value.atoms):
+                operation.refuse("an output has no batch axis, and each row has a length of its own")
             value = operation.data(0, row_axis=value.rank or None)
             for axis, atoms in enumerate(value.axes):
                 if any(a.ragged for a in atoms):

@@ -10,7 +10,7 @@ from onnx_ir.passes import common
 
 from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
-from paddable.graph.facts.axes import Axes, axis_size
+from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.value import Value
 from paddable.graph.remedies import Fill, Remedy, Replace, Segment, SequenceLengths, Take, UseLength, UseSize
 from paddable.graph.remedies.emitter import INT64, Emitter
@@ -330,10 +330,20 @@ class _Rewriter:
             raise AssertionError("a gather by row of a value without a batch axis")
         order = [row, axis, *(i for i in range(len(axes)) if i not in (row, axis))]
         moved = value if order == list(range(len(axes))) else emitter.op("Transpose", value, perm=order)
-        deep = emitter.unsqueeze(index, [2])
-        taken = emitter.op("GatherND", moved, deep, batch_dims=1)
+        taken = self._gather_rows(moved, index, [axes[i] for i in order])
         back = [order.index(i) for i in range(len(axes))]
         return taken if back == list(range(len(axes))) else emitter.op("Transpose", taken, perm=back)
+
+    def _gather_rows(self, value: ir.Value, index: ir.Value, axes: Sequence[Axis]) -> ir.Value:
+        """``value[b, index[b, i]]`` for every row b."""
+        emitter = self.emitter
+        if emitter.version >= 12:
+            return emitter.op("GatherND", value, emitter.unsqueeze(index, [2]), batch_dims=1)
+        # GatherND has no batch_dims yet: the index is spread over the other axes
+        inner = list(range(2, len(axes)))
+        sizes: list[ir.Value | int] = [1, 1, *(emitter.size(axis_size(axes[i])) for i in inner)]
+        spread = emitter.op("Expand", emitter.unsqueeze(index, inner), emitter.shape_vector(sizes))
+        return emitter.op("GatherElements", value, spread, axis=1)
 
     def _index(self, size: Length, source: Length, segments: tuple[Segment, ...]) -> ir.Value:
         """The index vector of a piecewise affine map, clamped to the source: [size] or [rows, size]."""
@@ -503,4 +513,7 @@ class _Rewriter:
 def _in_type(value: float, dtype: ir.DataType) -> float | int | bool:
     if dtype == BOOL:
         return bool(value)
-    return value if dtype.is_floating_point() else int(value)
+    if dtype.is_floating_point():
+        return value
+    info = np.iinfo(dtype.numpy())
+    return min(max(int(value), int(info.min)), int(info.max))  # a float rounds the largest int64 up, past the type

@@ -24,12 +24,12 @@ class Scope:
 
     Args:
         spans: the accepted values of each declared length.
-        fixed_batch: the batch is one row, so that it needs no symbol.
+        rows: the size of the batch, None when it is symbolic. One row needs no symbol.
     """
 
-    def __init__(self, spans: Mapping[str, Span], *, single_row: bool = True) -> None:
+    def __init__(self, spans: Mapping[str, Span], *, rows: int | None = 1) -> None:
         self.spans = dict(spans)
-        self.single_row = single_row
+        self.rows, self.single_row = rows, rows == 1
         self.reasons: dict[str, str] = {}
         self.narrowed = False
         self._refresh()
@@ -66,6 +66,12 @@ class Scope:
         if size.symbols == {BATCH}:
             return (Atom(size, batch=True),)
         return (Atom(size, ragged=True, shift=shift if shift is not None else constant(0)),)
+
+    def count(self, atom: Atom) -> int | None:
+        """The size of an atom that is the same at every length: a constant, or the rows of a fixed batch."""
+        if atom.batch:
+            return self.rows
+        return None if atom.ragged else atom.size.constant
 
     # -- decisions ---------------------------------------------------------------------------------------------
 

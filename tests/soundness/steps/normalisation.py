@@ -54,7 +54,7 @@ def instance_norm(b: Builder, x: Tensor) -> Tensor:
     """wav2vec2's group norm: statistics over time, a channel at a time."""
     x = b.time_last(x)
     width = x.size(1)
-    return b.op("InstanceNormalization", x, b.weight(width, positive=True), b.weight(width), shape=x.shape, epsilon=1e-4)
+    return b.op("InstanceNormalization", x, b.weight(width, positive=True), b.weight(width), shape=x.shape, epsilon=1e-2)
 
 
 @step
@@ -63,10 +63,9 @@ def group_norm(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     batch, width, time = x.shape[0], x.size(1), x.shape[2]
     groups = b.pick([g for g in (1, 2) if width % g == 0])
-    if b.opset >= 18 and b.chance():
-        count = width if b.opset >= 21 else groups
-        scale, bias = b.weight(count, positive=True), b.weight(count)
-        return b.op("GroupNormalization", x, scale, bias, shape=x.shape, num_groups=groups, epsilon=1e-4)
+    if b.opset >= 21 and b.chance():
+        scale, bias = b.weight(width, positive=True), b.weight(width)
+        return b.op("GroupNormalization", x, scale, bias, shape=x.shape, num_groups=groups, epsilon=1e-2)
     size: int | Tensor = -1
     if batch.is_constant:
         target: list[int | Tensor] = [batch.constant, groups, size]
@@ -75,7 +74,7 @@ def group_norm(b: Builder, x: Tensor) -> Tensor:
     each = width // groups
     merged = b.reshape(x, target, [batch, groups, time * each])
     ones, zeros = b.floats(np.ones(groups)), b.floats(np.zeros(groups))
-    normal = b.op("InstanceNormalization", merged, ones, zeros, shape=merged.shape, epsilon=1e-4)
+    normal = b.op("InstanceNormalization", merged, ones, zeros, shape=merged.shape, epsilon=1e-2)
     whole = b.op("Shape", x, shape=[3], dtype=7)
     back = b.op("Reshape", normal, whole, shape=x.shape)
     return b.op("Add", b.op("Mul", back, b.weight(width, 1, positive=True)), b.weight(width, 1))
@@ -87,10 +86,10 @@ def group_norm_2d(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     image = b.unsqueeze(x, 1)
     if b.chance():
-        image = b.op("InstanceNormalization", image, b.weight(1, positive=True), b.weight(1), shape=image.shape)
+        image = b.op("InstanceNormalization", image, b.weight(1, positive=True), b.weight(1), shape=image.shape, epsilon=1e-2)
     else:
         pair = b.op("Concat", image, b.op("Sin", image), shape=[x.shape[0], 2, *x.shape[1:]], axis=1)
-        pair = b.op("InstanceNormalization", pair, b.weight(2, positive=True), b.weight(2), shape=pair.shape)
+        pair = b.op("InstanceNormalization", pair, b.weight(2, positive=True), b.weight(2), shape=pair.shape, epsilon=1e-2)
         image = b.reduce("ReduceSum", pair, 1)
     return b.squeeze(image, 1)
 

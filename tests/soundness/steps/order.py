@@ -166,7 +166,7 @@ def gathered_by_tuples(b: Builder, x: Tensor) -> Tensor:
         return x
     flat = b.squeeze(x, 0)
     time = x.shape[1]
-    index = b.calc("Add", arange(b, x), b.between(0, 2))
+    index = b.calc("Add", arange(b, x), b.between(-1, 2))
     last = b.calc("Sub", b.dim(x, 1, scalar=True), 1)
     index = b.op("Min", index, last) if b.opset >= 12 else index
     if b.opset < 12:

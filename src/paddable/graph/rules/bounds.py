@@ -71,6 +71,8 @@ def bounds(op_type: str, operands: Sequence[Value], attribute: Callable[[str], o
         return _UNARY[op_type](spans[0])
     if op_type == "Cast":
         return _cast(spans[0], attribute("to"))
+    if op_type == "Mean":
+        return sum(s[0] for s in spans) / len(spans), sum(s[1] for s in spans) / len(spans)
     if op_type in ("Add", "Sum"):
         return sum(s[0] for s in spans), sum(s[1] for s in spans)
     if op_type == "Sub":

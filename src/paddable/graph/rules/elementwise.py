@@ -39,7 +39,7 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
 
 _EVALUATE: dict[str, Callable[..., np.ndarray]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power,
-    "Max": lambda *x: np.max(x), "Min": lambda *x: np.min(x), "Sum": lambda *x: np.sum(x),
+    "Mean": lambda *x: np.mean(x), "Max": lambda *x: np.max(x), "Min": lambda *x: np.min(x), "Sum": lambda *x: np.sum(x),
     "Neg": np.negative, "Abs": np.abs, "Relu": lambda x: np.maximum(x, 0), "Sqrt": np.sqrt, "Exp": np.exp,
     "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Erf": _erf, "Sigmoid": _sigmoid,
     "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Sign": np.sign, "Reciprocal": np.reciprocal,
@@ -87,8 +87,10 @@ def _combine(operation: Operation, operands: Sequence[Value], kinds: Sequence[Ki
             return constant(value)
         if op_type in _ZERO_AT_ZERO and kinds[0].is_zero:
             return ZERO
-    if result_integer:
+    if op_type in _BOOLEAN:
         return FINITE
+    if result_integer:  # an integer is finite, but what is made of NaN keeps to no bounds
+        return FINITE if all(k.finite for k in kinds) else ANY
     if all(k.finite for k in kinds) and keeps_finite(op_type, operands):
         return FINITE
     return ANY
@@ -135,7 +137,7 @@ def _result_type(operation: Operation, operands: Sequence[Value]) -> ir.DataType
     "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
     "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf",
     "Exp", "Floor", "Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",
-    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pow",
+    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pow",
     "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt",
     "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
 )  # fmt: skip

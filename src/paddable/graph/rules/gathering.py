@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from paddable.graph.facts.axes import Axes
+from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.kinds import ANY, FINITE, Kind, join
 from paddable.graph.facts.numbers import Product
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
@@ -42,8 +42,8 @@ def gather(operation: Operation) -> Sequence[Value | None]:
         return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
     if value.content is not None:
         value = operation.data(0)
-    index = _guarded(operation, operation.data(1, shifted=True))
     whole = value.axes[axis]
+    index = _guarded(operation, operation.data(1, shifted=True), whole)
     if any(a.ragged or a.batch for a in whole):
         value, index = _ragged_source(operation, value, index, axis)
     else:
@@ -52,9 +52,13 @@ def gather(operation: Operation) -> Sequence[Value | None]:
     return [_gathered(value, index, axis, axes)]
 
 
-def _guarded(operation: Operation, index: Value, position: int = 1) -> Value:
+def _guarded(operation: Operation, index: Value, source: Axis, position: int = 1) -> Value:
     """An index whose padding may be out of range is 0 there: a runtime refuses it, or reads outside the table."""
     if index.content is not None or index.image or not index.ragged:
+        return index
+    rows = axis_size(source)
+    known = rows.constant if isinstance(rows, Length) and rows.is_constant else 0
+    if index.everywhere.finite and index.low >= -known and index.high < known:
         return index
     loose = [i for i in index.ragged if index.pads[i].strong.value is None]
     return operation.fill(position, loose, 0.0, "", "an index in the padding may be out of range")
@@ -84,11 +88,19 @@ def _ragged_source(operation: Operation, value: Value, index: Value, axis: int) 
             )
         if max(picks) >= 0:
             operation.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
-    elif index.ragged and operation.scope.single_row is False and value.axes[axis][0].batch:
+    else:
+        _from_the_start(operation, index)
+    if index.ragged and operation.scope.single_row is False and value.axes[axis][0].batch:
         operation.refuse("an index reads across the batch")
     if any(a.batch for a in value.axes[axis]):
         operation.refuse("an index reads across the batch")
     return value, index
+
+
+def _from_the_start(operation: Operation, index: Value) -> None:
+    """A negative index counts from the container's end, not from the valid one."""
+    if index.low < 0:
+        operation.refuse("an index that may be negative counts from the end of the padding", "use a slice from the end")
 
 
 def _table_end(operation: Operation, value: Value, index: Value, axis: int) -> None:
@@ -134,13 +146,16 @@ def _gathered(value: Value, index: Value, axis: int, axes: Axes) -> Value:
 
 @rule("GatherElements")
 def gather_elements(operation: Operation) -> Sequence[Value | None]:
-    value, index = operation.data(0), _guarded(operation, operation.data(1))
+    value = operation.data(0)
     axis = operation.attribute("axis", 0) % value.rank
+    index = _guarded(operation, operation.data(1), value.axes[axis])
     if any(len(a) > 1 for a in value.axes[axis : axis + 1]):
         merged = merge_axis(operation.scope, value, axis)
         if merged is None:
             operation.refuse("GatherElements along a merged axis")
         value = merged
+    if any(a.ragged for a in value.axes[axis]):
+        _from_the_start(operation, index)
     for k in range(value.rank):
         if k == axis:
             continue
@@ -169,20 +184,21 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
     axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
     if isinstance(value.content, Affine) and not value.content.coefficients:
         return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
-    value, index = operation.data(0), _guarded(operation, operation.data(1))
+    value = operation.data(0)
+    index = _guarded(operation, operation.data(1), value.axes[batch_dims] if depth == 1 else ())
     if batch_dims:
         for k in range(batch_dims):
             if not same_axis(operation.scope, value.axes[k], index.axes[k]):
                 operation.refuse("GatherND with batch axes that differ")
     if any(a.batch for k in range(batch_dims, batch_dims + depth) for a in value.axes[k]):
         operation.refuse("an index reads across the batch")
-    if any(len(value.axes[k]) > 1 for k in range(batch_dims, batch_dims + depth)):
-        operation.refuse("GatherND along a merged axis")
-    constants = operation.constant(1)
-    if constants is not None and (constants < 0).any() and any(
-        a.ragged for k in range(batch_dims, batch_dims + depth) for a in value.axes[k]
-    ):
-        operation.refuse("an index counted from the end reads the padding", "use a slice from the end")
+    for k in range(batch_dims, batch_dims + depth):
+        merged = merge_axis(operation.scope, value, k)
+        if merged is None:
+            operation.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")
+        value = merged
+        if any(a.ragged for a in value.axes[k]):
+            _from_the_start(operation, index)
     finite = all(value.kind(r).finite for r in _all(value))
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
     return [replace(value, axes=axes, pads=pads, content=None, pending=None)]

@@ -17,6 +17,7 @@ from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_view
 from paddable.graph.rules.regroup import Origin, regroup
+from paddable.graph.scope import BATCH
 from paddable.lengths import Length, constant
 
 __all__ = ["moved", "target_axes"]
@@ -122,9 +123,19 @@ def _reshape_sizes(operation: Operation, value: Value) -> list[Length | Product]
     return sizes
 
 
+def _with_rows(size: Length | Product, rows: int | None) -> Length | Product:
+    if rows is None:
+        return size
+    factors = size.factors if isinstance(size, Product) else (size,)
+    scale = size.scale if isinstance(size, Product) else 1
+    return product(scale, *(factor.substitute({BATCH: rows}) for factor in factors))
+
+
 def _remainder(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Length | Product:
     scope = operation.scope
-    total = product(1, *(atom.size for atom in value.atoms))
+    # a batch of a fixed size is a constant here: exporters write it as one
+    total = product(1, *(scope.count(atom) or atom.size for atom in value.atoms))
+    sizes = [_with_rows(size, scope.rows) for size in sizes]
     scale = total.scale if isinstance(total, Product) else (total.constant if total.is_constant else 1)
     left = list(total.factors) if isinstance(total, Product) else ([] if total.is_constant else [total])
     known = product(1, *sizes)

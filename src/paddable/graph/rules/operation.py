@@ -27,6 +27,9 @@ from paddable.lengths import constant as length_constant
 __all__ = ["NoProof", "Operation", "merge_axis", "window_shift"]
 
 
+_NO_ROWS = "what depends on the length has no batch axis here, and each row has a length of its own"
+
+
 class NoProof(Exception):
     """A rule found no proof: the reason and, if known, the rewrite that would help."""
 
@@ -131,18 +134,19 @@ class Operation:
         axes = value.axes
         if not self.scope.single_row:
             if row_axis is None or (len(axes) >= row_axis and axes[len(axes) - row_axis] != ()):
-                self.refuse(
-                    "a length used as data has no batch axis, and each row has a length of its own",
-                    "export with batch 1, or compute the length per row",
-                )
+                self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
             missing = max(0, row_axis - len(axes))
             axes = ((),) * missing + axes
             place = len(axes) - row_axis
+            inserted = sum(len(axis) for axis in axes[:place])
             axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])
+            if isinstance(content, Affine):  # atoms behind the batch are counted one further
+                moved = tuple((i + (i >= inserted), c) for i, c in content.coefficients)
+                content = Affine(content.base, moved)
         self.ask(
             UseLength("PAD106", "a length computed from the container's size is used as data", index, content, axes, row_axis)
         )
-        low, high = self.bounds(content, value.axes)
+        low, high = self.bounds(content, axes)
         pads = tuple(Pad.of(FINITE) for axis in axes for _ in axis)
         value = Value(value.dtype, axes, pads, None, low, high)
         self.operands[index] = value
@@ -223,9 +227,9 @@ class Operation:
         return [int(x.fraction) for x in numbers]
 
     def bounds(self, content: Elements | Affine, axes: Axes) -> tuple[float, float]:
-        """Bounds of a known content over the domain and its valid indices."""
+        """Bounds of a known content over the domain, in the container's padding too."""
         if isinstance(content, Affine) and content.coefficients:
-            return -math.inf, math.inf
+            return self._affine_bounds(content, axes)
         numbers = [content.base] if isinstance(content, Affine) else list(content.array.flat)
         lows, highs = [], []
         for found in numbers:
@@ -236,9 +240,32 @@ class Operation:
             highs.append(math.inf if high is None else high / found.divisor)
         return (min(lows), max(highs)) if lows else (-math.inf, math.inf)
 
+    def _affine_bounds(self, content: Affine, axes: Axes) -> tuple[float, float]:
+        base, atoms = content.base, [atom for axis in axes for atom in axis]
+        if not isinstance(base.length, Length):
+            return -math.inf, math.inf
+        scale = math.lcm(base.divisor, *(c.denominator for _, c in content.coefficients))
+        start = base.length * (scale // base.divisor)
+        steps = [((atoms[i].size - 1) * int(c * scale), c > 0) for i, c in content.coefficients]
+        lows = [start, *(length for length, rises in steps if not rises)]
+        highs = [start, *(length for length, rises in steps if rises)]
+        if base.face in (Face.CONSTANT, Face.SIZE):  # base and indices belong to one length: native's tensor at C
+            lows, highs = [sum(lows[1:], lows[0])], [sum(highs[1:], highs[0])]
+        low = [self.scope.domain.bounds(length)[0] for length in lows]
+        high = [self.scope.domain.bounds(length)[1] for length in highs]
+        return (
+            -math.inf if any(x is None for x in low) else sum(x for x in low if x is not None) / scale,
+            math.inf if any(x is None for x in high) else sum(x for x in high if x is not None) / scale,
+        )
+
     # -- remedies ----------------------------------------------------------------------------------------------
 
     def ask(self, remedy: Remedy) -> None:
+        axes = remedy.axes if isinstance(remedy, Fill | Take) else None
+        if axes is not None and not self.scope.single_row:
+            alone = any(len(axis) == 1 and axis[0].batch for axis in axes)
+            if not (alone or isinstance(remedy, Fill) and any(atom.batch for axis in axes for atom in axis)):
+                self.refuse(_NO_ROWS, "export with batch 1, or compute it per row")
         self.remedies.append(remedy)
 
     def fill(self, index: int, atoms: Iterable[int], value: float, code: str, leak: str) -> Value:

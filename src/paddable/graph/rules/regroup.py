@@ -68,8 +68,8 @@ def _take(scope: Scope, run: _Run, size: Length | Product) -> list[tuple[Atom, O
         if not run.atoms:
             return f"the target size {size} exceeds the elements that are left"
         atom, origin = run.atoms[0]
-        if atom.fixed:
-            count = atom.size.constant
+        count = scope.count(atom)
+        if count is not None and not any(scope.same(atom.size, factor) for factor in factors):
             if factors and not _divides(scope, count, scale, factors):
                 return f"{size} does not start at a multiple of {count}"
             if not factors and scale % count:

@@ -15,7 +15,7 @@ from paddable.graph.remedies import Segment, Take
 from paddable.graph.rules.broadcast import regions, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis, window_shift
 from paddable.graph.rules.registry import rule
-from paddable.graph.rules.relative import relative_shift
+from paddable.graph.rules.relative import relative_shift, relative_start
 from paddable.lengths import Length, constant, maximum, minimum
 
 __all__ = ["replaced_axis"]
@@ -295,6 +295,9 @@ def concat(operation: Operation) -> Sequence[Value | None]:
     vector = _size_vector(operation, values)
     if vector is not None:
         return [vector]
+    started = _relative_column(operation, values, axis)
+    if started is not None:
+        return [started]
     row_axis = _row_axis(operation, values)
     for i in indices:
         on_axis = row_axis == values[i].rank - axis
@@ -358,16 +361,18 @@ def _row_axis(operation: Operation, values: Sequence[Value]) -> int | None:
     return None
 
 
+def _relative_column(operation: Operation, values: Sequence[Value], axis: int) -> Value | None:
+    """A column of zeros in front of centred scores starts a relative shift."""
+    if len(values) != 2 or axis != values[0].rank - 1 or values[0].axes[axis] or not values[0].everywhere.is_zero:
+        return None
+    return relative_start(operation, operation.data(1, shifted=True))
+
+
 def _equally_shifted(operation: Operation, values: Sequence[Value], axis: int) -> bool:
     """Whether the valid parts start at the same place in all operands, and at 0 on the joined axis."""
-    return all(
-        all(a.prefix for a in v.axes[axis])
-        and all(
-            same_axis(operation.scope, v.axes[k], values[0].axes[k])
-            for k in range(v.rank)
-            if k != axis and not all(a.prefix for a in v.axes[k])
-        )
-        for v in values
+    shifted = {k for v in values for k in range(v.rank) if not all(a.prefix for a in v.axes[k])}
+    return axis not in shifted and all(
+        same_axis(operation.scope, v.axes[k], values[0].axes[k]) for v in values for k in shifted
     )
 
 
