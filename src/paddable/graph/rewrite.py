@@ -12,7 +12,7 @@ from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
 from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.value import Value
-from paddable.graph.remedies import Fill, Remedy, Replace, Segment, SequenceLengths, Take, UseLength, UseSize
+from paddable.graph.remedies import Fill, FromEnd, Remedy, Replace, Segment, SequenceLengths, Take, UseLength, UseSize
 from paddable.graph.remedies.emitter import INT64, Emitter
 from paddable.graph.remedies.forms import FORMS
 from paddable.graph.scope import BATCH
@@ -275,6 +275,12 @@ class _Rewriter:
             fill = emitter.constant(np.array(_in_type(remedy.value, dtype)), dtype)
             key = ("fill", value.name, mask.name, fill.name)
             return emitter.once(key, lambda: self._typed(emitter.where(mask, value, fill, name="fill"), dtype))
+        if isinstance(remedy, FromEnd):
+            dtype = self._dtype(value)
+            zero = emitter.constant(np.array(0), dtype)
+            length = emitter.op("Squeeze", emitter.cast(emitter.length(remedy.size), dtype))
+            counted = emitter.op("Add", value, length)
+            return self._typed(emitter.where(emitter.op("Less", value, zero), counted, value, name="index"), dtype)
         if isinstance(remedy, UseLength):
             dtype = self._dtype(value)
             made = emitter.contents(remedy.content, remedy.axes, dtype)

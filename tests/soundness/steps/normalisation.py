@@ -15,10 +15,10 @@ def settle(b: Builder, x: Tensor) -> Tensor:
     x = b.time_middle(x)
     if b.opset >= 17:
         width = x.size(2)
-        return b.op("LayerNormalization", x, b.weight(width, positive=True), b.weight(width), axis=-1, epsilon=1e-3, shape=x.shape)
+        return b.op("LayerNormalization", x, b.weight(width, positive=True), b.weight(width), axis=-1, epsilon=0.05, shape=x.shape)
     centred = b.op("Sub", x, b.reduce("ReduceMean", x, 2))
     variance = b.reduce("ReduceMean", b.op("Mul", centred, centred), 2)
-    return b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.floats(1e-3))))
+    return b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.floats(0.05))))
 
 
 @step
@@ -30,9 +30,9 @@ def layer_norm(b: Builder, x: Tensor) -> Tensor:
 def rms_norm(b: Builder, x: Tensor) -> Tensor:
     x = b.time_middle(x)
     if b.opset >= 23 and b.chance():
-        return b.op("RMSNormalization", x, b.weight(x.size(2), positive=True), axis=-1, epsilon=1e-3, shape=x.shape)
+        return b.op("RMSNormalization", x, b.weight(x.size(2), positive=True), axis=-1, epsilon=0.05, shape=x.shape)
     mean = b.reduce("ReduceMean", b.op("Pow", x, b.floats(2.0)), -1)
-    root = b.op("Sqrt", b.op("Add", mean, b.floats(1e-3)))
+    root = b.op("Sqrt", b.op("Add", mean, b.floats(0.05)))
     return b.op("Mul", x, b.op("Reciprocal", root))
 
 
@@ -54,7 +54,7 @@ def instance_norm(b: Builder, x: Tensor) -> Tensor:
     """wav2vec2's group norm: statistics over time, a channel at a time."""
     x = b.time_last(x)
     width = x.size(1)
-    return b.op("InstanceNormalization", x, b.weight(width, positive=True), b.weight(width), shape=x.shape, epsilon=1e-2)
+    return b.op("InstanceNormalization", x, b.weight(width, positive=True), b.weight(width), shape=x.shape, epsilon=0.05)
 
 
 @step
@@ -65,7 +65,7 @@ def group_norm(b: Builder, x: Tensor) -> Tensor:
     groups = b.pick([g for g in (1, 2) if width % g == 0])
     if b.opset >= 21 and b.chance():
         scale, bias = b.weight(width, positive=True), b.weight(width)
-        return b.op("GroupNormalization", x, scale, bias, shape=x.shape, num_groups=groups, epsilon=1e-2)
+        return b.op("GroupNormalization", x, scale, bias, shape=x.shape, num_groups=groups, epsilon=0.05)
     size: int | Tensor = -1
     if batch.is_constant:
         target: list[int | Tensor] = [batch.constant, groups, size]
@@ -74,7 +74,7 @@ def group_norm(b: Builder, x: Tensor) -> Tensor:
     each = width // groups
     merged = b.reshape(x, target, [batch, groups, time * each])
     ones, zeros = b.floats(np.ones(groups)), b.floats(np.zeros(groups))
-    normal = b.op("InstanceNormalization", merged, ones, zeros, shape=merged.shape, epsilon=1e-2)
+    normal = b.op("InstanceNormalization", merged, ones, zeros, shape=merged.shape, epsilon=0.05)
     whole = b.op("Shape", x, shape=[3], dtype=7)
     back = b.op("Reshape", normal, whole, shape=x.shape)
     return b.op("Add", b.op("Mul", back, b.weight(width, 1, positive=True)), b.weight(width, 1))
@@ -86,10 +86,10 @@ def group_norm_2d(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     image = b.unsqueeze(x, 1)
     if b.chance():
-        image = b.op("InstanceNormalization", image, b.weight(1, positive=True), b.weight(1), shape=image.shape, epsilon=1e-2)
+        image = b.op("InstanceNormalization", image, b.weight(1, positive=True), b.weight(1), shape=image.shape, epsilon=0.05)
     else:
         pair = b.op("Concat", image, b.op("Sin", image), shape=[x.shape[0], 2, *x.shape[1:]], axis=1)
-        pair = b.op("InstanceNormalization", pair, b.weight(2, positive=True), b.weight(2), shape=pair.shape, epsilon=1e-2)
+        pair = b.op("InstanceNormalization", pair, b.weight(2, positive=True), b.weight(2), shape=pair.shape, epsilon=0.05)
         image = b.reduce("ReduceSum", pair, 1)
     return b.squeeze(image, 1)
 
@@ -109,10 +109,10 @@ def mean_variance_by_hand(b: Builder, x: Tensor) -> Tensor:
         many = b.cast(count, FLOAT)
         less = b.op("Sub", many, b.floats(1.0))
         if b.chance():
-            variance = b.op("Div", b.op("Mul", variance, many), b.op("Add", less, b.floats(1e-3)))
+            variance = b.op("Div", b.op("Mul", variance, many), b.op("Add", less, b.floats(0.05)))
         else:
             variance = b.op("Mul", variance, b.op("Div", many, less))
-    return b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.floats(1e-2))))
+    return b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.floats(0.05))))
 
 
 def _width(x: Tensor, axis: int) -> int:

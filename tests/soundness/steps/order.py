@@ -59,7 +59,8 @@ def delta(b: Builder, x: Tensor) -> Tensor:
     """Differences of neighbours."""
     axis = b.time_axis(x)
     time = x.shape[axis]
-    return b.op("Sub", b.slice(x, axis, 1, _END, time - 1), b.slice(x, axis, 0, -1, time - 1))
+    late, early = b.slice(x, axis, 1, _END, time - 1), b.slice(x, axis, 0, -1, time - 1)
+    return b.op("Add", b.op("Sub", late, early), b.op("Mul", late, b.floats(0.3)))
 
 
 @step

@@ -2,6 +2,7 @@
 
 from paddable.graph.remedies.remedy import (
     Fill,
+    FromEnd,
     Remedy,
     Replace,
     Segment,
@@ -11,4 +12,4 @@ from paddable.graph.remedies.remedy import (
     UseSize,
 )
 
-__all__ = ["Fill", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]
+__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]

@@ -317,6 +317,8 @@ class Emitter:
 
     def contents(self, content: Elements | Affine, axes: Axes, dtype: ir.DataType, *, as_size: bool = False) -> ir.Value:
         """Known contents as a tensor of the given axes, numbers taken at run time or, ``as_size``, at the container."""
+        if isinstance(content, Elements) and content.array.size == 1 and any(axes):
+            content = Affine(content.array.flat[0])  # one number a row
         if isinstance(content, Elements):
             parts = [self.number(x, dtype, as_size=as_size) for x in content.array.flat]
             joined = self.op("Concat", *parts, axis=0) if len(parts) > 1 else parts[0]

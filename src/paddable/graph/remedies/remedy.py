@@ -10,7 +10,7 @@ from paddable.graph.facts.axes import Axes, Axis
 from paddable.graph.facts.value import Affine, Elements
 from paddable.lengths import Length
 
-__all__ = ["Fill", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]
+__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +72,21 @@ class UseSize(Remedy):
     @property
     def text(self) -> str:
         return "size by the container"
+
+
+@dataclass(frozen=True, eq=False)
+class FromEnd(Remedy):
+    """``operand := Where(operand < 0, operand + size, operand)``: an index from the end counts from the valid end.
+
+    Attributes:
+        size: the native size of the axis that is read.
+    """
+
+    size: Length
+
+    @property
+    def text(self) -> str:
+        return "count from the run-time length"
 
 
 @dataclass(frozen=True)

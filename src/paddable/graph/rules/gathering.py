@@ -16,6 +16,7 @@ from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.kinds import ANY, FINITE, Kind, join
 from paddable.graph.facts.numbers import Product
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.remedies import FromEnd
 from paddable.graph.rules.broadcast import pads_of, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis
 from paddable.graph.rules.registry import rule
@@ -72,24 +73,10 @@ def _ragged_source(operation: Operation, value: Value, index: Value, axis: int) 
     if isinstance(content, Elements) and all(p is not None and p.is_constant for p in content.array.flat):
         picks = [int(p.fraction) for p in content.array.flat]
         if min(picks) < 0:
-            from paddable.graph.facts.numbers import Face, number
-
-            shifted = np.empty(content.array.shape, dtype=object)
-            for i, p in np.ndenumerate(content.array):
-                pick = int(p.fraction)
-                shifted[i] = number(size + pick, Face.SIZE) if pick < 0 else p
             operation.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
-            from paddable.graph.remedies import UseLength
-
-            if not operation.scope.single_row:
-                operation.refuse("an index from the end differs by row", "export with batch 1")
-            operation.ask(
-                UseLength("PAD105", "an index counted from the end reads the padding", 1, Elements(shifted), index.axes)
-            )
         if max(picks) >= 0:
             operation.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
-    else:
-        _from_the_start(operation, index)
+    _from_the_end(operation, index, size)
     if index.ragged and operation.scope.single_row is False and value.axes[axis][0].batch:
         operation.refuse("an index reads across the batch")
     if any(a.batch for a in value.axes[axis]):
@@ -97,10 +84,13 @@ def _ragged_source(operation: Operation, value: Value, index: Value, axis: int) 
     return value, index
 
 
-def _from_the_start(operation: Operation, index: Value) -> None:
-    """A negative index counts from the container's end, not from the valid one."""
-    if index.low < 0:
-        operation.refuse("an index that may be negative counts from the end of the padding", "use a slice from the end")
+def _from_the_end(operation: Operation, index: Value, size: Length) -> None:
+    """A negative index counts from the container's end: it is made to count from the valid one."""
+    if index.low >= 0:
+        return
+    if not operation.scope.single_row:
+        operation.refuse("an index from the end differs by row", "export with batch 1")
+    operation.ask(FromEnd("PAD105", "an index counted from the end reads the padding", 1, size))
 
 
 def _table_end(operation: Operation, value: Value, index: Value, axis: int) -> None:
@@ -155,7 +145,7 @@ def gather_elements(operation: Operation) -> Sequence[Value | None]:
             operation.refuse("GatherElements along a merged axis")
         value = merged
     if any(a.ragged for a in value.axes[axis]):
-        _from_the_start(operation, index)
+        _from_the_end(operation, index, operation.length_of(value.axes[axis]))
     for k in range(value.rank):
         if k == axis:
             continue
@@ -198,7 +188,9 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
             operation.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")
         value = merged
         if any(a.ragged for a in value.axes[k]):
-            _from_the_start(operation, index)
+            if depth > 1 and index.low < 0:
+                operation.refuse("an index tuple that may be negative counts from the end of the padding")
+            _from_the_end(operation, index, operation.length_of(value.axes[k]))
     finite = all(value.kind(r).finite for r in _all(value))
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
     return [replace(value, axes=axes, pads=pads, content=None, pending=None)]

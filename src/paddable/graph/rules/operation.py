@@ -135,6 +135,8 @@ class Operation:
         if not self.scope.single_row:
             if row_axis is None or (len(axes) >= row_axis and axes[len(axes) - row_axis] != ()):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
+            if isinstance(content, Elements) and content.array.size > 1:
+                self.refuse("a vector of lengths used as data, and each row has lengths of its own", "export with batch 1")
             missing = max(0, row_axis - len(axes))
             axes = ((),) * missing + axes
             place = len(axes) - row_axis

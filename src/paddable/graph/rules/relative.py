@@ -83,7 +83,7 @@ def relative_shift(
         first, last = start.integer, end.integer
         if first is None or last is None or isinstance(size, Product):
             operation.refuse("a relative shift is interrupted by another slice")
-        whole = last.is_constant and last.constant >= 1 << 31 or scope.same(last, size)
+        whole = last.is_constant and last.constant >= (1 << 31) - 1 or scope.same(last, size)
         if first == constant(0) and whole:
             continue
         cuts[axis] = (first, None if whole else last)

@@ -20,7 +20,7 @@ from paddable.lengths import Length, constant, maximum, minimum
 
 __all__ = ["replaced_axis"]
 
-_HUGE = 1 << 31
+_HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
 
 
 def replaced_axis(value: Value, axis: int, new: tuple[Atom, ...], pad: Pad) -> Value:
