@@ -40,7 +40,7 @@ class Summary:
         if verdict.outcome == "refused":
             self.reasons[_plain(verdict.reason)] += 1
             self.examples.setdefault(_plain(verdict.reason), number)
-        elif verdict.outcome != "exact":
+        elif verdict.outcome not in ("exact", "ill-conditioned"):
             self.bad.append((number, verdict))
 
     @property

@@ -70,9 +70,10 @@ class Case:
             feeds[tensor.name] = np.ones((count, point[symbol]), np.int64)
         return feeds
 
-    def native_row(self, output: np.ndarray) -> np.ndarray:
-        """The first row of a native output, with its batch axis."""
-        return output[:1] if self.batched else output
+    def native_row(self, output: np.ndarray, k: int) -> np.ndarray:
+        """Row ``k`` of a native output, with its batch axis: one row alone, or the k-th of equal ones."""
+        k = k if self.native_rows else 0
+        return output[k : k + 1] if self.batched else output
 
     def contain(self, rows: Sequence[Row], points: Sequence[Point], container: Point, filling: Filling) -> dict[str, np.ndarray]:
         """Rows of different lengths in one container, its padding filled, with the length inputs."""

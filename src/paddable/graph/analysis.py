@@ -146,8 +146,10 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     normalise(model)
     spans = {name: Span(1, None) for name in declarations.symbols}
     constants = _Constants()
+    reasons: dict[str, str] = {}
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)
+        scope.reasons = reasons
         walk = _Walk(model, declarations, scope, constants)
         try:
             walk.run()

@@ -81,7 +81,10 @@ def joined(b: Builder, x: Tensor) -> Tensor:
     if not x.shape[0].is_constant:
         return x
     rows, time, width = x.size(0), x.shape[1], x.size(2)
-    form = b.between(0, 3)
+    form = b.between(0, 4)
+    if form == 4:
+        token = b.op("Expand", b.weight(1, 2, width), b.constant([rows, 2, width]), shape=[rows, 2, width])
+        return b.op("Concat", token, x, shape=[rows, time + 2, width], axis=1)
     if form == 0:
         return b.op("Concat", b.weight(rows, 2, width), x, shape=[rows, time + 2, width], axis=1)
     if form == 1:

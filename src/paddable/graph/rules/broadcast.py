@@ -13,7 +13,7 @@ from paddable.graph.rules.operation import Operation, merge_axis
 from paddable.graph.scope import Scope
 from paddable.lengths import Length
 
-__all__ = ["Broadcast", "broadcast", "pads_of", "regions", "same_axis"]
+__all__ = ["Broadcast", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,14 @@ def same_axis(scope: Scope, a: Axis, b: Axis) -> bool:
         x.batch == y.batch and x.ragged == y.ragged and scope.same(x.size, y.size) and x.shift == y.shift
         for x, y in zip(a, b, strict=True)
     )
+
+
+def counts_rows(scope: Scope, axis: Axis, rows: Axis) -> bool:
+    """Whether a constant axis is the batch, whose size is fixed: an expanded token, one number a row."""
+    return (
+        len(axis) == len(rows) == 1 and axis[0].fixed and rows[0].batch
+        and scope.rows is not None and axis[0].size.constant == scope.rows
+    )  # fmt: skip
 
 
 def regions(atoms: Sequence[Atom], containing: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -102,10 +110,14 @@ def _unify(
     def axis_of(k: int) -> Axis:
         return values[k].axes[values[k].rank - back]
 
+    values = list(values)
+    rows = next((axis_of(k) for k in present if any(a.batch for a in axis_of(k))), None)
+    for k in present:
+        if rows is not None and counts_rows(scope, axis_of(k), rows):
+            values[k] = replace(values[k], axes=_with_axis(values[k].axes, values[k].rank - back, rows))
     first = axis_of(present[0])
     if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):
         return values
-    values = list(values)
     for k in present:  # one atom each, prefix aligned
         value = values[k]
         if any(not atom.prefix for atom in axis_of(k)):

@@ -12,7 +12,7 @@ from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, join
 from paddable.graph.facts.numbers import Face, Number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.remedies import Segment, Take
-from paddable.graph.rules.broadcast import regions, same_axis
+from paddable.graph.rules.broadcast import counts_rows, regions, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis, window_shift
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_shift, relative_start
@@ -390,6 +390,14 @@ def _agreeing(operation: Operation, values: list[Value], axis: int) -> list[Valu
         if position == axis:
             continue
         reference = values[0].axes[position]
+        rows = next((v.axes[position] for v in values if any(a.batch for a in v.axes[position])), None)
+        if rows is not None:
+            values = [
+                replace(v, axes=(*v.axes[:position], rows, *v.axes[position + 1 :]))
+                if counts_rows(scope, v.axes[position], rows) else v
+                for v in values
+            ]  # fmt: skip
+            reference = rows
         if all(same_axis(scope, reference, v.axes[position]) for v in values[1:]):
             continue
         merged = []
