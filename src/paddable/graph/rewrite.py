@@ -188,7 +188,10 @@ class _Rewriter:
                 use.node.replace_input_with(use.idx, replacement)
 
     def _tail_fill(self) -> None:
-        """Padding steps repeat the last valid one: the image of a valid step is finite wherever native is."""
+        """Padding steps repeat the last valid one: the image of a valid step is finite wherever native is.
+
+        A row that is not accepted has no valid step: it is all ones, lest its junk become an index out of range.
+        """
         emitter, declared = self.emitter, self.analysis.declarations
         inputs = self._inputs()
         for name, axes in declared.axes.items():
@@ -207,6 +210,8 @@ class _Rewriter:
                     Segment(length, length - 1, constant(0), 0),
                 )
                 filled = self._gather(filled, facts.axes, axis, length, length, segments)
+            one = emitter.constant(np.array(1), value.dtype or ir.DataType.FLOAT)
+            filled = self._typed(emitter.where(self._accepted_for(facts), filled, one, name="fill"), one.dtype)
             for use in uses:
                 use.node.replace_input_with(use.idx, filled)
             if value.is_graph_output():

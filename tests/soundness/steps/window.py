@@ -30,7 +30,7 @@ def convolution(b: Builder, x: Tensor) -> Tensor:
     if dilation > 1:
         attributes["dilations"] = [dilation]
     form = b.between(0, 4)
-    if form == 0 and stride == 1:
+    if form == 0 and stride == dilation == 1:
         attributes["auto_pad"] = b.pick(["SAME_UPPER", "SAME_LOWER"])
         before, after = 0, extent - 1
     elif form == 1:

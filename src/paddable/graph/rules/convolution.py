@@ -273,10 +273,10 @@ def pool(operation: Operation) -> Sequence[Value | None]:
         high = max(high, 0.0)
     sources = atom_sources(value, axes, channel_axis=-1)
     kinds = window_kinds(value, sources, False, False)
-    if operation.type == "MaxPool" and overhanging and value.masked:
+    if operation.type == "MaxPool" and overhanging:
         base = kinds
 
-        def kinds(region: tuple[int, ...]) -> Kind:  # a window of padding alone is -inf
+        def kinds(region: tuple[int, ...]) -> Kind:  # a window of padding alone is the fill: its square overflows
             return ANY if region else base(region)
 
     result = Value(
