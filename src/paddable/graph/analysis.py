@@ -24,6 +24,7 @@ from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.normalise import captured, inline_branch, normalise
 from paddable.graph.remedies import Remedy, Take
 from paddable.graph.rules import NoProof, Operation, find_rule
+from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.refused import ADVICE
 from paddable.graph.scope import BATCH, Scope
 from paddable.lengths import Length, Span
@@ -34,6 +35,10 @@ _ROUNDS = 8
 _CONTENT_LIMIT = 1024
 _BOUNDS_LIMIT = 1 << 16
 _THROUGH_RELATIVE = {"Pad", "Concat", "Reshape", "Slice", "Shape", "Identity"}
+
+
+_BEHIND_ROWS = {"Unsqueeze", "Gather"}
+_ONE_ROW = "export with batch 1, or compute it per row"
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +302,8 @@ class _Walk:
         try:
             if value.relative is not None:
                 operation.refuse("an output is inside a relative shift")
-            if not self.scope.single_row and not any(atom.batch for atom in value.atoms):
+            plain = value.rows_in_front or not any(atom.batch for atom in value.atoms)
+            if not self.scope.single_row and plain:
                 operation.refuse("an output has no batch axis, and each row has a length of its own")
             value = operation.data(0, row_axis=value.rank or None)
             for axis, atoms in enumerate(value.axes):
@@ -338,6 +344,10 @@ class _Walk:
                 node.op_type not in _THROUGH_RELATIVE
             ):
                 operation.refuse("a relative shift is read before it ends")
+            if any(v is not None and v.rows_in_front for v in operands) and (
+                rule is not elementwise and node.op_type not in _BEHIND_ROWS
+            ):
+                operation.refuse("a vector made of each row's own length is used other than elementwise", _ONE_ROW)
             if rule is None or node.op_type in ADVICE and not varying and not node.op_type.startswith("Random"):
                 outputs: Sequence[Value | None] = self._default(operation, varying)
             else:

@@ -12,7 +12,7 @@ from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
 from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.value import Value
-from paddable.graph.remedies import Fill, FromEnd, Remedy, Replace, Segment, SequenceLengths, Take, UseLength, UseSize
+from paddable.graph.remedies import Fill, FromEnd, Remedy, Replace, Segment, SequenceLengths, Spread, Take, UseLength, UseSize
 from paddable.graph.remedies.emitter import INT64, Emitter
 from paddable.graph.remedies.forms import FORMS
 from paddable.graph.scope import BATCH
@@ -286,6 +286,8 @@ class _Rewriter:
             length = emitter.op("Squeeze", emitter.cast(emitter.length(remedy.size), dtype))
             counted = emitter.op("Add", value, length)
             return self._typed(emitter.where(emitter.op("Less", value, zero), counted, value, name="index"), dtype)
+        if isinstance(remedy, Spread):
+            return self._typed(emitter.unsqueeze(value, list(range(1, 1 + remedy.count))), self._dtype(value))
         if isinstance(remedy, UseLength):
             dtype = self._dtype(value)
             made = emitter.contents(remedy.content, remedy.axes, dtype)

@@ -104,6 +104,7 @@ class Value:
         image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
         constant: what every valid element equals, if they are all equal (a mask of ones).
         relative: the value is inside a relative shift, and only its next movement may read it.
+        rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
     """
 
     dtype: ir.DataType
@@ -118,6 +119,7 @@ class Value:
     relative: Relative | None = None
     image: bool = False
     constant: float | None = None
+    rows_in_front: bool = False
 
     def __post_init__(self) -> None:
         if not self.pads:

@@ -7,9 +7,10 @@ from paddable.graph.remedies.remedy import (
     Replace,
     Segment,
     SequenceLengths,
+    Spread,
     Take,
     UseLength,
     UseSize,
 )
 
-__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]
+__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Spread", "Take", "UseLength", "UseSize"]

@@ -156,5 +156,11 @@ def _again(emitter: Emitter, node: ir.Node, x: ir.Value, attributes: Mapping[str
     return copy.outputs[0]
 
 
+def unsqueeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """Unsqueeze behind a batch axis that native has not."""
+    del node, axes
+    return emitter.unsqueeze(x, arguments["axes"])
+
+
 Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value]
-FORMS: dict[str, Form] = {"mean": mean, "normalise": normalise, "average_pool": average_pool}
+FORMS: dict[str, Form] = {"mean": mean, "normalise": normalise, "average_pool": average_pool, "unsqueeze": unsqueeze}

@@ -10,7 +10,7 @@ from paddable.graph.facts.axes import Axes, Axis
 from paddable.graph.facts.value import Affine, Elements
 from paddable.lengths import Length
 
-__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Take", "UseLength", "UseSize"]
+__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Spread", "Take", "UseLength", "UseSize"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +87,17 @@ class FromEnd(Remedy):
     @property
     def text(self) -> str:
         return "count from the run-time length"
+
+
+@dataclass(frozen=True, eq=False)
+class Spread(Remedy):
+    """Put ``count`` axes of size 1 behind the batch in front of the operand, so that it broadcasts against rows."""
+
+    count: int
+
+    @property
+    def text(self) -> str:
+        return "align the rows"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, constant, join
 from paddable.graph.facts.numbers import Face
 from paddable.graph.facts.value import Pending, Value
+from paddable.graph.remedies import Spread
 from paddable.graph.rules.bounds import bounds, keeps_finite
 from paddable.graph.rules.broadcast import Broadcast, broadcast, pads_of
 from paddable.graph.rules.operation import Operation
@@ -164,6 +165,8 @@ def _elementwise(operation: Operation) -> Value:
     if pending is None:
         for i in indices:
             operation._settle(i)
+    rank = max(operation.peek(i).rank - operation.peek(i).rows_in_front for i in indices)
+    in_front = _spread_rows(operation, indices, rank)
     joined = broadcast(operation, indices)
     content = elementwise_content(operation, joined)
     if pending is not None and joined.axes != joined.values[_widest(joined)].axes:
@@ -173,7 +176,7 @@ def _elementwise(operation: Operation) -> Value:
         dtype = _result_type(operation, joined.values)
         low, high = operation.bounds(content, joined.axes)
         pads = pads_of(joined.axes, lambda region: FINITE)
-        return Value(dtype, joined.axes, pads, content, low, high)
+        return Value(dtype, joined.axes, pads, content, low, high, rows_in_front=in_front)
     gap = difference(joined) if operation.type in _COMPARISONS else None
     row_axis = _row_axis(operation, joined)
     one_varies = sum(1 for v in joined.values if v.ragged) == 1  # constants broadcast over a window as it stands
@@ -182,6 +185,7 @@ def _elementwise(operation: Operation) -> Value:
     for i in indices:
         operation.data(i, row_axis=row_axis, shifted=one_varies)
     joined = broadcast(operation, indices)
+    in_front = in_front or len(joined.axes) > rank
     operands = joined.values
     if gap is not None:
         gap = difference(joined) or gap
@@ -209,6 +213,7 @@ def _elementwise(operation: Operation) -> Value:
         finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
         masked=dtype.is_floating_point() and _masked(operation, operands, valid),
         constant=valid.value,
+        rows_in_front=in_front,
     )
     return replace(result, pending=pending) if pending is not None else result
 
@@ -255,7 +260,32 @@ def _row_axis(operation: Operation, joined: Broadcast) -> int | None:
     for position, axis in enumerate(joined.axes):
         if len(axis) == 1 and axis[0].batch:
             return len(joined.axes) - position
-    return None
+    if any(atom.batch for axis in joined.axes for atom in axis):
+        return None
+    return len(joined.axes) + 1  # in front: a vector of lengths has no batch axis in native
+
+
+def _spread_rows(operation: Operation, indices: Sequence[int], rank: int) -> bool:
+    """Bring operands with rows in front to the batch axis of the others. True when no other operand has one."""
+    front = [i for i in indices if operation.peek(i).rows_in_front]
+    if not front:
+        return False
+    rows = None
+    for i in indices:
+        value = operation.peek(i)
+        for position, axis in enumerate(value.axes):
+            if i not in front and any(atom.batch for atom in axis):
+                rows = value.rank - position
+    place = rank + 1 if rows is None else rows
+    for i in front:
+        value = operation.peek(i)
+        if place < value.rank:
+            operation.refuse("a vector made of each row's own length is wider than the rows")
+        if place > value.rank:
+            operation.ask(Spread("", "the batch stands in front", i, place - value.rank))
+        axes = (value.axes[0], *((),) * (place - value.rank), *value.axes[1:])
+        operation.operands[i] = replace(value, axes=axes, rows_in_front=False)
+    return rows is None
 
 
 def _carried_pending(operation: Operation, indices: Sequence[int]) -> Pending | None:
@@ -265,7 +295,7 @@ def _carried_pending(operation: Operation, indices: Sequence[int]) -> Pending | 
         return None
     value = operation.peek(found[0])
     others = [operation.peek(i) for i in indices if i != found[0]]
-    if any(other.ragged or other.content is not None and other.content.face is not Face.CONSTANT for other in others):
+    if any(other.rows_in_front or other.ragged or other.content is not None and other.content.face is not Face.CONSTANT for other in others):
         return None
     if any(other.rank > value.rank for other in others):
         return None

@@ -14,9 +14,9 @@ import numpy as np
 
 from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.kinds import ANY, FINITE, Kind, join
-from paddable.graph.facts.numbers import Product
+from paddable.graph.facts.numbers import Face, Product
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
-from paddable.graph.remedies import FromEnd
+from paddable.graph.remedies import FromEnd, Segment
 from paddable.graph.rules.broadcast import pads_of, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis
 from paddable.graph.rules.registry import rule
@@ -43,14 +43,39 @@ def gather(operation: Operation) -> Sequence[Value | None]:
         return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
     if value.content is not None:
         value = operation.data(0)
-    whole = value.axes[axis]
-    index = _guarded(operation, operation.data(1, shifted=True), whole)
-    if any(a.ragged or a.batch for a in whole):
-        value, index = _ragged_source(operation, value, index, axis)
+    rank, whole = index.rank, value.axes[axis]
+    varies = any(a.ragged or a.batch for a in whole)
+    if varies:
+        taken = _taken(operation, value, index, axis)
+        if taken is not None:
+            return [taken]
     else:
         _table_end(operation, value, index, axis)
+    index = _guarded(operation, operation.data(1, row_axis=index.rank + 1, shifted=True), whole)
+    in_front = index.rows_in_front or index.rank > rank
+    if in_front and (varies or axis or any(a.batch for a in value.atoms)):
+        operation.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
+    if varies:
+        value, index = _ragged_source(operation, value, index, axis)
     axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
-    return [_gathered(value, index, axis, axes)]
+    return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
+
+
+def _taken(operation: Operation, value: Value, index: Value, axis: int) -> Value | None:
+    """An index vector that is affine in the length (a flip) is a gather by run-time index, whatever the row."""
+    content = index.content
+    if not isinstance(content, Affine) or len(content.coefficients) != 1 or index.rank != 1 or len(index.axes[0]) != 1:
+        return None
+    ((_, step),) = content.coefficients
+    start, size = content.base.integer, index.size(0)
+    if content.face is not Face.SIZE or start is None or step.denominator != 1 or not isinstance(size, Length):
+        return None
+    if index.low < 0:
+        return None
+    operation.operands[0] = operation.prefix_axis(0, axis)
+    segments = (Segment(constant(0), start, constant(0), int(step)),)
+    leak = "an index computed from the container's size reads its end"
+    return operation.take(0, axis, size, segments, "PAD105", leak, instead=True)
 
 
 def _guarded(operation: Operation, index: Value, source: Axis, position: int = 1) -> Value:

@@ -12,6 +12,7 @@ from paddable.graph.facts.axes import Atom, Axes, axis_size, fixed
 from paddable.graph.facts.kinds import Kind
 from paddable.graph.facts.numbers import Number, Product, product
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
@@ -89,6 +90,9 @@ def unsqueeze(operation: Operation) -> Sequence[Value | None]:
     value = operation.peek(0)
     listed = _axes_argument(operation) or []
     rank = value.rank + len(listed)
+    if value.rows_in_front:
+        listed = [a % (rank - 1) + 1 for a in listed]
+        operation.ask(Replace("", "the batch stands in front", 0, "unsqueeze", {"axes": listed}))
     new = {a % rank for a in listed}
     old = iter(value.axes)
     return [_with_axes(value, tuple(() if i in new else next(old) for i in range(rank)))]

@@ -127,7 +127,10 @@ class Operation:
     ) -> Value:
         if shifted and isinstance(content, Affine) and len(content.coefficients) == 1:
             moved = self._shift_of(value, content)
+            if moved is not None and not self.scope.single_row and self._is_suffix(moved):
+                moved = None  # a suffix has to be aligned, which needs the rows
             if moved is not None:
+                self.operands[index] = moved
                 return moved
         if isinstance(content, Elements) and any(x is None or isinstance(x.length, Product) for x in content.array.flat):
             self.refuse("a value computed from shapes is used as data and is not known symbolically")
@@ -176,11 +179,11 @@ class Operation:
         axes = _replace_atom(value.axes, position, replace(atom, shift=shift))
         low, high = self.bounds(content, value.axes)
         moved = Value(value.dtype, axes, tuple(Pad.of(FINITE) for _ in value.atoms), None, low, high)
-        self.operands[self._index_of(value)] = moved
         return moved
 
-    def _index_of(self, value: Value) -> int:
-        return next(i for i, operand in enumerate(self.operands) if operand is value)
+    @staticmethod
+    def _is_suffix(value: Value) -> bool:
+        return any(not atom.prefix and (atom.size - atom.shift).is_constant for atom in value.atoms)
 
     def _align(self, index: int, value: Value) -> Value:
         """Move a shifted valid part to the front by a run-time gather."""
