@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +19,7 @@ from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_view
 from paddable.graph.rules.regroup import Origin, regroup
-from paddable.graph.scope import BATCH
+from paddable.graph.scope import BATCH, Scope
 from paddable.lengths import Length, constant
 
 __all__ = ["moved", "target_axes"]
@@ -135,16 +136,26 @@ def _with_rows(size: Length | Product, rows: int | None) -> Length | Product:
     return product(scale, *(factor.substitute({BATCH: rows}) for factor in factors))
 
 
+def _factored(scope: Scope, size: Length | Product) -> tuple[int, list[Length]]:
+    """A size as a constant times lengths without a common factor of their own."""
+    scale, factors = (size.scale, size.factors) if isinstance(size, Product) else (1, (size,))
+    rest = []
+    for factor in factors:
+        common = math.gcd(factor.offset, *(coefficient for coefficient, _ in factor.terms))
+        scale *= common
+        if not factor.is_constant:
+            rest.append(scope.simplify(factor // common))
+    return scale, rest
+
+
 def _remainder(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Length | Product:
     scope = operation.scope
     # a batch of a fixed size is a constant here: exporters write it as one
     total = product(1, *(scope.count(atom) or atom.size for atom in value.atoms))
-    sizes = [_with_rows(size, scope.rows) for size in sizes]
-    scale = total.scale if isinstance(total, Product) else (total.constant if total.is_constant else 1)
-    left = list(total.factors) if isinstance(total, Product) else ([] if total.is_constant else [total])
-    known = product(1, *sizes)
-    divisor = known.scale if isinstance(known, Product) else (known.constant if known.is_constant else 1)
-    for factor in known.factors if isinstance(known, Product) else ([] if known.is_constant else [known]):
+    known = product(1, *(_with_rows(size, scope.rows) for size in sizes))
+    scale, left = _factored(scope, total)
+    divisor, right = _factored(scope, known)
+    for factor in right:
         for k, own in enumerate(left):
             quotient = scope.ratio(own * scale, factor)
             if quotient is not None:
