@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection, wait
+from typing import Any
 
 from .judge import Verdict, judge
 from .recipe import Recipe, random_recipe
@@ -73,23 +75,55 @@ def _plain(reason: str) -> str:
     return re.sub(r"\b\d+\b", "k", reason)
 
 
-def _one(task: tuple[int, int]) -> tuple[int, Verdict]:
-    number, seed = task
-    return number, judge(random_recipe(number, seed))
-
-
 def campaign(numbers: Iterable[int], seed: int = 0, workers: int = 1) -> Summary:
-    """Judge the recipes of the given numbers."""
+    """Judge the recipes of the given numbers, each worker in a process of its own."""
     summary = Summary()
-    tasks = [(number, seed) for number in numbers]
-    if workers == 1:
-        for task in tasks:
-            summary.add(*_one(task))
-        return summary
-    with get_context("spawn").Pool(workers, maxtasksperchild=2000) as pool:
-        for number, verdict in pool.imap_unordered(_one, tasks, chunksize=8):
-            summary.add(number, verdict)
+    waiting = iter(numbers)
+    busy = {}
+    for _ in range(workers):
+        _give(_Worker(seed), waiting, busy)
+    while busy:
+        for connection in wait(list(busy)):
+            worker = busy.pop(connection)
+            try:
+                verdict = worker.connection.recv()
+            except EOFError:
+                verdict = Verdict("crash", "the process died in a kernel of the runtime")
+            summary.add(worker.number, verdict)
+            if verdict.reason.startswith("the process died"):
+                worker = _Worker(seed)
+            _give(worker, waiting, busy)
     return summary
+
+
+class _Worker:
+    """A process that judges one recipe after the other; a kernel that crashes takes only this process along."""
+
+    def __init__(self, seed: int) -> None:
+        self.number = -1
+        self.connection, other = Pipe()
+        self.process = get_context("spawn").Process(target=_serve, args=(other, seed), daemon=True)
+        self.process.start()
+        other.close()
+
+
+def _give(worker: _Worker, waiting: Iterator[int], busy: dict[Any, _Worker]) -> None:
+    number = next(waiting, None)
+    if number is None:
+        worker.connection.close()
+        return
+    worker.number = number
+    worker.connection.send(number)
+    busy[worker.connection] = worker
+
+
+def _serve(connection: Connection, seed: int) -> None:
+    while True:
+        try:
+            number = connection.recv()
+        except EOFError:
+            return
+        connection.send(judge(random_recipe(number, seed)))
 
 
 def shrink(recipe: Recipe) -> Recipe:
