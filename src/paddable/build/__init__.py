@@ -1,0 +1,9 @@
+"""What the commands do, as functions: check, convert, verify, lint, inspect and demo.
+
+This package is the top of the library: it alone sees the compiler, the gates and the bundle at once.
+"""
+
+from paddable.build.checking import CheckReport, check
+from paddable.build.converting import convert
+
+__all__ = ["CheckReport", "check", "convert"]
