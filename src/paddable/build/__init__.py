@@ -5,5 +5,6 @@ This package is the top of the library: it alone sees the compiler, the gates an
 
 from paddable.build.checking import CheckReport, check
 from paddable.build.converting import convert
+from paddable.build.verifying import verify
 
-__all__ = ["CheckReport", "check", "convert"]
+__all__ = ["CheckReport", "check", "convert", "verify"]

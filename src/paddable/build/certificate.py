@@ -48,6 +48,7 @@ def certificate(
             if name not in declared.masks
         },
         length_inputs=held,
+        mask_inputs={name: {axis: str(length)} for name, (axis, length) in declared.masks.items()},
         batch=_batch(analysis),
         remedies=tuple(Remedy(f.code, f.node, f.remedy) for f in analysis.findings),
         verified=verified,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +14,10 @@ import onnx_ir as ir
 
 from paddable.build.certificate import certificate
 from paddable.build.opened import Model, Opened, Progress, open_model
+from paddable.build.verifying import demand, largest
 from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, write_bundle
 from paddable.errors import Misuse
+from paddable.gates import Candidate, GateReport, judge
 from paddable.graph.rewrite import rewrite
 from paddable.graph.write import to_proto, write_model, write_shared
 from paddable.lengths.declare import parse_container
@@ -98,14 +102,13 @@ def convert(
         raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
-    graphs: list[tuple[ir.Model, Metadata]] = []
+    report = _judged(opened, wanted, place, progress) if verify else None
+    verified = report.summary() if report is not None else {}
+    graphs = []
     for count, container in enumerate(wanted):
         if progress is not None:
             progress("convert", count, len(wanted))
-        graphs.append(padded(opened, container))
-    if progress is not None:
-        progress("convert", len(wanted), len(wanted))
-    report: Any = None
+        graphs.append(padded(opened, container, verified))
     if place is None:
         return to_proto(graphs[0][0], keep_traces=keep_traces)
     if place.suffix == ".onnx":
@@ -113,6 +116,36 @@ def convert(
         return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
     _write_directory(opened, graphs, place, report, force=force, keep_traces=keep_traces)
     return place
+
+
+def _judged(
+    opened: Opened, wanted: Sequence[Mapping[str, int]], place: Path | None, progress: Progress | None
+) -> GateReport:
+    """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name."""
+    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=_nearest(place), ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        made = [padded(opened, container) for container in ({}, *(size for size in wanted if size))]
+        files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
+        if opened.source is None:
+            files["native.onnx"] = opened.model
+        write_shared(files, folder / WEIGHTS)
+        analysis = opened.analyse()
+        widest = largest(analysis, [size for size in wanted if size])
+        candidates = []
+        for file, (_, metadata) in zip(files, made, strict=False):
+            title = ",".join(f"{symbol}={steps}" for symbol, steps in metadata.container.items()) or "symbolic"
+            candidates.append(Candidate(title, folder / file, metadata, metadata.container or widest))
+        native = opened.source or folder / "native.onnx"
+        report = judge(analysis, native, candidates, progress=progress)
+    demand(report, place)
+    return report
+
+
+def _nearest(place: Path | None) -> Path | None:
+    """Where temporary weights go: beside the result, since a temporary file system may be small."""
+    if place is None:
+        return None
+    return next((folder for folder in place.absolute().parents if folder.is_dir()), None)
 
 
 def padded(
@@ -159,7 +192,7 @@ def _write_directory(
     opened: Opened,
     graphs: Sequence[tuple[ir.Model, Metadata]],
     place: Path,
-    report: Any,
+    report: GateReport | None,
     *,
     force: bool,
     keep_traces: bool,
@@ -173,5 +206,8 @@ def _write_directory(
             files[name] = model
             listed.append(Graph(name, metadata.container))
         write_shared(files, folder / WEIGHTS, keep_traces=keep_traces)
+        if report is not None:
+            text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+            (folder / "report.json").write_text(text, encoding="utf-8")
         shared = replace(graphs[0][1], container={})
         write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native="native.onnx"), folder)
