@@ -81,6 +81,7 @@ class Metadata:
         lengths: of each ragged output, the length along each ragged axis.
         inputs: of each ragged input, the length along each ragged axis.
         length_inputs: of each input that holds lengths, such as ``ilens``, the length it holds.
+        mask_inputs: of each native input that held a padding mask and was dropped, the length along its axis.
         batch: the batch axis, or None when the model has none.
         remedies: what the compiler inserted, in graph order.
         verified: what the gates measured.
@@ -93,6 +94,7 @@ class Metadata:
     lengths: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     inputs: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     length_inputs: Mapping[str, str] = field(default_factory=dict)
+    mask_inputs: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     batch: Batch | None = None
     remedies: tuple[Remedy, ...] = ()
     verified: Mapping[str, Any] = field(default_factory=dict)
@@ -107,6 +109,7 @@ class Metadata:
             "container": dict(self.container),
             "inputs": {name: _text_axes(axes) for name, axes in self.inputs.items()},
             "length_inputs": dict(self.length_inputs),
+            "mask_inputs": {name: _text_axes(axes) for name, axes in self.mask_inputs.items()},
             "lengths": {name: _text_axes(axes) for name, axes in self.lengths.items()},
             "batch": self.batch
             and {"size": self.batch.size, "inputs": dict(self.batch.inputs), "outputs": dict(self.batch.outputs)},
@@ -146,6 +149,7 @@ class Metadata:
                 lengths={name: _number_axes(axes) for name, axes in data.get("lengths", {}).items()},
                 inputs={name: _number_axes(axes) for name, axes in data.get("inputs", {}).items()},
                 length_inputs=dict(data.get("length_inputs", {})),
+                mask_inputs={name: _number_axes(axes) for name, axes in data.get("mask_inputs", {}).items()},
                 batch=Batch(batch["size"], dict(batch["inputs"]), dict(batch["outputs"])) if batch else None,
                 remedies=tuple(Remedy(r["code"], r["node"], r["remedy"]) for r in data.get("remedies", ())),
                 verified=dict(data.get("verified", {})),

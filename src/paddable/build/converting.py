@@ -1,0 +1,213 @@
+"""``convert``: the padded model in its containers, judged against native before it is written, or a refusal."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from paddable.build.certificate import certificate
+from paddable.build.opened import Model, Opened, Progress, open_model
+from paddable.build.verifying import demand, largest
+from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, write_bundle
+from paddable.errors import Misuse
+from paddable.gates import Candidate, GateReport, judge
+from paddable.graph.rewrite import rewrite
+from paddable.graph.write import to_proto, write_model, write_shared
+from paddable.lengths.declare import parse_container
+
+__all__ = ["convert"]
+
+WEIGHTS = "fp32.data"
+"""The weight file that all graphs of a bundle share."""
+
+
+def convert(
+    model: Model,
+    lengths: Sequence[str],
+    *,
+    containers: Sequence[str | int] = (),
+    out: str | Path | None = None,
+    length_inputs: Sequence[str] = (),
+    mask_inputs: Sequence[str] = (),
+    batch: str | None = None,
+    batch_size: int | None = None,
+    keep_dynamic: bool = False,
+    keep_traces: bool = False,
+    rate: float | None = None,
+    external_data: bool | None = None,
+    force: bool = False,
+    target: str | None = None,
+    precision: str | None = None,
+    verify: bool = True,
+    progress: Progress | None = None,
+) -> onnx.ModelProto | Path:
+    """Make a fixed-shape model that gives the native answer at every length.
+
+    Args:
+        model: a file, or a model in memory.
+        lengths: the ragged axes, such as ``["x:1=T"]``.
+        containers: sizes such as ``24000``, ``"30s"`` (with ``rate``) or ``"T=24000,U=512"``.
+        out: ``FILE.onnx`` for one container, or a directory for a bundle; None returns the model.
+        length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
+        mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; they are dropped.
+        batch: the batch axis, such as ``"x:0"``; axis 0 of the first ragged input by default.
+        batch_size: size of a symbolic batch axis; 1 by default.
+        keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
+        keep_traces: keep absolute source paths.
+        rate: steps a second.
+        external_data: weights beside the file; above 1.5 GB by default.
+        force: replace what is at ``out``.
+        target: the execution provider to convert for.
+        precision: the type to compute in.
+        verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
+        progress: called with (stage, done, total).
+
+    Returns:
+        ``out``, or the model when ``out`` is None.
+
+    Raises:
+        Unreadable: not a model.
+        Misuse: a declaration, container or place that does not fit.
+        Refused: no proof was found; the findings name node, source line and reason.
+        GateFailed: the result differs from native.
+    """
+    _refuse_what_is_not_there(target, precision)
+    opened = open_model(
+        model,
+        lengths,
+        length_inputs=length_inputs,
+        mask_inputs=mask_inputs,
+        batch=batch,
+        batch_size=batch_size,
+        keep_dynamic=keep_dynamic,
+        rate=rate,
+    )
+    if KEY in opened.model.metadata_props and not length_inputs:
+        raise Misuse(
+            "it is padded already",
+            where=str(opened.source or "model"),
+            why="its length input would be taken for data",
+            fix="convert the native model, or name its length input with --length-input to convert it again",
+        )
+    wanted = _containers(opened, containers, keep_dynamic)
+    place = None if out is None else Path(out)
+    if len(wanted) > 1 and (place is None or place.suffix == ".onnx"):
+        raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
+    if place is not None and place.suffix == ".onnx" and place.exists() and not force:
+        raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+    report = _judged(opened, wanted, place, progress) if verify else None
+    verified = report.summary() if report is not None else {}
+    graphs = []
+    for count, container in enumerate(wanted):
+        if progress is not None:
+            progress("convert", count, len(wanted))
+        graphs.append(padded(opened, container, verified))
+    if place is None:
+        return to_proto(graphs[0][0], keep_traces=keep_traces)
+    if place.suffix == ".onnx":
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
+    _write_directory(opened, graphs, place, report, force=force, keep_traces=keep_traces)
+    return place
+
+
+def _judged(
+    opened: Opened, wanted: Sequence[Mapping[str, int]], place: Path | None, progress: Progress | None
+) -> GateReport:
+    """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name."""
+    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=_nearest(place), ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        made = [padded(opened, container) for container in ({}, *(size for size in wanted if size))]
+        files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
+        if opened.source is None:
+            files["native.onnx"] = opened.model
+        write_shared(files, folder / WEIGHTS)
+        analysis = opened.analyse()
+        widest = largest(analysis, [size for size in wanted if size])
+        candidates = []
+        for file, (_, metadata) in zip(files, made, strict=False):
+            title = ",".join(f"{symbol}={steps}" for symbol, steps in metadata.container.items()) or "symbolic"
+            candidates.append(Candidate(title, folder / file, metadata, metadata.container or widest))
+        native = opened.source or folder / "native.onnx"
+        report = judge(analysis, native, candidates, progress=progress)
+    demand(report, place)
+    return report
+
+
+def _nearest(place: Path | None) -> Path | None:
+    """Where temporary weights go: beside the result, since a temporary file system may be small."""
+    if place is None:
+        return None
+    return next((folder for folder in place.absolute().parents if folder.is_dir()), None)
+
+
+def padded(
+    opened: Opened, container: Mapping[str, int], verified: Mapping[str, Any] | None = None
+) -> tuple[ir.Model, Metadata]:
+    """One padded graph, its metadata inside it and beside it.
+
+    Args:
+        opened: the native model.
+        container: steps of each symbol; empty keeps the container symbolic.
+        verified: what the gates measured.
+    """
+    analysis = opened.analyse()
+    metadata = certificate(analysis, opened.rates, container, "cpu", verified or {})
+    model = rewrite(analysis, container or None)
+    model.metadata_props[KEY] = metadata.dumps()
+    return model, metadata
+
+
+def _containers(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool) -> list[Mapping[str, int]]:
+    if keep_dynamic and texts:
+        raise Misuse("--keep-dynamic keeps the container symbolic, so it takes no --container", fix="drop one of them")
+    if keep_dynamic:
+        return [{}]
+    if not texts:
+        raise Misuse(
+            "no container is given",
+            why="a fixed shape needs a size",
+            fix="add --container STEPS, or --keep-dynamic to keep the size symbolic",
+        )
+    symbols = list(opened.declarations.symbols)
+    sizes = [parse_container(text, symbols, rates=opened.rates).steps for text in texts]
+    return [size for i, size in enumerate(sizes) if size not in sizes[:i]]
+
+
+def _refuse_what_is_not_there(target: str | None, precision: str | None) -> None:
+    if target not in (None, "cpu"):
+        raise Misuse(f"this version does not convert for the target {target!r}", fix="leave --target out, or give cpu")
+    if precision not in (None, "fp32"):
+        raise Misuse(f"this version does not convert to {precision!r}", fix="leave --precision out, or give fp32")
+
+
+def _write_directory(
+    opened: Opened,
+    graphs: Sequence[tuple[ir.Model, Metadata]],
+    place: Path,
+    report: GateReport | None,
+    *,
+    force: bool,
+    keep_traces: bool,
+) -> None:
+    with new_directory(place, force=force) as folder:
+        files = {"native.onnx": opened.model}
+        listed = []
+        for model, metadata in graphs:
+            size = "x".join(str(steps) for steps in metadata.container.values()) or "dynamic"
+            name = f"cpu-fp32-{size}.onnx"
+            files[name] = model
+            listed.append(Graph(name, metadata.container))
+        write_shared(files, folder / WEIGHTS, keep_traces=keep_traces)
+        if report is not None:
+            text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+            (folder / "report.json").write_text(text, encoding="utf-8")
+        shared = replace(graphs[0][1], container={})
+        write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native="native.onnx"), folder)

@@ -1,0 +1,91 @@
+"""A model and what was declared about it: the text of the command line, read and checked against the graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TypeAlias
+
+import onnx
+import onnx_ir as ir
+
+from paddable import __version__
+from paddable.graph.analysis import Analysis, analyse
+from paddable.graph.declaration import Declarations, resolve
+from paddable.graph.read import read_model
+from paddable.lengths.declare import parse_batch, parse_length, parse_length_input, parse_mask_input
+
+__all__ = ["Model", "Opened", "Progress", "open_model", "versions"]
+
+Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
+Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A native model with its declarations.
+
+    Attributes:
+        model: the model as it was read; analyses work on clones, which share its weights.
+        declarations: checked against the model's inputs.
+        rates: steps a second of each symbol whose rate is known.
+        source: the file, None for a model in memory.
+    """
+
+    model: ir.Model
+    declarations: Declarations
+    rates: Mapping[str, float]
+    source: Path | None
+
+    def analyse(self) -> Analysis:
+        """A fresh analysis of a fresh copy of the graph; ``rewrite`` may use it up.
+
+        Raises:
+            Refused: no proof was found at some node.
+        """
+        return analyse(self.model.clone(), self.declarations)
+
+
+def open_model(
+    model: Model,
+    lengths: Sequence[str],
+    *,
+    length_inputs: Sequence[str] = (),
+    mask_inputs: Sequence[str] = (),
+    batch: str | None = None,
+    batch_size: int | None = None,
+    keep_dynamic: bool = False,
+    rate: float | None = None,
+) -> Opened:
+    """Read a model and its declarations, in the forms of ``paddable.lengths.declare``.
+
+    Raises:
+        Unreadable: not a model.
+        Misuse: a declaration that does not fit it; the message lists the dynamic axes and suggests one that does.
+    """
+    found = read_model(model)
+    declarations = resolve(
+        found,
+        [parse_length(text) for text in lengths],
+        [parse_length_input(text) for text in length_inputs],
+        [parse_mask_input(text) for text in mask_inputs],
+        parse_batch(batch) if batch else None,
+        batch_size,
+        keep_dynamic,
+    )
+    rates = {next(iter(declarations.symbols)): rate} if rate else {}
+    return Opened(found, declarations, rates, None if isinstance(model, onnx.ModelProto) else Path(model))
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide what a converted file looks like."""
+    found = {"paddable": __version__}
+    for package in ("onnx", "onnx-ir"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

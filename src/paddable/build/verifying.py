@@ -1,0 +1,153 @@
+"""``verify``: padded graphs judged against native, from a file, a bundle, or a conversion that is under way."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import onnx
+
+from paddable.build.opened import Model, Opened, Progress, open_model
+from paddable.bundle import Metadata, read_bundle, read_metadata
+from paddable.errors import GateFailed, Misuse
+from paddable.gates import Candidate, GateReport, judge
+from paddable.gates.judge import ragged_lengths
+from paddable.gates.lengths import default_container
+from paddable.graph.analysis import Analysis
+
+__all__ = ["demand", "largest", "verify"]
+
+
+def verify(
+    padded: str | os.PathLike[str],
+    native: Model | None = None,
+    *,
+    lengths: Sequence[int] = (),
+    exhaustive: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> GateReport:
+    """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
+
+    Args:
+        padded: a converted file, or a bundle.
+        native: the model it was made from; None takes the one in the bundle.
+        lengths: lengths of the first symbol to try beside the edges of each ragged dimension.
+        exhaustive: try every length.
+        seed: of the random inputs and lengths.
+        progress: called with (stage, done, total).
+
+    Raises:
+        Unreadable: one of the models cannot be read.
+        Misuse: the padded file was not made by Paddable, or there is no native model to compare with.
+        Refused: native is not understood, so its operators cannot be judged alone.
+    """
+    place = Path(padded)
+    metadata = read_metadata(place)
+    if native is None:
+        native = _native_of(place)
+    opened = open_as_converted(native, metadata)
+    analysis = opened.analyse()
+    candidates = []
+    if place.is_dir():
+        for graph in read_bundle(place).graphs:
+            candidates.append(_candidate(analysis, place / graph.file, graph.file))
+    else:
+        candidates.append(_candidate(analysis, place, place.name))
+    source = Path(native) if not isinstance(native, onnx.ModelProto) else native.SerializeToString()
+    return judge(
+        analysis, source, candidates, lengths=lengths, exhaustive=exhaustive, seed=seed, progress=progress
+    )
+
+
+def open_as_converted(native: Model, metadata: Metadata) -> Opened:
+    """The native model with the declarations that a converted file records."""
+    owners = [(symbol.input, symbol.axis, name) for name, symbol in metadata.symbols.items()]
+    declared = [f"{owner}:{axis}={name}" for owner, axis, name in owners]
+    for name, axes in metadata.inputs.items():
+        declared += [f"{name}:{axis}={text}" for axis, text in axes.items() if (name, axis, text) not in owners]
+    has = _inputs_of(native)
+    batch = metadata.batch
+    first = next(iter(batch.inputs.items()), None) if batch else None
+    rates = {name: symbol.rate for name, symbol in metadata.symbols.items()}
+    return open_model(
+        native,
+        declared,
+        length_inputs=[f"{name}={text}" for name, text in metadata.length_inputs.items() if name in has],
+        mask_inputs=[f"{name}:{a}={text}" for name, axes in metadata.mask_inputs.items() for a, text in axes.items()],
+        batch=f"{first[0]}:{first[1]}" if first else None,
+        batch_size=batch.size if batch else None,
+        keep_dynamic=batch is not None and batch.size is None,
+        rate=next(iter(rates.values()), None),
+    )
+
+
+def demand(report: GateReport, place: Path | None) -> None:
+    """Let nothing through that fails a gate; the report stays beside the place where the model would have been.
+
+    Raises:
+        GateFailed: with the first thing that failed.
+    """
+    if report.ok:
+        return
+    told = ""
+    if place is not None:
+        path = place.with_name(place.name + ".report.json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        told = f"the report is {path}; "
+    where, what = _first_failure(report)
+    raise GateFailed(what, where=where, why="nothing was written", fix=told + "please report it, with the model if you can")
+
+
+def largest(analysis: Analysis, containers: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The greatest size of each symbol; one that every ragged dimension is worth looking at in, if none is given."""
+    spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
+    if not containers:
+        return default_container(spans, ragged_lengths(analysis))
+    return {name: max(container[name] for container in containers) for name in spans}
+
+
+def _first_failure(report: GateReport) -> tuple[str, str]:
+    for site in report.sites:
+        if site.ok is False:
+            return f"node {site.node} ({site.op})", f"gate L: {site.detail}"
+    for row in report.rows:
+        if row.ok:
+            continue
+        where = f"output {row.output}, {row.length} steps in {row.container} ({row.model})"
+        if row.junk is False:
+            return where, "gate J: the output depends on what the padding holds"
+        if row.note:
+            return where, f"gate C: {row.note}"
+        if not row.length_right:
+            return where, "gate C: the length output is wrong"
+        if not row.zero_behind:
+            return where, "gate C: the output is not 0 past its length"
+        return where, f"gate C: it is {row.error:.2g} of scale from native, {row.tolerance:.2g} is allowed"
+    check = next(check for check in report.domain if check.ok is False)
+    return f"{check.symbol}={check.at}", f"domain: {check.outcome} ({check.why})"
+
+
+def _candidate(analysis: Analysis, path: Path, name: str) -> Candidate:
+    metadata = read_metadata(path)
+    return Candidate(name, path, metadata, metadata.container or largest(analysis, ()))
+
+
+def _native_of(place: Path) -> Path:
+    name = read_bundle(place).native if place.is_dir() else None
+    if name is None:
+        raise Misuse(
+            "there is no native model to compare with",
+            where=str(place),
+            why="native is the oracle of every gate",
+            fix="name it with --against NATIVE.onnx",
+        )
+    return place / name
+
+
+def _inputs_of(native: Model) -> set[str]:
+    proto = native if isinstance(native, onnx.ModelProto) else onnx.load(os.fspath(native), load_external_data=False)
+    return {value.name for value in proto.graph.input}

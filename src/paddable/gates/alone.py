@@ -1,0 +1,288 @@
+"""Gate L: every operator on a ragged axis, cut out with its remedies, junk against junk in its own padding.
+
+The padding of an operand holds what its fact promises and nothing more: the constant, finite junk within the bounds, or
+anything. Where two axes are padding at once, only the strong facts hold. The valid part of every output must be bit-equal
+whatever the junk is. A relative shift is proven as one unit, so it is cut out as one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.errors import PaddableError
+from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.junk import FILLINGS, draw, fill
+from paddable.gates.regions import Frame
+from paddable.gates.report import SiteResult
+from paddable.graph.analysis import Analysis, Site
+from paddable.graph.declaration import Declarations
+from paddable.graph.facts.kinds import Kind
+from paddable.graph.facts.value import Value
+from paddable.graph.rewrite import length_input_name, rewrite
+from paddable.graph.write import to_proto
+
+__all__ = ["judge_alone"]
+
+Steps = Mapping[str, int]
+
+_INDEXING = {"Gather", "GatherElements", "GatherND", "ScatterElements", "ScatterND"}
+"""Operators whose second operand holds indices into the first."""
+
+
+def judge_alone(
+    analysis: Analysis,
+    container: Steps,
+    cases: Sequence[Steps],
+    *,
+    leave_out: frozenset[int] = frozenset(),
+    seed: int = 0,
+    tick: Callable[[], None] = lambda: None,
+) -> list[SiteResult]:
+    """Judge every site of an analysis that ``rewrite`` has not used up.
+
+    Args:
+        analysis: of the native model.
+        container: steps of each symbol.
+        cases: lengths to try, shorter than the container.
+        leave_out: ids of remedies to skip, for the test of this gate.
+        seed: of the data.
+        tick: called after each site.
+    """
+    results = []
+    for unit in _units(analysis.sites):
+        results.append(_judge(analysis, unit, container, cases, leave_out, seed))
+        tick()
+    return results
+
+
+def _units(sites: Sequence[Site]) -> Iterator[list[Site]]:
+    """Sites one by one; those of one relative shift together."""
+    chain: list[Site] = []
+    for site in sites:
+        inside = any(value is not None and value.relative is not None for value in (*site.operands, *site.outputs))
+        if not inside:
+            yield [site]
+            continue
+        chain.append(site)
+        if all(value is None or value.relative is None for value in site.outputs):
+            yield chain
+            chain = []
+    if chain:
+        yield chain
+
+
+def _judge(
+    analysis: Analysis,
+    unit: Sequence[Site],
+    container: Steps,
+    cases: Sequence[Steps],
+    leave_out: frozenset[int],
+    seed: int,
+) -> SiteResult:
+    first = unit[0].node
+    place = SiteResult(first.name or first.op_type, "+".join(site.node.op_type for site in unit), None)
+    rows = analysis.declarations.rows or 2
+    try:
+        names, engine = _cut_out(analysis, unit, container, rows, leave_out)
+    except (PaddableError, AssertionError, KeyError, ValueError) as error:
+        return replace(place, detail=f"it cannot be cut out: {type(error).__name__}: {error}")
+    for number, steps in enumerate(cases):
+        lengths = [steps, *(cases[(number + row) % len(cases)] for row in range(1, rows))]
+        frame = Frame(container, lengths, analysis.scope.single_row)
+        detail = _junk_against_junk(analysis, unit, names, engine, frame, seed + number)
+        if detail:
+            return replace(place, ok=False, detail=f"{detail} at {', '.join(map(_told, lengths))} of {_told(container)}")
+    return replace(place, ok=True)
+
+
+def _told(steps: Steps) -> str:
+    return ",".join(f"{name}={count}" for name, count in steps.items())
+
+
+def _cut_out(
+    analysis: Analysis, unit: Sequence[Site], container: Steps, rows: int, leave_out: frozenset[int]
+) -> tuple[dict[str, tuple[Value, Site, int]], Engine]:
+    """The unit as a model of its own, mended by ``rewrite`` like the whole.
+
+    Returns:
+        Facts, site and position of each input that has to be fed, and a session.
+    """
+    frame = Frame(container, [container] * rows, analysis.scope.single_row)
+    made: dict[ir.Value, ir.Value] = {}
+    wanted: dict[str, tuple[Value, Site, int]] = {}
+    inputs: list[ir.Value] = []
+    constants: list[ir.Value] = []
+    nodes: list[ir.Node] = []
+    sites: list[Site] = []
+    for site in unit:
+        operands: list[ir.Value | None] = []
+        for position, value in enumerate(site.node.inputs):
+            if value is None:
+                operands.append(None)
+                continue
+            if value not in made:
+                facts = site.operands[position]
+                copy = ir.Value(name=value.name, const_value=value.const_value)
+                if value.const_value is not None and value.name not in analysis.values:
+                    copy.type, copy.shape = ir.TensorType(value.const_value.dtype), ir.Shape(value.const_value.shape.numpy())
+                    constants.append(copy)
+                elif facts is None:
+                    raise ValueError(f"nothing is known of {value.name}")
+                else:
+                    copy.const_value = None
+                    copy.type, copy.shape = ir.TensorType(facts.dtype), ir.Shape(frame.shape(facts))
+                    inputs.append(copy)
+                    wanted[value.name or ""] = facts, site, position
+                made[value] = copy
+            operands.append(made[value])
+        node = ir.Node(
+            site.node.domain,
+            site.node.op_type,
+            operands,
+            list(site.node.attributes.values()),
+            overload=site.node.overload,
+            num_outputs=len(site.node.outputs),
+            name=site.node.name,
+        )
+        for old, new in zip(site.node.outputs, node.outputs, strict=True):
+            new.name, new.type = old.name, old.type
+            made[old] = new
+        nodes.append(node)
+        sites.append(Site(node, site.operands, site.remedies, site.outputs))
+    outputs = [v for v, facts in zip(nodes[-1].outputs, sites[-1].outputs, strict=False) if v.name and facts is not None]
+    graph = ir.Graph(inputs, outputs, nodes=nodes, initializers=constants, opset_imports=dict(_opsets(analysis)), name="unit")
+    model = ir.Model(graph, ir_version=analysis.model.ir_version)
+    values = {v.name or "": analysis.values[v.name or ""] for v in (*inputs, *made.values()) if v.name in analysis.values}
+    declared = analysis.declarations
+    alone = Analysis(
+        model,
+        Declarations({}, {}, {}, declared.symbols, declared.batch, rows),
+        analysis.scope,
+        values,
+        sites,
+    )
+    skipped = [remedy for site in unit for remedy in site.remedies if id(remedy) in leave_out]
+    return wanted, Engine(to_proto(rewrite(alone, container, leave_out=skipped)).SerializeToString(), where="unit")
+
+
+def _opsets(analysis: Analysis) -> Mapping[str, int]:
+    return analysis.model.graph.opset_imports
+
+
+def _junk_against_junk(
+    analysis: Analysis,
+    unit: Sequence[Site],
+    wanted: Mapping[str, tuple[Value, Site, int]],
+    engine: Engine,
+    frame: Frame,
+    seed: int,
+) -> str:
+    """What differs between two fillings, or an empty text."""
+    rng = np.random.default_rng(seed)
+    feeds = {name: _valid_data(facts, site, position, frame, rng) for name, (facts, site, position) in wanted.items()}
+    for name in analysis.declarations.symbols:
+        held = np.array([steps[name] for steps in frame.lengths], np.int64)
+        title = length_input_name(replace(analysis, declarations=replace(analysis.declarations, length_inputs={})), name)
+        if title in engine.shapes:
+            feeds[title] = held
+    results = unit[-1].outputs
+    reference: dict[str, Array] = {}
+    for filling in range(FILLINGS):
+        filled = {}
+        for name, array in feeds.items():
+            found = wanted.get(name)
+            filled[name] = array if found is None else _with_junk(found[0], array, frame, filling, rng)
+        try:
+            got = engine.run(filled)
+        except EngineError as error:
+            return f"filling {filling}: {error.what}"
+        facts_of = [facts for facts in results if facts is not None]
+        for (output, array), facts in zip(got.items(), facts_of, strict=False):
+            if output.endswith("_length") and output not in {v.name for v in unit[-1].node.outputs}:
+                continue
+            shape = frame.shape(facts)
+            if array.shape != shape:
+                return f"output {output} has the shape {array.shape}, its facts say {shape}"
+            valid = array[frame.valid(facts, _clean(facts))]
+            same = reference.setdefault(output, valid)
+            if not np.array_equal(valid, same, equal_nan=array.dtype.kind == "f"):
+                return f"output {output} depends on its padding (filling {filling})"
+    return ""
+
+
+def _clean(facts: Value) -> dict[int, object]:
+    """Steps that count where a remedy was deferred and never needed: the ones in front of the overlap."""
+    pending = facts.pending
+    return {} if pending is None or pending.token.done else {pending.atom: pending.clean}
+
+
+def _valid_data(facts: Value, site: Site, position: int, frame: Frame, rng: np.random.Generator) -> Array:
+    known = frame.contents(facts)
+    if known is not None:
+        return known
+    dtype = facts.dtype.numpy()
+    shape = frame.shape(facts)
+    if facts.constant is not None:
+        return np.full(shape, facts.constant, dtype)
+    low, high = facts.low, facts.high
+    if dtype.kind in "iu" and not np.isfinite(high):
+        high = _largest_index(site, position, frame)
+    return draw(rng, shape, dtype, low, high)
+
+
+def _largest_index(site: Site, position: int, frame: Frame) -> float:
+    """The greatest valid index: of the axis that is read, or of the shortest axis where several are."""
+    data = site.operands[0]
+    if site.node.op_type not in _INDEXING or position != 1 or data is None:
+        return np.inf
+    attribute = site.node.attributes.get("axis")
+    several = site.node.op_type.endswith("ND")
+    axes = data.axes if several else [data.axes[(int(attribute.value) if attribute is not None else 0) % data.rank]]
+    shortest = min(range(len(frame.lengths)), key=lambda row: sum(frame.lengths[row].values()))
+    sizes = [np.prod([frame.valid_size(atom.size, shortest) for atom in axis], dtype=np.int64) for axis in axes]
+    return float(min(sizes) - 1)
+
+
+def _with_junk(facts: Value, valid: Array, frame: Frame, filling: int, rng: np.random.Generator) -> Array:
+    """The operand with its padding as bad as its facts allow."""
+    if facts.content is not None and frame.contents(facts) is not None:
+        return valid
+    result = np.array(valid, copy=True)
+    if facts.image:  # copies of valid elements, any of them
+        return _with_copies(facts, result, frame, filling)
+    for padded, mask in frame.regions(facts):
+        kind = facts.kind(padded)
+        result[mask] = _promised(kind, facts, int(mask.sum()), result.dtype, filling, rng)
+    return result
+
+
+def _promised(kind: Kind, facts: Value, count: int, dtype: np.dtype[np.generic], filling: int, rng: np.random.Generator) -> Array:
+    if kind.value is not None:
+        return np.full(count, kind.value, dtype)
+    if not kind.finite:
+        return fill(filling, (count,), dtype, rng, 8)
+    # Finite junk: all five fillings' finite part, brought within the bounds; different for every filling.
+    base = fill(min(filling, 2), (count,), dtype, rng, 8) if filling < 3 else draw(rng, (count,), dtype) * (filling - 2)
+    if dtype.kind in "fiu":
+        base = np.clip(base, facts.low, facts.high) if dtype.kind == "f" else _within(base, facts)
+    return np.asarray(base).astype(dtype)
+
+
+def _within(base: Array, facts: Value) -> Array:
+    info = np.iinfo(base.dtype)
+    low = info.min if facts.low == -np.inf else int(max(facts.low, info.min))
+    high = info.max if facts.high == np.inf else int(min(facts.high, info.max))
+    return np.clip(base, low, high)
+
+
+def _with_copies(facts: Value, result: Array, frame: Frame, filling: int) -> Array:
+    mask = frame.valid(facts)
+    flat = result[mask]
+    if flat.size:
+        picks = (np.arange(int((~mask).sum())) * (filling + 1) + filling) % flat.size
+        result[~mask] = flat[picks]
+    return result

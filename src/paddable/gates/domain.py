@@ -1,0 +1,70 @@
+"""The stated domain against native: just outside it native must fail, or its answer be undefined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from paddable.bundle import Metadata
+from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.report import DomainCheck
+from paddable.gates.signals import Signals, evaluate
+
+__all__ = ["judge_domain"]
+
+AFFORDABLE = 1 << 15
+"""Steps up to which native is tried beyond the end of the domain; attention over more would fill the memory."""
+
+
+def judge_domain(
+    metadata: Metadata, native: Engine, signals: Callable[[Mapping[str, int]], Signals], inside: Mapping[str, int]
+) -> list[DomainCheck]:
+    """Try native below, beyond and off the step of each symbol.
+
+    Args:
+        metadata: states the domain.
+        native: the native model.
+        signals: makes inputs that reach so far.
+        inside: an accepted length of each symbol; the other symbols keep it.
+    """
+    checks = []
+    for name, symbol in metadata.symbols.items():
+        tries = []
+        if symbol.min > 1:
+            tries.append((symbol.min - 1, "below the shortest"))
+        if symbol.step > 1:
+            tries.append((symbol.min + symbol.step + 1, f"off the step of {symbol.step}"))
+        if symbol.max is not None:
+            tries.append((symbol.max + symbol.step, "beyond the longest"))
+        for at, why in tries:
+            if at > max(AFFORDABLE, 2 * inside[name]):
+                checks.append(DomainCheck(name, at, why, "not tried: too long for a test", None))
+                continue
+            steps = {**inside, name: at}
+            outcome = _outcome(metadata, native, signals(steps), steps)
+            checks.append(DomainCheck(name, at, why, outcome or "native answers", bool(outcome)))
+    return checks
+
+
+def _outcome(metadata: Metadata, native: Engine, signals: Signals, steps: Mapping[str, int]) -> str:
+    """How native fails, or why its answer is undefined; empty when it answers."""
+    try:
+        outputs = native.run(signals.native(0, steps))
+    except EngineError as error:
+        return f"native fails: {error.what}"
+    for name, array in outputs.items():
+        if found := _undefined(metadata, name, array, steps):
+            return found
+    return ""
+
+
+def _undefined(metadata: Metadata, name: str, array: Array, steps: Mapping[str, int]) -> str:
+    if array.dtype.kind == "f" and array.size and not np.isfinite(array).any():
+        return f"{name} is not finite"
+    for axis, text in metadata.lengths.get(name, {}).items():
+        if array.shape[axis] == 0:
+            return f"{name} is empty"
+        if array.shape[axis] != evaluate(text, steps):
+            return f"{name} is {array.shape[axis]} long, not {text}"
+    return ""

@@ -1,0 +1,83 @@
+"""ONNX Runtime on the CPU, as the gates use it: one thread, so that equal inputs give equal bits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+
+from paddable.errors import PaddableError
+
+__all__ = ["Array", "Engine", "EngineError", "Source"]
+
+Array: TypeAlias = NDArray[Any]
+Source: TypeAlias = "Path | bytes"
+
+_TYPES = {"float": "float32", "double": "float64"}
+
+
+class EngineError(PaddableError):
+    """ONNX Runtime could not load or run a graph."""
+
+
+class Engine:
+    """One session.
+
+    Args:
+        model: a file, or a serialised model.
+        optimise: whether ONNX Runtime may rewrite the graph; native with and without shows its rounding noise.
+        where: the model's name in errors.
+
+    Attributes:
+        dtypes: numpy type of each input.
+        shapes: declared shape of each input; what is not an integer varies.
+        outputs: names of the outputs, in order.
+    """
+
+    def __init__(self, model: Source, *, optimise: bool = True, where: str = "") -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        # Arenas keep the memory of the longest run; a gate runs many sizes once.
+        options.enable_cpu_mem_arena = False
+        if not optimise:
+            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        self._where = where or (str(model) if isinstance(model, Path) else "model")
+        source = os.fspath(model) if isinstance(model, Path) else model
+        try:
+            self._session = ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # the classes are onnxruntime's own and have no common base
+            raise EngineError(f"onnxruntime cannot load it: {_line(error)}", where=self._where) from None
+        self.dtypes = {node.name: _dtype(node.type) for node in self._session.get_inputs()}
+        self.shapes: dict[str, list[Any]] = {node.name: list(node.shape) for node in self._session.get_inputs()}
+        self.outputs = [node.name for node in self._session.get_outputs()]
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """All outputs by name.
+
+        Raises:
+            EngineError: the run failed.
+        """
+        try:
+            return dict(zip(self.outputs, self._session.run(None, dict(feeds)), strict=True))
+        except Exception as error:
+            raise EngineError(f"onnxruntime: {_line(error)}", where=self._where) from None
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    inner = name.removeprefix("tensor(").removesuffix(")")
+    if inner == "string":
+        return np.dtype(object)
+    try:
+        return np.dtype(_TYPES.get(inner, inner))
+    except TypeError:
+        raise EngineError(f"an input of type {name} cannot be fed from numpy") from None
+
+
+def _line(error: Exception) -> str:
+    return (str(error).strip().split("\n", 1)[0] or type(error).__name__)[:300]
