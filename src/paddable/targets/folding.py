@@ -1,0 +1,186 @@
+"""Build the view of a model: infer shapes, fold what never changes, and infer again where folding taught something.
+
+ONNX Runtime does both before it asks a provider what it can run. Only small integers and booleans are computed
+(shape arithmetic); for weights it is enough to know *that* they are constant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+from paddable.targets.view import SMALL, GraphView, NodeView, elements
+
+__all__ = ["view_model"]
+
+_NEVER_FOLDED = frozenset(
+    {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
+    # Kept by the runtime so that quantised patterns stay recognisable.
+    | {"QuantizeLinear", "DequantizeLinear"}
+)
+_MAX_ROUNDS = 4  # each round resolves one more level of computed shapes; real exports need two
+
+
+def view_model(model: onnx.ModelProto) -> GraphView:
+    """The main graph of a model as the runtime sees it.
+
+    Args:
+        model: any checked model; weights may be absent (external data is never read). It is not changed.
+    """
+    opset = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
+    skeleton = _without_weights(model)
+    learned: dict[str, Any] = {}
+    for _ in range(_MAX_ROUNDS):
+        inferred = _infer(skeleton)
+        view = _view_graph(model.graph, inferred.graph, opset, None)
+        fresh = {n: v for n, v in view.folded.items() if v is not None and n not in learned and _could_be_shape(view, n)}
+        if not fresh:
+            return view
+        learned.update(fresh)
+        _replace_by_initializers(skeleton.graph, fresh)
+    return view
+
+
+def _view_graph(graph: onnx.GraphProto, inferred: onnx.GraphProto, opset: dict[str, int], outer: GraphView | None) -> GraphView:
+    view = GraphView(graph, opset, outer)
+    view.annotated = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
+    view.inferred = {info.name: info for info in (*inferred.value_info, *inferred.output, *inferred.input)}
+    since: dict[tuple[str, str], int] = {}
+    for index, proto in enumerate(graph.node):
+        key = (proto.op_type, proto.domain)
+        if key not in since:
+            since[key] = _since(proto, opset)
+        node = NodeView(proto, index, since[key])
+        if _folds(view, node):
+            _fold(view, node)
+        else:
+            view.nodes.append(node)
+    _view_subgraphs(view, inferred)
+    return view
+
+
+def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto) -> None:
+    nested = [node for node in view.nodes if node.proto.attribute and node.subgraphs]
+    if not nested:
+        return
+    by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
+    for node in nested:
+        bodies = zip(node.subgraphs, by_output[node.outputs[0]], strict=True)
+        view.inner[node.index] = [_view_graph(body, typed, view.opset, view) for body, typed in bodies]
+
+
+def _folds(view: GraphView, node: NodeView) -> bool:
+    if node.op in _NEVER_FOLDED or node.domain:
+        return False
+    if node.op == "Shape":
+        return view.is_static(node.inputs[0]) or view.is_constant(node.inputs[0])
+    if node.proto.attribute and node.subgraphs:
+        return False
+    return all(view.is_constant(name) for name in node.inputs if name)
+
+
+def _fold(view: GraphView, node: NodeView) -> None:
+    for name in node.outputs:
+        view.folded[name] = None
+    if node.op == "Shape":
+        shape = view.shape(node.inputs[0])
+        if shape is not None and all(isinstance(dim, int) for dim in shape):
+            stop = node.attribute("end")
+            view.folded[node.outputs[0]] = np.array(shape[node.attribute("start", 0) : stop], np.int64)
+        return
+    if node.op == "Constant":
+        view.folded[node.outputs[0]] = _constant_attribute(node)
+        return
+    values = {name: view.constant(name) for name in node.inputs if name}
+    if any(value is None for value in values.values()) or not all(_is_small(view, name) for name in node.outputs):
+        return
+    try:
+        results = ReferenceEvaluator(_alone(node, view)).run(None, values)
+    except Exception:  # the reference runtime lacks an operator or a type: the value stays known to be constant only
+        return
+    for name, value in zip((name for name in node.outputs if name), results, strict=True):
+        view.folded[name] = np.asarray(value) if np.size(value) <= SMALL else None
+
+
+def _constant_attribute(node: NodeView) -> Any:
+    """Contents of a Constant node; None for strings, sparse tensors and weights."""
+    attribute = node.proto.attribute[0]
+    if attribute.name == "value":
+        tensor = attribute.t
+        known = tensor.data_location != onnx.TensorProto.EXTERNAL and elements(tensor.dims) <= SMALL
+        return onnx.numpy_helper.to_array(tensor) if known else None
+    dtype = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
+    if attribute.name not in dtype:
+        return None
+    return np.asarray(onnx.helper.get_attribute_value(attribute), dtype[attribute.name])
+
+
+def _is_small(view: GraphView, name: str) -> bool:
+    shape = view.shape(name) if name else ()
+    return shape is None or elements([dim for dim in shape if isinstance(dim, int)]) <= SMALL
+
+
+def _alone(node: NodeView, view: GraphView) -> onnx.ModelProto:
+    """A model of one node, to be evaluated."""
+    inputs = [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in dict.fromkeys(node.inputs) if name]
+    outputs = [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in node.outputs if name]
+    graph = onnx.helper.make_graph([node.proto], "alone", inputs, outputs)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", view.opset.get("", 1))])
+
+
+def _since(proto: onnx.NodeProto, opset: dict[str, int]) -> int:
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    try:
+        return int(onnx.defs.get_schema(proto.op_type, opset.get(domain, 1), domain).since_version)
+    except onnx.defs.SchemaError:
+        return 1  # ONNX Runtime's own operators, some of which live in ai.onnx, have one version
+
+
+def _could_be_shape(view: GraphView, name: str) -> bool:
+    """Whether a folded value may have been what shape inference was missing: integers read by a live node."""
+    value = view.folded[name]
+    return value is not None and value.dtype.kind in "ib" and bool(view.readers(name))
+
+
+def _infer(skeleton: onnx.ModelProto) -> onnx.ModelProto:
+    try:
+        return onnx.shape_inference.infer_shapes(skeleton, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return skeleton
+
+
+def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """What shape inference needs: no weights, and none of the file's own annotations (they may be stale)."""
+    skeleton = onnx.ModelProto(ir_version=model.ir_version)
+    skeleton.opset_import.extend(model.opset_import)
+    skeleton.functions.extend(model.functions)
+    graph = skeleton.graph
+    graph.name = model.graph.name
+    graph.node.extend(model.graph.node)
+    graph.input.extend(model.graph.input)
+    for output in model.graph.output:
+        bare = graph.output.add(name=output.name)
+        if output.type.HasField("tensor_type"):
+            bare.type.tensor_type.elem_type = output.type.tensor_type.elem_type
+        else:
+            bare.CopyFrom(output)
+    for tensor in model.graph.initializer:
+        if elements(tensor.dims) <= SMALL:
+            graph.initializer.append(tensor)
+        else:
+            bare_tensor = graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+            bare_tensor.data_location = onnx.TensorProto.EXTERNAL
+            bare_tensor.external_data.add(key="location", value="absent")
+    return skeleton
+
+
+def _replace_by_initializers(graph: onnx.GraphProto, contents: dict[str, Any]) -> None:
+    replaced = [node for node in graph.node if all(name in contents for name in node.output)]
+    kept = [node for node in graph.node if not all(name in contents for name in node.output)]
+    del graph.node[:]
+    graph.node.extend(kept)
+    for name in (name for node in replaced for name in node.output):
+        graph.initializer.append(onnx.numpy_helper.from_array(contents[name], name))
