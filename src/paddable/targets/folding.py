@@ -1,7 +1,8 @@
 """Build the view of a model: infer shapes, fold what never changes, and infer again where folding taught something.
 
-ONNX Runtime does both before it asks a provider what it can run. Only small integers and booleans are computed
-(shape arithmetic); for weights it is enough to know *that* they are constant.
+ONNX Runtime does this before it asks a provider what it can run, and it merges equal nodes and drops those that do
+nothing, so the view does too. Only small constants are computed (shape arithmetic); for weights it is enough to know
+*that* they are constant.
 """
 
 from __future__ import annotations
@@ -49,14 +50,16 @@ def _view_graph(graph: onnx.GraphProto, inferred: onnx.GraphProto, opset: dict[s
     view.annotated = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
     view.inferred = {info.name: info for info in (*inferred.value_info, *inferred.output, *inferred.input)}
     since: dict[tuple[str, str], int] = {}
+    outputs, merges = set(view.outputs), _Merger(view)
     for index, proto in enumerate(graph.node):
         key = (proto.op_type, proto.domain)
         if key not in since:
             since[key] = _since(proto, opset)
         node = NodeView(proto, index, since[key])
+        node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
             _fold(view, node)
-        else:
+        elif node.outputs[0] in outputs or not (_does_nothing(view, node) or merges(node)):
             view.nodes.append(node)
     _view_subgraphs(view, inferred)
     return view
@@ -103,6 +106,51 @@ def _fold(view: GraphView, node: NodeView) -> None:
         return
     for name, value in zip((name for name in node.outputs if name), results, strict=True):
         view.folded[name] = np.asarray(value) if np.size(value) <= SMALL else None
+
+
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+
+
+def _does_nothing(view: GraphView, node: NodeView) -> bool:
+    """Identity, a Cast to the type at hand, or arithmetic with the neutral scalar: readers take its input instead."""
+    if node.domain or len(node.outputs) != 1:
+        return False
+    if node.op == "Cast":
+        name = onnx.TensorProto.DataType.Name(node.attribute("to")).lower()
+        nothing = view.dtype(node.inputs[0]) == name
+    elif node.op in _NEUTRAL:
+        value = view.constant(node.inputs[1])
+        nothing = value is not None and value.size == 1 and value.ndim <= 1 and value.item() == _NEUTRAL[node.op]
+    else:
+        nothing = node.op == "Identity"
+    if nothing:
+        view.alias[node.outputs[0]] = node.inputs[0]
+        view.merged[node.index] = None
+    return nothing
+
+
+class _Merger:
+    """Finds nodes equal to an earlier one: same operator, attributes and inputs, small constants compared by contents."""
+
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
+        self._first: dict[Any, NodeView] = {}
+
+    def __call__(self, node: NodeView) -> bool:
+        if node.op in _NEVER_FOLDED or (node.proto.attribute and node.subgraphs):
+            return False
+        attributes = tuple(sorted(a.SerializeToString() for a in node.proto.attribute)) if node.proto.attribute else ()
+        key = (node.op, node.domain, attributes, tuple(map(self._identity, node.inputs)), len(node.outputs))
+        first = self._first.setdefault(key, node)
+        if first is node or any(name in self._view.outputs for name in node.outputs):
+            return False
+        self._view.alias.update(zip(node.outputs, first.outputs, strict=True))
+        self._view.merged[node.index] = first.index
+        return True
+
+    def _identity(self, name: str) -> Any:
+        value = self._view.constant(name) if self._view.is_constant(name) else None
+        return name if value is None else (value.dtype.str, value.shape, value.tobytes())
 
 
 def _constant_attribute(node: NodeView) -> Any:

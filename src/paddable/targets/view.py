@@ -26,7 +26,7 @@ _TYPE_NAMES = {value: name.lower() for name, value in onnx.TensorProto.DataType.
 
 
 class NodeView:
-    """One node that is left after constant folding.
+    """One node that is left after constant folding and merging.
 
     Attributes:
         index: position in the file's node list of its graph.
@@ -98,6 +98,10 @@ class GraphView:
         """Outputs of folded nodes; the contents where they are small enough to have been computed."""
         self.inner: dict[int, list[GraphView]] = {}
         """Views of the subgraphs of each node that has some, by node index."""
+        self.alias: dict[str, str] = {}
+        """Outputs of merged nodes, and the value that their readers take instead."""
+        self.merged: dict[int, int | None] = {}
+        """Nodes that the runtime merges into an equal one (its index) or drops because they do nothing (None)."""
         self.inferred: dict[str, onnx.ValueInfoProto] = {}
         self.annotated: dict[str, onnx.ValueInfoProto] = {}
 
@@ -124,7 +128,15 @@ class GraphView:
 
     def captured(self, node: NodeView) -> list[str]:
         """Names that the node's subgraphs take from this graph or from outside it."""
-        return [name for body in node.subgraphs for name in _free_names(body)] if node.proto.attribute else []
+        if not node.proto.attribute:
+            return []
+        return [self.resolve(name) for body in node.subgraphs for name in _free_names(body)]
+
+    def resolve(self, name: str) -> str:
+        """The value that is read in place of a merged one; any other name unchanged."""
+        if name in self.alias:
+            return self.alias[name]
+        return self.outer.resolve(name) if self.outer is not None else name
 
     def is_constant(self, name: str) -> bool:
         """Whether the value is the same at every run: an initializer or folded."""
