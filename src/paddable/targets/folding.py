@@ -37,7 +37,9 @@ def view_model(model: onnx.ModelProto) -> GraphView:
     for _ in range(_MAX_ROUNDS):
         inferred = _infer(skeleton)
         view = _view_graph(model.graph, inferred.graph, opset, None)
-        fresh = {n: v for n, v in view.folded.items() if v is not None and n not in learned and _could_be_shape(view, n)}
+        fresh = {
+            n: v for n, v in view.folded.items() if v is not None and n not in learned and _could_be_shape(view, n)
+        }
         if not fresh:
             return view
         learned.update(fresh)
@@ -45,7 +47,9 @@ def view_model(model: onnx.ModelProto) -> GraphView:
     return view
 
 
-def _view_graph(graph: onnx.GraphProto, inferred: onnx.GraphProto, opset: dict[str, int], outer: GraphView | None) -> GraphView:
+def _view_graph(
+    graph: onnx.GraphProto, inferred: onnx.GraphProto, opset: dict[str, int], outer: GraphView | None
+) -> GraphView:
     view = GraphView(graph, opset, outer)
     view.annotated = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
     view.inferred = {info.name: info for info in (*inferred.value_info, *inferred.output, *inferred.input)}
@@ -73,6 +77,8 @@ def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto) -> None:
     for node in nested:
         bodies = zip(node.subgraphs, by_output[node.outputs[0]], strict=True)
         view.inner[node.index] = [_view_graph(body, typed, view.opset, view) for body, typed in bodies]
+        for position, inner in enumerate(view.inner[node.index]):
+            inner.position = (node.index, position)
 
 
 def _folds(view: GraphView, node: NodeView) -> bool:
@@ -101,7 +107,8 @@ def _fold(view: GraphView, node: NodeView) -> None:
     if any(value is None for value in values.values()) or not all(_is_small(view, name) for name in node.outputs):
         return
     try:
-        results = ReferenceEvaluator(_alone(node, view)).run(None, values)
+        with np.errstate(all="ignore"):  # a constant that overflows is the file's doing; rules speak of it
+            results = ReferenceEvaluator(_alone(node, view)).run(None, values)
     except Exception:  # the reference runtime lacks an operator or a type: the value stays known to be constant only
         return
     for name, value in zip((name for name in node.outputs if name), results, strict=True):

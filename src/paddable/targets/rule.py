@@ -48,7 +48,11 @@ class Site:
 
     def on_directml(self, op: str | None = None) -> Iterator[NodeView]:
         """The nodes that run on DirectML, of one operator or all."""
-        return (p.node for p in self.placement.nodes if p.on_directml and op in (None, p.node.op) and not (op and p.node.domain))
+        return (
+            p.node
+            for p in self.placement.nodes
+            if p.on_directml and op in (None, p.node.op) and not (op and p.node.domain)
+        )
 
     def placed(self, node: NodeView) -> NodePlacement:
         """Where a node runs."""

@@ -90,6 +90,8 @@ class GraphView:
         self.proto = graph
         self.opset = opset
         self.outer = outer
+        self.position: tuple[int, int] | None = None
+        """For a subgraph: the index of its node in the outer graph, and which of the node's bodies it is."""
         self.nodes: list[NodeView] = []
         self.initializers = {tensor.name: tensor for tensor in graph.initializer}
         self.inputs = [value.name for value in graph.input if value.name not in self.initializers]
@@ -172,7 +174,10 @@ class GraphView:
         if inferred is None or annotated is None or len(inferred) != len(annotated):
             known = annotated if inferred is None else inferred
             return self.outer.shape(name) if known is None and self.outer is not None else known
-        return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a or b for a, b in zip(inferred, annotated, strict=True))
+        return tuple(
+            a if isinstance(a, int) else b if isinstance(b, int) else a or b
+            for a, b in zip(inferred, annotated, strict=True)
+        )
 
     def is_static(self, name: str) -> bool:
         """Whether every dim is a number."""
@@ -192,7 +197,9 @@ class GraphView:
             elif node.index not in seen:
                 seen.add(node.index)
                 stack.append((node, True))
-                parents = {p.index: p for name in (*node.inputs, *self.captured(node)) if (p := self.producers.get(name))}
+                parents = {
+                    p.index: p for name in (*node.inputs, *self.captured(node)) if (p := self.producers.get(name))
+                }
                 stack.extend((parents[index], False) for index in sorted(parents) if index not in seen)
         return order
 
@@ -210,14 +217,21 @@ def read_shape(info: onnx.ValueInfoProto | None) -> tuple[Dim, ...] | None:
     """The dims that a value info states; None when it states no rank."""
     if info is None or not info.type.HasField("tensor_type") or not info.type.tensor_type.HasField("shape"):
         return None
-    return tuple(d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in info.type.tensor_type.shape.dim)
+    return tuple(
+        d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in info.type.tensor_type.shape.dim
+    )
 
 
 def _free_names(graph: onnx.GraphProto) -> list[str]:
     known = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     free: list[str] = []
     for node in graph.node:
-        inner = [name for a in node.attribute for body in ([a.g] if a.HasField("g") else a.graphs) for name in _free_names(body)]
+        inner = [
+            name
+            for a in node.attribute
+            for body in ([a.g] if a.HasField("g") else a.graphs)
+            for name in _free_names(body)
+        ]
         free.extend(name for name in (*node.input, *inner) if name and name not in known)
         known.update(node.output)
     free.extend(value.name for value in graph.output if value.name not in known)

@@ -29,7 +29,10 @@ CONTRIB_SIGNATURES: dict[tuple[str, int], tuple[_Names, _Names]] = {
     ("FusedMatMulActivation", 1): (_names("T T"), _names("T")),
     ("Gelu", 1): (_names("T"), _names("T")),
     ("GroupNorm", 1): (_names("T M M"), _names("T")),
-    ("GroupQueryAttention", 1): (_names("T T T T_CACHE T_CACHE M M T T tensor(int64) T T T_KV_SCALE T_KV_SCALE T T M"), _names("T T_CACHE T_CACHE T")),
+    ("GroupQueryAttention", 1): (
+        _names("T T T T_CACHE T_CACHE M M T T tensor(int64) T T T_KV_SCALE T_KV_SCALE T T M"),
+        _names("T T_CACHE T_CACHE T"),
+    ),
     ("LayerNormalization", 1): (_names("T V V"), _names("V U U")),
     ("MatMulIntegerToFloat", 1): (_names("T1 T2 T3 T3 T1 T2 T3"), _names("T3")),
     ("MatMulNBits", 1): (_names("T1 T2 T1 T3 T4 T1"), _names("T1")),

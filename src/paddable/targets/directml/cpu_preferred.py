@@ -69,4 +69,7 @@ def _is_small_initializer(view: GraphView, name: str) -> bool:
     if not view.is_constant(name):
         return False
     shape = view.shape(name) or ()
-    return all(isinstance(dim, int) for dim in shape) and elements([d for d in shape if isinstance(d, int)]) <= _SMALL_INITIALIZER
+    return (
+        all(isinstance(dim, int) for dim in shape)
+        and elements([d for d in shape if isinstance(d, int)]) <= _SMALL_INITIALIZER
+    )

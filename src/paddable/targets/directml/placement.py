@@ -146,7 +146,12 @@ def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[
         return kernel, ("form", f"DirectML's kernel refuses this form: {form}")
     for position, name in enumerate((*node.inputs, *node.outputs)):
         is_cpu_input = position < len(node.inputs) and position in kernel.cpu_inputs
-        if name and not is_cpu_input and kernel.op not in CPU_UNDER_DIRECTML and view.dtype(name) in UNSUPPORTED_DEVICE_TYPES:
+        if (
+            name
+            and not is_cpu_input
+            and kernel.op not in CPU_UNDER_DIRECTML
+            and view.dtype(name) in UNSUPPORTED_DEVICE_TYPES
+        ):
             return kernel, ("device type", f"{name!r} is {view.dtype(name)}, which the device cannot hold")
     return kernel, None
 
@@ -180,4 +185,6 @@ def _reads_on_cpu(kernel: Kernel | None, position: int) -> bool:
 
 
 def _place_subgraphs(view: GraphView, order: list[NodeView]) -> dict[int, list[Placement]]:
-    return {node.index: [place(inner) for inner in view.inner[node.index]] for node in order if node.index in view.inner}
+    return {
+        node.index: [place(inner) for inner in view.inner[node.index]] for node in order if node.index in view.inner
+    }

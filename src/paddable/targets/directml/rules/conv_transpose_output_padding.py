@@ -30,10 +30,14 @@ class ConvTransposeOutputPadding(TargetRule):
     code = "DML104"
     name = "conv-transpose-output-padding"
     severity = "error"
-    evidence = (measured("onnxruntime-directml 1.24.4: hifigan, node_ConvTranspose_5"), reported("ElBruno.VibeVoiceTTS issue 6"))
+    evidence = (
+        measured("onnxruntime-directml 1.24.4: hifigan, node_ConvTranspose_5"),
+        reported("ElBruno.VibeVoiceTTS issue 6"),
+    )
     VALID = (
         """<ir_version: 10, opset_import: ["" : 18]>
-        agraph (float[1, 2, 9] x, float[2, 3, 4] w) => (float[1, 3, M] y) { y = ConvTranspose<strides: ints = [2]>(x, w) }""",
+        agraph (float[1, 2, 9] x, float[2, 3, 4] w) => (float[1, 3, M] y) {
+            y = ConvTranspose<strides: ints = [2]>(x, w) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
         agraph (float[1, 2, 9, 1] x, float[2, 3, 4, 1] w) => (float[1, 3, M, 1] y) {
             y = ConvTranspose<strides: ints = [2, 1], output_padding: ints = [1, 0]>(x, w)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddable.targets.rule import Match, Site, TargetRule, measured, reported
-from paddable.targets.view import NodeView
+from paddable.targets.view import GraphView, NodeView
 
-__all__ = ["GluAsSplit"]
+__all__ = ["GluAsSplit", "split_sizes"]
 
 
 class GluAsSplit(TargetRule):
@@ -38,7 +38,8 @@ class GluAsSplit(TargetRule):
     )
     VALID = (
         """<ir_version: 10, opset_import: ["" : 18]>
-        agraph (float[1, 8] x) => (float[1, 4] y) <int64[1] zero = {0}, int64[1] four = {4}, int64[1] eight = {8}, int64[1] axis = {1}> {
+        agraph (float[1, 8] x) => (float[1, 4] y)
+            <int64[1] zero = {0}, int64[1] four = {4}, int64[1] eight = {8}, int64[1] axis = {1}> {
             p = Slice(x, zero, four, axis)
             q = Slice(x, four, eight, axis)
             s = Sigmoid(q)
@@ -68,14 +69,21 @@ class GluAsSplit(TargetRule):
 
     def check(self, site: Site) -> Iterator[Match]:
         for split in site.on_directml("Split"):
-            for gate in (reader for name in split.outputs for reader, _ in site.view.readers(name) if reader.op == "Sigmoid"):
+            for gate in (
+                reader for name in split.outputs for reader, _ in site.view.readers(name) if reader.op == "Sigmoid"
+            ):
                 yield from _judge(site, split, gate)
 
 
 def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
     remedy = "write the two halves as Slices"
     if gate.outputs[0] in site.view.outputs and site.placed(gate).unfused is None:
-        yield Match("the sigmoid of a Split's half is a graph output: session creation fails (80070057)", remedy, split)
+        yield Match(
+            "the sigmoid of a Split's half is a graph output: session creation fails (80070057)",
+            remedy,
+            split,
+            fixable=split_sizes(site.view, split) is not None,
+        )
         return
     other_halves = set(split.outputs) - set(gate.inputs)
     for product, _ in site.view.readers(gate.outputs[0]):
@@ -87,4 +95,18 @@ def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
                 remedy,
                 split,
                 severity="error" if fused else "warning",
+                fixable=split_sizes(site.view, split) is not None,
             )
+
+
+def split_sizes(view: GraphView, split: NodeView) -> list[int] | None:
+    """How many elements each output of a Split takes; None when the graph does not say."""
+    given = view.constant(split.input(1)) if split.input(1) else split.attribute("split")
+    if given is not None:
+        return [int(size) for size in given]
+    shape = view.shape(split.inputs[0])
+    total = shape[split.attribute("axis", 0)] if shape else None
+    if not isinstance(total, int) or split.input(1):
+        return None
+    step = -(-total // len(split.outputs))  # the last part is the smaller one
+    return [min(step, total - step * i) for i in range(len(split.outputs))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddable.targets.rule import Match, Site, TargetRule, measured, reported
-from paddable.targets.view import GraphView, NodeView
+from paddable.targets.view import GraphView
 
 __all__ = ["ReshapeMinusOneWithAllowzero"]
 
@@ -41,11 +41,13 @@ class ReshapeMinusOneWithAllowzero(TargetRule):
         """<ir_version: 10, opset_import: ["" : 18]>
         agraph (float[2, 6] x) => (float[6, 2] y) <int64[2] shape = {-1, 2}> { y = Reshape(x, shape) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
-        agraph (float[2, 6] x) => (float[6, 2] y) <int64[2] shape = {6, 2}> { y = Reshape<allowzero: int = 1>(x, shape) }""",
+        agraph (float[2, 6] x) => (float[6, 2] y) <int64[2] shape = {6, 2}> {
+            y = Reshape<allowzero: int = 1>(x, shape) }""",
     )
     INVALID = (
         """<ir_version: 10, opset_import: ["" : 18]>
-        agraph (float[2, 6] x) => (float[6, 2] y) <int64[2] shape = {-1, 2}> { y = Reshape<allowzero: int = 1>(x, shape) }""",
+        agraph (float[2, 6] x) => (float[6, 2] y) <int64[2] shape = {-1, 2}> {
+            y = Reshape<allowzero: int = 1>(x, shape) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
         agraph (float[N, 6] x) => (float[M, 2] y) <int64[1] rest = {-1}, int64[1] two = {2}> {
             n = Shape<start: int = 0, end: int = 1>(x)

@@ -68,6 +68,6 @@ def _contradiction(stated: tuple[Dim, ...], inferred: tuple[Dim, ...], symbols: 
     if len(stated) != len(inferred):
         return 0
     for axis, (size, truth) in enumerate(zip(stated, inferred, strict=True)):
-        if isinstance(size, int) and (isinstance(truth, int) and truth != size or truth in symbols):
+        if isinstance(size, int) and ((isinstance(truth, int) and truth != size) or truth in symbols):
             return axis
     return None

@@ -1,0 +1,78 @@
+"""DML107."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx
+
+from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.targets.view import NodeView
+
+__all__ = ["OperatorWithoutKernel"]
+
+
+class OperatorWithoutKernel(TargetRule):
+    """## What it does
+    Finds operators that DirectML has no kernel for in any version.
+
+    ## Why is this bad
+    The node runs on the CPU, each of its inputs and outputs is copied, and the fused graph is cut in two.
+
+    ## Example
+    ``Gelu`` of opset 20, ``HardSwish``, ``Mish``, ``RMSNormalization``, ``Attention`` of opset 23, ``Unique``,
+    ``Compress``
+
+    ## Use instead
+    The same written with older operators (``Div, Erf, Add, Mul`` for Gelu); for Gelu alone also the com.microsoft
+    form, which has a kernel.
+
+    ## Fix safety
+    Operators that ONNX itself defines as a function of others are expanded by that definition. The others have no
+    fix.
+    """
+
+    code = "DML107"
+    name = "operator-without-kernel"
+    severity = "warning"
+    evidence = (measured("onnxruntime-directml 1.24.4: registry, and Gelu-20 seen on the CPU with a copy to and fro"),)
+    VALID = (
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (float[1, 8] x) => (float[1, 8] y) { y = Erf(x) }""",
+        """<ir_version: 9, opset_import: ["" : 20, "com.microsoft" : 1]>
+                agraph (float[1, 8] x) => (float[1, 8] y) { y = com.microsoft.Gelu(x) }""",
+    )
+    INVALID = (
+        """<ir_version: 9, opset_import: ["" : 20]>
+                agraph (float[1, 8] x) => (float[1, 8] y) { y = Gelu(x) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (float[1, 8] x) => (float[1, 8] y) { y = HardSwish(x) }""",
+    )
+
+    def check(self, site: Site) -> Iterator[Match]:
+        lost: dict[str, list[NodeView]] = {}
+        for placed in site.placement.nodes:
+            if placed.reason == "operator" and placed.node.op not in _SUBGRAPHS:
+                lost.setdefault(placed.node.op, []).append(placed.node)
+        for op, nodes in lost.items():
+            expands = is_expandable(nodes[0])
+            yield Match(
+                f"DirectML has no kernel for {op}: {len(nodes)} of them run on the CPU",
+                "expand it into the operators that ONNX defines it by"
+                if expands
+                else "rewrite it with operators that have a kernel",
+                nodes[0],
+                fixable=expands,
+            )
+
+
+_SUBGRAPHS = frozenset({"Loop", "Scan"})  # DML112 reports them
+
+
+def is_expandable(node: NodeView) -> bool:
+    """Whether ONNX defines the operator, in the version at hand, as a function of others."""
+    try:
+        schema = onnx.defs.get_schema(node.op, node.since, node.domain)
+    except onnx.defs.SchemaError:
+        return False
+    return bool(schema.has_function or schema.has_context_dependent_function)

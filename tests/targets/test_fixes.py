@@ -1,0 +1,63 @@
+"""Every fix leaves nothing of its rule, and the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from paddable.targets.directml.fixes import FIXES
+from paddable.targets.fix import Fix
+from paddable.targets.fixing import TOLERANCE, apply_fixes, relative_change
+from tests.targets.feeds import feeds_for, run_on_cpu
+
+CASES = [
+    pytest.param(fix, text, id=f"{fix.rule.name}-{i}") for fix in FIXES for i, text in enumerate(fix.rule.INVALID)
+]
+
+
+@pytest.mark.parametrize(("fix", "text"), CASES)
+def test_fix(fix: Fix, text: str) -> None:
+    proto = onnx.parser.parse_model(text)
+    before = ir.from_proto(proto)
+    feeds = feeds_for(proto)
+    after, report = apply_fixes(before, [fix], run_on_cpu, feeds)
+    if not report.applied:
+        assert not any(match.fixable for _, _, match in fix._matches(before))
+        return
+    onnx.checker.check_model(ir.to_proto(after), full_check=True)
+    assert not fix._matches(after)
+    assert report.applied[fix.name] <= TOLERANCE
+    assert [v.name for v in after.graph.outputs] == [v.name for v in before.graph.outputs]
+
+
+def test_a_fix_that_changes_numbers_is_taken_back() -> None:
+    class Spoil(Fix):
+        rule = FIXES[0].rule
+
+        def call(self, model: ir.Model) -> ir.passes.PassResult:
+            model.graph[0].op_type = "Neg"
+            return ir.passes.PassResult(model, True)
+
+        def repair(self, *args: Any) -> None:
+            raise NotImplementedError
+
+    proto = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> agraph (float[4] x) => (float[4] y) { y = Relu(x) }'
+    )
+    model, report = apply_fixes(ir.from_proto(proto), [Spoil()], run_on_cpu, feeds_for(proto))
+    assert model.graph[0].op_type == "Relu"
+    assert not report.applied and "of scale" in report.refused["spoil"]
+
+
+def test_relative_change() -> None:
+    one = np.array([1.0, np.nan, np.inf], np.float32)
+    assert relative_change(one, one) == 0
+    assert relative_change(one, np.array([1.0, 0.0, np.inf], np.float32)) == float("inf")
+    assert relative_change(np.array([2.0]), np.array([1.0])) == 0.5
+    assert relative_change(np.array([1]), np.array([2])) == float("inf")
