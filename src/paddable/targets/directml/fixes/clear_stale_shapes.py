@@ -12,12 +12,13 @@ from paddable.targets.light import graph_at, light_proto
 from paddable.targets.lint import matches_of
 from paddable.targets.new_parts import Parts
 from paddable.targets.rule import Match, Site
+from paddable.targets.view import read_shape
 
 __all__ = ["ClearStaleShapes"]
 
 
 class ClearStaleShapes(Fix):
-    """Forgets recorded shapes that the graph contradicts; the runtime infers them itself.
+    """Replaces recorded shapes that the graph contradicts by what the graph gives.
 
     The values concerned may be outputs of folded nodes, so they are found by name and not by node.
     """
@@ -26,13 +27,12 @@ class ClearStaleShapes(Fix):
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         found = list(matches_of(self.rule, place(view_model(light_proto(model)))))
-        stale: dict[ir.Graph, set[str]] = {}
         for site, match in found:
-            stale.setdefault(graph_at(model, site.view), set()).add(match.value)
-        for graph, names in stale.items():
-            for value in (output for node in graph for output in node.outputs):
-                if value.name in names:
-                    value.shape = None
+            shape = read_shape(site.view.inferred.get(match.value))
+            graph = graph_at(model, site.view)
+            value = next((v for node in graph for v in node.outputs if v.name == match.value), None)
+            if value is not None and shape is not None:
+                value.shape = ir.Shape([None if isinstance(d, str) and d.startswith("unk__") else d for d in shape])
         return ir.passes.PassResult(model, bool(found))
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:

@@ -38,5 +38,5 @@ class ReplaceNegativePad(Fix):
             ],
         )
         grown = parts.integers(node, f"{stem}_pads", [int(max(p, 0)) for p in pads])
-        grow = ir.node("Pad", [crop.outputs[0], grown, *node.inputs[2:]], list(node.attributes.values()))
+        grow = ir.Node("", "Pad", [crop.outputs[0], grown, *node.inputs[2:]], attributes=list(node.attributes.values()))
         parts.replace(node, [crop, grow], [grow.outputs[0]])

@@ -26,10 +26,11 @@ class RewriteConvTranspose(Fix):
         last = parts.integers(node, f"{node.name or 'conv_transpose'}_last_axis", [-1])
         data = ir.node("Unsqueeze", [node.inputs[0], last])
         weight = ir.node("Unsqueeze", [node.inputs[1], last])
-        wide = ir.node(
+        wide = ir.Node(
+            "",
             "ConvTranspose",
             [data.outputs[0], weight.outputs[0], *node.inputs[2:]],
-            [_widened(attribute) for attribute in node.attributes.values()],
+            attributes=[_widened(attribute) for attribute in node.attributes.values()],
         )
         narrow = ir.node("Squeeze", [wide.outputs[0], last])
         parts.replace(node, [data, weight, wide, narrow], [narrow.outputs[0]])
