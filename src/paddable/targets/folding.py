@@ -70,7 +70,7 @@ def _view_graph(
 
 
 def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto) -> None:
-    nested = [node for node in view.nodes if node.proto.attribute and node.subgraphs]
+    nested = [node for node in view.nodes if node.subgraphs]
     if not nested:
         return
     by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
@@ -86,7 +86,7 @@ def _folds(view: GraphView, node: NodeView) -> bool:
         return False
     if node.op == "Shape":
         return view.is_static(node.inputs[0]) or view.is_constant(node.inputs[0])
-    if node.proto.attribute and node.subgraphs:
+    if node.subgraphs:
         return False
     return all(view.is_constant(name) for name in node.inputs if name)
 
@@ -141,10 +141,11 @@ class _Merger:
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
+        self._contents: dict[str, Any] = {}
         self._first: dict[Any, NodeView] = {}
 
     def __call__(self, node: NodeView) -> bool:
-        if node.op in _NEVER_FOLDED or (node.proto.attribute and node.subgraphs):
+        if node.op in _NEVER_FOLDED or (node.subgraphs):
             return False
         attributes = tuple(sorted(a.SerializeToString() for a in node.proto.attribute)) if node.proto.attribute else ()
         key = (node.op, node.domain, attributes, tuple(map(self._identity, node.inputs)), len(node.outputs))
@@ -156,8 +157,12 @@ class _Merger:
         return True
 
     def _identity(self, name: str) -> Any:
-        value = self._view.constant(name) if self._view.is_constant(name) else None
-        return name if value is None else (value.dtype.str, value.shape, value.tobytes())
+        if not self._view.is_constant(name):
+            return name
+        if name not in self._contents:
+            value = self._view.constant(name)
+            self._contents[name] = name if value is None else (value.dtype.str, value.shape, value.tobytes())
+        return self._contents[name]
 
 
 def _constant_attribute(node: NodeView) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ Dim = int | str | None
 """A size, a symbol, or nothing known."""
 
 Array = npt.NDArray[Any]
+
+_WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
 _TYPE_NAMES = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
 
@@ -68,6 +71,8 @@ class NodeView:
     @property
     def subgraphs(self) -> list[onnx.GraphProto]:
         """The bodies of If, Loop and Scan."""
+        if self.op not in _WITH_SUBGRAPHS:
+            return []
         return [part for a in self.proto.attribute for part in ([a.g] if a.HasField("g") else a.graphs)]
 
     def __repr__(self) -> str:
@@ -106,6 +111,10 @@ class GraphView:
         """Nodes that the runtime merges into an equal one (its index) or drops because they do nothing (None)."""
         self.inferred: dict[str, onnx.ValueInfoProto] = {}
         self.annotated: dict[str, onnx.ValueInfoProto] = {}
+        # Asked for many times and slow to read from a message.
+        self._dtypes: dict[str, str | None] = {}
+        self._shapes: dict[str, tuple[Dim, ...] | None] = {}
+        self._static: dict[str, bool] = {}
 
     @cached_property
     def producers(self) -> dict[str, NodeView]:
@@ -130,7 +139,7 @@ class GraphView:
 
     def captured(self, node: NodeView) -> list[str]:
         """Names that the node's subgraphs take from this graph or from outside it."""
-        if not node.proto.attribute:
+        if not node.subgraphs:
             return []
         return [self.resolve(name) for body in node.subgraphs for name in _free_names(body)]
 
@@ -144,7 +153,7 @@ class GraphView:
         """Whether the value is the same at every run: an initializer or folded."""
         if name in self.initializers or name in self.folded:
             return True
-        return self.outer is not None and name not in self.producers and self.outer.is_constant(name)
+        return self.outer is not None and self.outer.is_constant(name)
 
     def constant(self, name: str) -> Array | None:
         """Contents of a constant; None for anything else, and for weights (they are never loaded)."""
@@ -152,37 +161,50 @@ class GraphView:
             return self.folded[name]
         tensor = self.initializers.get(name)
         if tensor is None:
-            return self.outer.constant(name) if self.outer is not None and name not in self.producers else None
+            return self.outer.constant(name) if self.outer is not None and self.outer.is_constant(name) else None
         if tensor.data_location == onnx.TensorProto.EXTERNAL or elements(tensor.dims) > SMALL:
             return None
         return onnx.numpy_helper.to_array(tensor)
 
     def dtype(self, name: str) -> str | None:
         """Element type as ONNX spells it in kernel registries: ``float``, ``int64``; None for a non-tensor."""
+        if name not in self._dtypes:
+            self._dtypes[name] = self._find_dtype(name)
+        return self._dtypes[name]
+
+    def _find_dtype(self, name: str) -> str | None:
         if name in self.initializers:
             return _TYPE_NAMES[self.initializers[name].data_type]
-        for table in (self.inferred, self.annotated):
-            if name in table and table[name].type.HasField("tensor_type"):
-                return _TYPE_NAMES[table[name].type.tensor_type.elem_type]
+        for info in (self.inferred.get(name), self.annotated.get(name)):
+            if info is not None and info.type.HasField("tensor_type"):
+                return _TYPE_NAMES[info.type.tensor_type.elem_type]
         return self.outer.dtype(name) if self.outer is not None else None
 
     def shape(self, name: str) -> tuple[Dim, ...] | None:
         """Inferred shape, completed by the file's own annotation as ONNX Runtime completes it; None if unknown."""
+        if name not in self._shapes:
+            self._shapes[name] = self._find_shape(name)
+        return self._shapes[name]
+
+    def _find_shape(self, name: str) -> tuple[Dim, ...] | None:
         if name in self.initializers:
             return tuple(self.initializers[name].dims)
-        inferred, annotated = read_shape(self.inferred.get(name)), read_shape(self.annotated.get(name))
+        inferred = read_shape(self.inferred.get(name))
+        if inferred is not None and all(isinstance(dim, int) for dim in inferred):
+            return inferred
+        annotated = read_shape(self.annotated.get(name))
         if inferred is None or annotated is None or len(inferred) != len(annotated):
             known = annotated if inferred is None else inferred
             return self.outer.shape(name) if known is None and self.outer is not None else known
-        return tuple(
-            a if isinstance(a, int) else b if isinstance(b, int) else a or b
-            for a, b in zip(inferred, annotated, strict=True)
-        )
+        pairs = zip(inferred, annotated, strict=True)
+        return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a or b for a, b in pairs)
 
     def is_static(self, name: str) -> bool:
         """Whether every dim is a number."""
-        shape = self.shape(name)
-        return shape is not None and all(isinstance(dim, int) for dim in shape)
+        if name not in self._static:
+            shape = self.shape(name)
+            self._static[name] = shape is not None and all(isinstance(dim, int) for dim in shape)
+        return self._static[name]
 
     def in_runtime_order(self) -> list[NodeView]:
         """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf."""
@@ -210,7 +232,7 @@ SMALL = 1024
 
 def elements(dims: Sequence[int]) -> int:
     """Number of elements of a shape."""
-    return int(np.prod(dims, dtype=np.int64))
+    return prod(dims)
 
 
 def read_shape(info: onnx.ValueInfoProto | None) -> tuple[Dim, ...] | None:

@@ -39,12 +39,11 @@ def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None
         if name and not view.is_constant(name):
             return f"input {position} ({name!r}) is computed, and a fused graph needs it as an initializer"
     for name in (*node.inputs, *node.outputs):
-        shape = view.shape(name) if name else ()
-        if shape is None or not all(isinstance(dim, int) for dim in shape):
+        if name and not view.is_static(name):
+            shape = view.shape(name)
             return f"the shape of {name!r} is not static: {'unknown' if shape is None else list(shape)}"
-        is_cpu_input = name in (node.input(position) for position in kernel.cpu_inputs)
-        if 0 in shape and not is_cpu_input:
-            return f"{name!r} has a dim of size 0: {list(shape)}"
+        if name and 0 in (view.shape(name) or ()) and name not in map(node.input, kernel.cpu_inputs):
+            return f"{name!r} has a dim of size 0: {list(view.shape(name) or ())}"
     if kernel.input_count is not None and kernel.input_count != len(node.inputs):
         return f"{node.op} has {len(node.inputs)} inputs, and only {kernel.input_count} can be fused"
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -94,17 +94,15 @@ def _kernel(key: str, since: int, row: dict[str, Any], sets: dict[str, frozenset
     return Kernel(key.split(":")[1], since, types, row["fusable"], cpu_inputs, row.get("inputs"), row.get("query"))
 
 
-def _typed_values(node: NodeView) -> list[tuple[str, str]]:
-    """Each present input and output with the type constraint that the operator's schema gives it."""
-    inputs, outputs = _signature(node.op, node.domain, node.since)
-    pairs = [*zip(node.inputs, _repeat_last(inputs, len(node.inputs)), strict=False)]
-    pairs += zip(node.outputs, _repeat_last(outputs, len(node.outputs)), strict=False)
-    return [(name, constraint) for name, constraint in pairs if name]
+def _typed_values(node: NodeView) -> Iterator[tuple[str, str]]:
+    """Each present input and output with the type constraint that the operator's schema gives it.
 
-
-def _repeat_last(constraints: Sequence[str], count: int) -> list[str]:
-    """Variadic operators repeat their last parameter."""
-    return [*constraints, *constraints[-1:] * (count - len(constraints))]
+    Variadic operators repeat their last parameter.
+    """
+    for names, constraints in zip((node.inputs, node.outputs), _signature(node.op, node.domain, node.since), strict=True):
+        for position, name in enumerate(names):
+            if name and constraints:
+                yield name, constraints[min(position, len(constraints) - 1)]
 
 
 @cache

@@ -116,7 +116,7 @@ def place(view: GraphView) -> Placement:
     refused.update(_shape_chain_refusals(cpu_preferred(view, kernels, order)))
     # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph it stands in.
     # The bodies themselves are fused again.
-    has_subgraph = any(node.proto.attribute and node.subgraphs for node in order)
+    has_subgraph = any(node.subgraphs for node in order)
     unfused: dict[int, str | None] = {}
     for node in order:
         if node.index not in refused:

@@ -52,7 +52,7 @@ class SubgraphBlocksFusion(TargetRule):
 
     def check(self, site: Site) -> Iterator[Match]:
         for node in site.view.nodes:
-            if node.proto.attribute and node.subgraphs:
+            if node.subgraphs:
                 what = f"{node.op} turns fusion off for the {len(site.view.nodes)} nodes of its graph"
                 yield Match(
                     what, "inline the branch that is taken, or write the loop without control flow", node, fixable=False
