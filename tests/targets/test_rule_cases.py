@@ -7,25 +7,26 @@ import pytest
 
 from paddable.targets.directml.placement import place
 from paddable.targets.directml.rules import RULES
+from paddable.targets.directml.site import DirectMLRule, sites
 from paddable.targets.folding import view_model
 from paddable.targets.lint import matches_of
-from paddable.targets.rule import Match, TargetRule
+from paddable.targets.rule import Match
 
 VALID = [pytest.param(rule, text, id=f"{rule.name}-{i}") for rule in RULES for i, text in enumerate(rule.VALID)]
 INVALID = [pytest.param(rule, text, id=f"{rule.name}-{i}") for rule in RULES for i, text in enumerate(rule.INVALID)]
 
 
-def matches(rule: TargetRule, text: str) -> list[Match]:
-    return [match for _, match in matches_of(rule, place(view_model(onnx.parser.parse_model(text))))]
+def matches(rule: DirectMLRule, text: str) -> list[Match]:
+    return [match for _, match in matches_of(rule, sites(place(view_model(onnx.parser.parse_model(text)))))]
 
 
 @pytest.mark.parametrize(("rule", "text"), VALID)
-def test_silent(rule: TargetRule, text: str) -> None:
+def test_silent(rule: DirectMLRule, text: str) -> None:
     assert matches(rule, text) == []
 
 
 @pytest.mark.parametrize(("rule", "text"), INVALID)
-def test_speaks(rule: TargetRule, text: str) -> None:
+def test_speaks(rule: DirectMLRule, text: str) -> None:
     found = matches(rule, text)
     assert found
     assert all(match.what and match.remedy and not match.what.endswith(".") for match in found)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from paddable.errors import Refused
-from paddable.targets.fix import Fix
 
 __all__ = ["FixReport", "Runner", "apply_fixes"]
 
@@ -28,8 +27,8 @@ class FixReport:
     """What happened.
 
     Attributes:
-        applied: names of the fixes that changed the model, with the largest relative change of an output (None: unchecked).
-        refused: names of the fixes that were not applied, and why.
+        applied: names of the fixes that changed the model, with the largest relative change of an output (None:
+        unchecked). refused: names of the fixes that were not applied, and why.
     """
 
     applied: dict[str, float | None] = field(default_factory=dict)
@@ -38,7 +37,7 @@ class FixReport:
 
 def apply_fixes(
     model: ir.Model,
-    fixes: Sequence[Fix],
+    fixes: Sequence[ir.passes.PassBase],
     runner: Runner | None = None,
     feeds: Sequence[Mapping[str, Array]] = (),
 ) -> tuple[ir.Model, FixReport]:
@@ -56,20 +55,26 @@ def apply_fixes(
     report = FixReport()
     reference = [runner(model, feed) for feed in feeds] if runner else []
     for fix in fixes:
+        name = name_of(fix)
         try:
             result = fix(model.clone())
         except (Refused, ir.passes.PassError) as error:
-            report.refused[fix.name] = str(error.__cause__ or error)
+            report.refused[name] = str(error.__cause__ or error)
             continue
         if not result.modified:
             continue
         change = _largest_change(result.model, reference, runner, feeds) if runner and feeds else None
         if change is not None and not change <= TOLERANCE:
-            report.refused[fix.name] = f"it would change the outputs by {change:.1e} of scale"
+            report.refused[name] = f"it would change the outputs by {change:.1e} of scale"
             continue
-        report.applied[fix.name] = change
+        report.applied[name] = change
         model = result.model
     return model, report
+
+
+def name_of(fix: ir.passes.PassBase) -> str:
+    """What a fix does, from its class name: ``drop allowzero``."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in type(fix).__name__).strip()
 
 
 def _largest_change(

@@ -127,17 +127,19 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
         nothing = view.dtype(node.inputs[0]) == name
     elif node.op in _NEUTRAL:
         value = view.constant(node.inputs[1])
-        nothing = value is not None and value.size == 1 and value.ndim <= 1 and value.item() == _NEUTRAL[node.op]
+        rank = len(view.shape(node.inputs[0]) or ())
+        scalar = value.item() if value is not None and value.size == 1 and value.ndim <= rank else None
+        nothing = scalar is not None and scalar == _NEUTRAL[node.op]
     else:
         nothing = node.op == "Identity"
     if nothing:
         view.alias[node.outputs[0]] = node.inputs[0]
         view.merged[node.index] = None
-    return nothing
+    return bool(nothing)
 
 
 class _Merger:
-    """Finds nodes equal to an earlier one: same operator, attributes and inputs, small constants compared by contents."""
+    """Finds nodes equal to an earlier one: same operator, attributes and inputs (small constants by contents)."""
 
     def __init__(self, view: GraphView) -> None:
         self._view = view

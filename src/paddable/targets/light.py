@@ -18,7 +18,12 @@ def light_proto(model: ir.Model) -> onnx.ModelProto:
             tensor = value.const_value
             if tensor is not None and tensor.size > SMALL:
                 value.const_value = ir.ExternalTensor(
-                    "absent", None, None, tensor.dtype, shape=tensor.shape, name=value.name or ""
+                    "absent",
+                    None,
+                    None,
+                    tensor.dtype,
+                    shape=ir.Shape(list(tensor.shape.numpy())),
+                    name=value.name or "",
                 )
     return ir.to_proto(copy)
 

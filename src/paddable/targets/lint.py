@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import onnx
 import onnx_ir as ir
 
 from paddable.findings import Finding
 from paddable.graph import trace
-from paddable.targets.directml.placement import Placement
-from paddable.targets.rule import Match, Site, TargetRule
+from paddable.graph.lint.rule import BaseRule
+from paddable.targets.rule import Match, TargetRule
 
 __all__ = ["findings_of", "matches_of"]
 
 
-def matches_of(rule: TargetRule, placement: Placement) -> Iterator[tuple[Site, Match]]:
+SiteT = TypeVar("SiteT")
+
+
+def matches_of(rule: TargetRule[SiteT], sites: Sequence[SiteT]) -> Iterator[tuple[SiteT, Match]]:
     """Each match of a rule, in the main graph and in every subgraph."""
-    for part in placement.walk():
-        site = Site(part.view, part)
+    for site in sites:
         for match in rule.check(site):
             yield site, match
 
 
-def findings_of(rules: Sequence[TargetRule], placement: Placement) -> list[Finding]:
-    """What the rules say about a graph, errors first, each group in the order of the graph."""
-    found = [_finding(rule, match) for rule in rules for _, match in matches_of(rule, placement)]
+def findings_of(rules: Sequence[TargetRule[SiteT]], sites: Sequence[SiteT]) -> list[Finding]:
+    """What the rules say about a graph: errors first, then by code, then in the order of the graph."""
+    found = [_finding(rule, match) for rule in rules for _, match in matches_of(rule, sites)]
     return sorted(found, key=lambda finding: ("error", "warning", "note").index(finding.severity))
 
 
-def _finding(rule: TargetRule, match: Match) -> Finding:
+def _finding(rule: BaseRule, match: Match) -> Finding:
     origin = _trace(match.node.proto) if match.node is not None else None
     return Finding(
         code=rule.code,

@@ -34,7 +34,7 @@ class Parts:
         return value
 
     def replace(self, node: ir.Node, new_nodes: Sequence[ir.Node], new_outputs: Sequence[ir.Value]) -> None:
-        """Put new nodes in the place of one: its outputs keep names, types and readers, its trace goes to the new nodes."""
+        """Put new nodes in the place of one: outputs keep names, types and readers; the trace is copied."""
         assert isinstance(node.graph, ir.Graph)
         for new in new_nodes:
             new.metadata_props.update(node.metadata_props)

@@ -46,9 +46,9 @@ def put_back(node: ir.Node, changed: onnx.ModelProto, parts: Parts) -> None:
             mapping[value] = parts.constant(node, value.name or "constant", value.const_value.numpy())
     new_nodes = list(model.graph)
     for new in new_nodes:
-        for index, value in enumerate(new.inputs):
-            if value in mapping:
-                new.replace_input_with(index, mapping[value])
+        for index, given in enumerate(new.inputs):
+            if given in mapping:
+                new.replace_input_with(index, mapping[given])
     results = {value.name: value for value in model.graph.outputs}
     new_outputs = [results.get(value.name) or ir.Value() for value in node.outputs]
     model.graph.outputs.clear()

@@ -12,7 +12,6 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import onnx
 
@@ -25,7 +24,7 @@ Array = npt.NDArray[Any]
 
 _WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
-_TYPE_NAMES = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
+_TYPE_NAMES: dict[int, str] = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
 
 
 class NodeView:

@@ -1,6 +1,7 @@
 """Pack a dump of DirectML's kernel registry into the table that the placement model reads.
 
-    python -m paddable.targets.directml.compile_table KERNELS.json FUSION.json > src/paddable/targets/directml/kernels.json
+    python -m paddable.targets.directml.compile_table KERNELS.json FUSION.json >
+    src/paddable/targets/directml/kernels.json
 
 ``KERNELS.json`` holds what ``onnxruntime_pybind11_state.get_all_opkernel_def()`` says on a real onnxruntime-directml;
 ``FUSION.json`` holds, for each operator and start version, what the provider's registration declares: whether the

@@ -1,7 +1,8 @@
 """Shape chains: nodes that DirectML could run and ONNX Runtime keeps on the CPU to avoid a copy.
 
-The walk starts at the readers of outputs that live in CPU memory (Shape, Size) and follows every node that reads nothing
-but such values, graph inputs and small initializers (`GetCpuPreferredNodes` in onnxruntime's ``fallback_cpu_capability.cc``).
+The walk starts at the readers of outputs that live in CPU memory (Shape, Size) and follows every node that reads
+nothing but such values, graph inputs and small initializers (`GetCpuPreferredNodes` in onnxruntime's
+``fallback_cpu_capability.cc``).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How the nodes that DirectML runs are gathered into fused graphs, and what keeps a node out of one.
 
-Mirrors the provider's own partitioner (``GraphPartitioner.cpp``, onnxruntime 1.24): nodes are visited in runtime order; a
-node joins the open islands of its inputs and merges them; a node that cannot be fused closes the islands it reads from.
+Mirrors the provider's own partitioner (``GraphPartitioner.cpp``, onnxruntime 1.24): nodes are visited in runtime
+order; a node joins the open islands of its inputs and merges them; a node that cannot be fused closes the islands it
+reads from.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DirectML's kernel registry: which operator, from which version, with which types (dumped from onnxruntime-directml 1.24.4)."""
+"""DirectML's kernel registry, dumped from onnxruntime-directml 1.24.4: operators, versions, types."""
 
 from __future__ import annotations
 
@@ -99,7 +99,9 @@ def _typed_values(node: NodeView) -> Iterator[tuple[str, str]]:
 
     Variadic operators repeat their last parameter.
     """
-    for names, constraints in zip((node.inputs, node.outputs), _signature(node.op, node.domain, node.since), strict=True):
+    for names, constraints in zip(
+        (node.inputs, node.outputs), _signature(node.op, node.domain, node.since), strict=True
+    ):
         for position, name in enumerate(names):
             if name and constraints:
                 yield name, constraints[min(position, len(constraints) - 1)]

@@ -3,8 +3,8 @@
     placement = place(view_model(onnx.load(path, load_external_data=False)))
     print(placement)
 
-Facts: the kernel registry of onnxruntime-directml 1.24.4 (identical in onnxruntime-windowsml 1.30) and the provider's own
-partitioning rules; see ``docs/targets/directml.md``.
+Facts: the kernel registry of onnxruntime-directml 1.24.4 (identical in onnxruntime-windowsml 1.30) and the provider's
+own partitioning rules; see ``docs/targets/directml.md``.
 """
 
 from __future__ import annotations
@@ -95,9 +95,10 @@ class Placement:
 
     def __str__(self) -> str:
         ops = ", ".join(f"{count} {op}" for op, count in Counter(p.node.op for p in self.cpu_nodes).most_common())
+        fused = sum(len(island.nodes) for island in self.islands)
         return (
-            f"{len(self.nodes)} nodes: {sum(len(island.nodes) for island in self.islands)} in {len(self.islands)} fused "
-            f"graphs, {len(self.kernels)} DirectML kernels of their own, {len(self.cpu_nodes)} on the CPU"
+            f"{len(self.nodes)} nodes: {fused} in {len(self.islands)} fused graphs, "
+            f"{len(self.kernels)} DirectML kernels of their own, {len(self.cpu_nodes)} on the CPU"
             f"{f' ({ops})' if ops else ''}; {len(self.copies)} copies a run"
         )
 
@@ -114,22 +115,27 @@ def place(view: GraphView) -> Placement:
         if reason is not None:
             refused[node.index] = reason
     refused.update(_shape_chain_refusals(cpu_preferred(view, kernels, order)))
-    # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph it stands in.
-    # The bodies themselves are fused again.
-    has_subgraph = any(node.subgraphs for node in order)
-    unfused: dict[int, str | None] = {}
-    for node in order:
-        if node.index not in refused:
-            blocked = "an If, Loop or Scan in this graph turns fusion off" if has_subgraph else None
-            unfused[node.index] = blocked or why_not_fused(view, node, kernels[node.index])
-    islands = gather_islands(order, {index for index, why in unfused.items() if why is None})
-    placed = [_placed(node, refused.get(node.index), unfused.get(node.index)) for node in order]
-    on_gpu = {index: kernels[index] for index in unfused}
-    return Placement(view, placed, islands, _copies(view, order, on_gpu), _place_subgraphs(view, order))
+    on_gpu = {node.index: kernels[node.index] for node in order if node.index not in refused}
+    unfused = _why_unfused(view, order, on_gpu)
+    return Placement(
+        view,
+        [_placed(node, refused.get(node.index), unfused.get(node.index)) for node in order],
+        gather_islands(order, {index for index, why in unfused.items() if why is None}),
+        _copies(view, order, on_gpu),
+        {index: [place(inner) for inner in views] for index, views in view.inner.items()},
+    )
+
+
+def _why_unfused(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> dict[int, str | None]:
+    # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph that it
+    # stands in. The bodies themselves are fused again.
+    if any(node.subgraphs for node in order):
+        return dict.fromkeys(on_gpu, "an If, Loop or Scan in this graph turns fusion off")
+    return {node.index: why_not_fused(view, node, on_gpu[node.index]) for node in order if node.index in on_gpu}
 
 
 def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[Reason, str] | None]:
-    """The registered kernel, and why it is not used: both, when a support query or the device refuses a known kernel."""
+    """The registered kernel, and why it is not used; both, when a known kernel is refused."""
     table = registry()
     kernel = table.find(node)
     if kernel is None:
@@ -158,7 +164,7 @@ def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[
 
 def _shape_chain_refusals(indices: set[int]) -> dict[int, tuple[Reason, str]]:
     why = "shape arithmetic on values that live in CPU memory: ONNX Runtime keeps it there"
-    return {index: ("shape chain", why) for index in indices}
+    return dict.fromkeys(indices, ("shape chain", why))
 
 
 def _placed(node: NodeView, refused: tuple[Reason, str] | None, unfused: str | None) -> NodePlacement:
@@ -182,9 +188,3 @@ def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -
 
 def _reads_on_cpu(kernel: Kernel | None, position: int) -> bool:
     return kernel is None or position in kernel.cpu_inputs
-
-
-def _place_subgraphs(view: GraphView, order: list[NodeView]) -> dict[int, list[Placement]]:
-    return {
-        node.index: [place(inner) for inner in view.inner[node.index]] for node in order if node.index in view.inner
-    }

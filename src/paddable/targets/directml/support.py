@@ -1,7 +1,7 @@
 """The provider's support queries: forms of an operator that its kernel refuses, so that the node falls to the CPU.
 
-Read in the provider's source (onnxruntime main of 2025-10-23); several were seen on 1.24.4. One function for each query;
-it returns why the form is refused, or None.
+Read in the provider's source (onnxruntime main of 2025-10-23); several were seen on 1.24.4. One function for each
+query; it returns why the form is refused, or None.
 """
 
 from __future__ import annotations

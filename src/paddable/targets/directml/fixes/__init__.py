@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.fixes.clear_stale_shapes import ClearStaleShapes
 from paddable.targets.directml.fixes.convert_opset import ConvertOpset
 from paddable.targets.directml.fixes.drop_allowzero import DropAllowzero
@@ -11,7 +12,6 @@ from paddable.targets.directml.fixes.replace_negative_pad import ReplaceNegative
 from paddable.targets.directml.fixes.replace_split_with_slices import ReplaceSplitWithSlices
 from paddable.targets.directml.fixes.rewrite_conv_transpose import RewriteConvTranspose
 from paddable.targets.directml.fixes.split_variadic import SplitVariadic
-from paddable.targets.fix import Fix
 
 __all__ = ["FIXES"]
 

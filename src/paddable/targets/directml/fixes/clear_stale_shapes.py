@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.placement import place
 from paddable.targets.directml.rules.stale_static_shape import StaleStaticShape
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site, sites
 from paddable.targets.folding import view_model
 from paddable.targets.light import graph_at, light_proto
 from paddable.targets.lint import matches_of
 from paddable.targets.new_parts import Parts
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import read_shape
 
 __all__ = ["ClearStaleShapes"]
@@ -26,7 +27,7 @@ class ClearStaleShapes(Fix):
     rule = StaleStaticShape()
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
-        found = list(matches_of(self.rule, place(view_model(light_proto(model)))))
+        found = list(matches_of(self.rule, sites(place(view_model(light_proto(model))))))
         for site, match in found:
             shape = read_shape(site.view.inferred.get(match.value))
             graph = graph_at(model, site.view)

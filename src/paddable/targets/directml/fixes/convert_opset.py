@@ -9,15 +9,16 @@ import onnx_ir as ir
 from onnx.version_converter import convert_version
 
 from paddable.errors import Refused
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.placement import place
 from paddable.targets.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot, sweet_spot
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site, sites
 from paddable.targets.folding import view_model
 from paddable.targets.light import graph_at, light_proto
 from paddable.targets.lint import matches_of
 from paddable.targets.new_parts import Parts
 from paddable.targets.one_node import cut_out, put_back
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["ConvertOpset"]
@@ -28,15 +29,15 @@ _ONLY_TYPES_CHANGED = frozenset({"ConstantOfShape"})  # between 9 and 21; ONNX's
 class ConvertOpset(Fix):
     """Converts a model to the opset that has the most kernels, node by node with ONNX's own converter.
 
-    Nodes whose version is the same in both opsets are not touched. Refuses, and changes nothing, where an operator cannot
-    be expressed in the older opset.
+    Nodes whose version is the same in both opsets are not touched. Refuses, and changes nothing, where an operator
+    cannot be expressed in the older opset.
     """
 
     rule = OpsetOutsideSweetSpot()
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         view = view_model(light_proto(model))
-        if not any(match.fixable for _, match in matches_of(self.rule, place(view))):
+        if not any(match.fixable for _, match in matches_of(self.rule, sites(place(view)))):
             return ir.passes.PassResult(model, False)
         target = sweet_spot(view)
         changed = [

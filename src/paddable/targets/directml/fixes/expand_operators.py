@@ -5,11 +5,12 @@ from __future__ import annotations
 import onnx_ir as ir
 from onnx.inliner import inline_selected_functions
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.rules.operator_without_kernel import OperatorWithoutKernel
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
 from paddable.targets.one_node import cut_out, put_back
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 
 __all__ = ["ExpandOperators"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.rules.negative_pad import NegativePad
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 
 __all__ = ["ReplaceNegativePad"]
 

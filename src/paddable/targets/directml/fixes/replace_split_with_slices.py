@@ -6,10 +6,11 @@ from itertools import accumulate
 
 import onnx_ir as ir
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.rules.glu_as_split import GluAsSplit, split_sizes
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 
 __all__ = ["ReplaceSplitWithSlices"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 
 __all__ = ["RewriteConvTranspose"]
 

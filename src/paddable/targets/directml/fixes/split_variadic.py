@@ -6,10 +6,11 @@ import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
+from paddable.targets.directml.fix import Fix
 from paddable.targets.directml.rules.variadic_arithmetic import VariadicArithmetic
-from paddable.targets.fix import Fix
+from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
-from paddable.targets.rule import Match, Site
+from paddable.targets.rule import Match
 
 __all__ = ["SplitVariadic"]
 

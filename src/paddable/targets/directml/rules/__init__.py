@@ -31,11 +31,11 @@ from paddable.targets.directml.rules.type_without_kernel import TypeWithoutKerne
 from paddable.targets.directml.rules.variadic_arithmetic import VariadicArithmetic
 from paddable.targets.directml.rules.where_as_mask import WhereAsMask
 from paddable.targets.directml.rules.zero_size_dim import ZeroSizeDim
-from paddable.targets.rule import TargetRule
+from paddable.targets.directml.site import DirectMLRule
 
 __all__ = ["RULES"]
 
-RULES: tuple[TargetRule, ...] = (
+RULES: tuple[DirectMLRule, ...] = (
     ReshapeMinusOneWithAllowzero(),
     GluAsSplit(),
     StaleStaticShape(),

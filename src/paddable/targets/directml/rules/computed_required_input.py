@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import NodeView
 
 __all__ = ["ComputedRequiredInput"]
 
 
-class ComputedRequiredInput(TargetRule):
+class ComputedRequiredInput(DirectMLRule):
     """## What it does
     Finds inputs that a fused graph needs as initializers and that the graph computes: target shapes, slice bounds,
     pads, axes.

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["ConvTransposeOutputPadding"]
 
 
-class ConvTransposeOutputPadding(TargetRule):
+class ConvTransposeOutputPadding(DirectMLRule):
     """## What it does
     Finds a one-dimensional ConvTranspose with the attribute ``output_padding``, even ``[0]``.
 
     ## Why is this bad
-    DirectML's shape inference demands at least two numbers and stops at session creation with 80070057. The dynamo exporter
-    always writes the attribute, TorchScript's only when it is not zero. Mended in onnxruntime-windowsml 1.30.
+    DirectML's shape inference demands at least two numbers and stops at session creation with 80070057. The dynamo
+    exporter always writes the attribute, TorchScript's only when it is not zero. Mended in onnxruntime-windowsml
+    1.30.
 
     ## Example
     ``ConvTranspose <strides=[4], output_padding=[0]> (x, w)`` with ``w`` of rank 3
@@ -24,7 +27,8 @@ class ConvTransposeOutputPadding(TargetRule):
     No ``output_padding``; where it is not zero, the two-dimensional form with a second spatial axis of size 1.
 
     ## Fix safety
-    Exact: ``[0]`` is the default and is dropped; any other becomes the two-dimensional form, which sums the same products.
+    Exact: ``[0]`` is the default and is dropped; any other becomes the two-dimensional form, which sums the same
+    products.
     """
 
     code = "DML104"
@@ -59,7 +63,7 @@ class ConvTransposeOutputPadding(TargetRule):
             padding = node.attribute("output_padding")
             if padding is not None and len(padding) == 1:
                 yield Match(
-                    f"a one-dimensional ConvTranspose with output_padding {list(padding)}: session creation fails (80070057)",
+                    f"one-dimensional with output_padding {list(padding)}: session creation fails (80070057)",
                     "drop the attribute" if padding[0] == 0 else "use the two-dimensional form",
                     node,
                 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["CopyBetweenProviders"]
 
 
-class CopyBetweenProviders(TargetRule):
+class CopyBetweenProviders(DirectMLRule):
     """## What it does
     Finds values that cross between CPU and GPU memory at every run.
 
@@ -56,6 +58,6 @@ class CopyBetweenProviders(TargetRule):
         copies = site.placement.copies
         if copies:
             back = sum(copy.to_cpu for copy in copies)
-            what = f"{len(copies)} values are copied at each run, {back} of them to the CPU; the first is {copies[0].value!r}"
+            what = f"{len(copies)} values are copied at each run, {back} to the CPU; the first is {copies[0].value!r}"
             node = site.view.producers.get(copies[0].value)
             yield Match(what, "see which nodes run on the CPU and why", node, value=copies[0].value, fixable=False)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["DoubleValues"]
 
 
-class DoubleValues(TargetRule):
+class DoubleValues(DirectMLRule):
     """## What it does
     Finds values of type double.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["DynamicQuantisationOfRagged"]
 
 
-class DynamicQuantisationOfRagged(TargetRule):
+class DynamicQuantisationOfRagged(DirectMLRule):
     """## What it does
     Finds DynamicQuantizeLinear and its fused forms on values with a free or padded axis.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["GatherOutOfRange"]
 
 
-class GatherOutOfRange(TargetRule):
+class GatherOutOfRange(DirectMLRule):
     """## What it does
     Finds a Gather with a constant index outside the axis.
 
@@ -50,7 +52,7 @@ class GatherOutOfRange(TargetRule):
             if indices is None or not indices.size or not isinstance(size, int):
                 continue
             if indices.min() < -size or indices.max() >= size:
-                what = f"indices from {indices.min()} to {indices.max()} on an axis of {size}: DirectML reads past it without an error"
+                what = f"indices from {indices.min()} to {indices.max()} on an axis of {size}: read without an error"
                 yield Match(
                     what, "keep every index within the axis", node, axis=node.attribute("axis", 0), fixable=False
                 )

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["GluAsSplit", "split_sizes"]
 
 
-class GluAsSplit(TargetRule):
+class GluAsSplit(DirectMLRule):
     """## What it does
     Finds a gated linear unit written as Split, Sigmoid of one half, product with the other half.
 
     ## Why is this bad
-    In a fused graph the provider takes the product for a Swish without looking at which output of the Split it reads: it
-    returns ``q * sigmoid(q)`` in place of ``p * sigmoid(q)``. Nothing fails; the answer is wrong. ONNX Runtime's own
-    optimiser has no part in it. A Sigmoid of a Split's half that is a graph output stops at session creation (80070057).
+    In a fused graph the provider takes the product for a Swish without looking at which output of the Split it reads:
+    it returns ``q * sigmoid(q)`` in place of ``p * sigmoid(q)``. Nothing fails; the answer is wrong. ONNX Runtime's
+    own optimiser has no part in it. A Sigmoid of a Split's half that is a graph output stops at session creation
+    (80070057).
 
     ## Example
     ``p, q = Split(x)``; ``y = Mul(p, Sigmoid(q))``

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import onnx
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import GraphView
 
 __all__ = ["MaskOverflowsHalf"]
 
 
-class MaskOverflowsHalf(TargetRule):
+class MaskOverflowsHalf(DirectMLRule):
     """## What it does
     Finds a mask constant that is finite in float and infinite in half, cast to half or stored so.
 

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import onnx
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import NodeView
 
 __all__ = ["OperatorWithoutKernel"]
 
 
-class OperatorWithoutKernel(TargetRule):
+class OperatorWithoutKernel(DirectMLRule):
     """## What it does
     Finds operators that DirectML has no kernel for in any version.
 
@@ -75,4 +77,4 @@ def is_expandable(node: NodeView) -> bool:
         schema = onnx.defs.get_schema(node.op, node.since, node.domain)
     except onnx.defs.SchemaError:
         return False
-    return bool(schema.has_function or schema.has_context_dependent_function)
+    return bool(getattr(schema, "has_function", False) or getattr(schema, "has_context_dependent_function", False))

@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 import onnx
 
+from paddable.graph.lint.rule import measured
 from paddable.targets.directml.kernels import registry
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["OpsetOutsideSweetSpot", "sweet_spot"]
 
 
-class OpsetOutsideSweetSpot(TargetRule):
+class OpsetOutsideSweetSpot(DirectMLRule):
     """## What it does
     Finds operators that have a DirectML kernel, but not for the version that the model's opset selects.
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import Dim, NodeView
 
 __all__ = ["PoolingDiffers"]
 
 
-class PoolingDiffers(TargetRule):
+class PoolingDiffers(DirectMLRule):
     """## What it does
     Finds pooling that DirectML computes differently: MaxPool with ``ceil_mode`` whose last window starts past the
     input, RoiAlign with mode max.
@@ -55,12 +57,12 @@ class PoolingDiffers(TargetRule):
                 yield Match("mode max gives other values than the CPU, silently", "use mode avg", node, fixable=False)
         for node in site.on_directml("MaxPool"):
             if node.attribute("ceil_mode", 0) and _has_extra_window(site.view.shape(node.inputs[0]), node):
-                what = "ceil_mode makes a last window that starts past the input: other shape and values than the CPU, silently"
+                what = "ceil_mode makes a last window past the input: other shape and values than the CPU, silently"
                 yield Match(what, "use ceil_mode 0 and explicit pads", node, fixable=False)
 
 
 def _has_extra_window(shape: tuple[Dim, ...] | None, node: NodeView) -> bool:
-    """Whether rounding up yields a window that ONNX drops because it lies in the end padding; unknown sizes may have one."""
+    """Whether rounding up yields a window that starts in the end padding; unknown sizes may have one."""
     kernel = node.attribute("kernel_shape")
     rank = len(kernel)
     strides, pads = node.attribute("strides", [1] * rank), node.attribute("pads", [0] * 2 * rank)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["PositionsInHalf"]
 
 
-class PositionsInHalf(TargetRule):
+class PositionsInHalf(DirectMLRule):
     """## What it does
     Finds lengths and positions computed in half: CumSum, Range or ReduceSum of ones in float16.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["QuantisedFormFails"]
 
 
-class QuantisedFormFails(TargetRule):
+class QuantisedFormFails(DirectMLRule):
     """## What it does
     Finds QuantizeLinear and DequantizeLinear of opset 21 with a scale per channel, and QLinearMatMul of uint8 with
     float16 scales.
@@ -33,7 +35,7 @@ class QuantisedFormFails(TargetRule):
     severity = "error"
     evidence = (
         measured(
-            "onnxruntime-directml 1.24.4; the pair per axis is mended in onnxruntime-windowsml 1.30, where blocked scales went wrong"
+            "onnxruntime-directml 1.24.4; onnxruntime-windowsml 1.30 runs the pair per axis, and blocked scales wrongly"
         ),
     )
     VALID = (

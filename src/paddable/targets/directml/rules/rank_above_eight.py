@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["RankAboveEight"]
 
 
-class RankAboveEight(TargetRule):
+class RankAboveEight(DirectMLRule):
     """## What it does
     Finds values of more than 8 axes.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["RecurrentIsland"]
 
 
-class RecurrentIsland(TargetRule):
+class RecurrentIsland(DirectMLRule):
     """## What it does
     Counts LSTM, GRU and RNN, which DirectML runs and never fuses.
 
@@ -49,5 +51,6 @@ class RecurrentIsland(TargetRule):
     def check(self, site: Site) -> Iterator[Match]:
         nodes = [node for op in ("LSTM", "GRU", "RNN") for node in site.on_directml(op)]
         if nodes:
-            what = f"{len(nodes)} recurrent nodes are kernels of their own; the rest is cut into {len(site.placement.islands)} fused graphs"
+            islands = len(site.placement.islands)
+            what = f"{len(nodes)} recurrent nodes are kernels of their own, beside {islands} fused graphs"
             yield Match(what, "nothing to do: they run on DirectML", nodes[0], fixable=False)

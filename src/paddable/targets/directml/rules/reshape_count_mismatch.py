@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import Dim, elements
 
 __all__ = ["ReshapeCountMismatch"]
 
 
-class ReshapeCountMismatch(TargetRule):
+class ReshapeCountMismatch(DirectMLRule):
     """## What it does
     Finds a Reshape to a constant shape whose number of elements is not that of its input.
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured, reported
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import GraphView
 
 __all__ = ["ReshapeMinusOneWithAllowzero"]
 
 
-class ReshapeMinusOneWithAllowzero(TargetRule):
+class ReshapeMinusOneWithAllowzero(DirectMLRule):
     """## What it does
     Finds a Reshape with ``allowzero=1`` whose target shape holds a -1.
 
     ## Why is this bad
-    With ``allowzero=1`` DirectML takes the target as it stands, so that -1 becomes a dim of 4294967295. A graph with free
-    dims stops at the first run with 8007023E, a static one at session creation with 80070057. The CPU accepts it.
-    PyTorch's dynamo exporter writes ``allowzero=1`` on every ``view``, ``reshape``, ``flatten`` and ``unflatten``.
+    With ``allowzero=1`` DirectML takes the target as it stands, so that -1 becomes a dim of 4294967295. A graph with
+    free dims stops at the first run with 8007023E, a static one at session creation with 80070057. The CPU accepts
+    it. PyTorch's dynamo exporter writes ``allowzero=1`` on every ``view``, ``reshape``, ``flatten`` and
+    ``unflatten``.
 
     ## Example
     ``Reshape <allowzero=1> (x, [1, -1, 4, 8])``
@@ -33,6 +36,7 @@ class ReshapeMinusOneWithAllowzero(TargetRule):
     code = "DML101"
     name = "reshape-minus-one-with-allowzero"
     severity = "error"
+    supersedes = ("SHP102",)
     evidence = (
         measured("onnxruntime-directml 1.24.4 and onnxruntime-windowsml 1.30.0: eight dynamo exports failed there"),
         reported("microsoft/onnxscript#2346, the change that made the exporter write allowzero"),

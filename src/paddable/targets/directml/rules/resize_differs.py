@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["ResizeDiffers"]
 
 
-class ResizeDiffers(TargetRule):
+class ResizeDiffers(DirectMLRule):
     """## What it does
     Finds forms of Resize that DirectML refuses at session creation or computes differently.
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 from paddable.targets.view import Dim, read_shape
 
 __all__ = ["StaleStaticShape"]
 
 
-class StaleStaticShape(TargetRule):
+class StaleStaticShape(DirectMLRule):
     """## What it does
     Finds a value whose recorded shape states a size that the graph contradicts: another number, or a free dim.
 
     ## Why is this bad
-    The CPU provider warns and goes on; DirectML trusts the annotation and stops with 80070057. Exporters leave such shapes
-    behind: dynamo annotates an LSTM's output with the sizes of the example, TorchScript the output of a flatten.
+    The CPU provider warns and goes on; DirectML trusts the annotation and stops with 80070057. Exporters leave such
+    shapes behind: dynamo annotates an LSTM's output with the sizes of the example, TorchScript the output of a
+    flatten.
 
     ## Example
     ``float[1, 5, 12] y = LSTM(x)`` with ``x`` of shape ``[1, T, 8]``

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, measured
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["TypeWithoutKernel"]
 
 
-class TypeWithoutKernel(TargetRule):
+class TypeWithoutKernel(DirectMLRule):
     """## What it does
     Finds nodes whose element type DirectML's kernel does not take, other than 64-bit Mod and double (DTY101,
     DTY102).

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.targets.rule import Match, Site, TargetRule, reported
+from paddable.graph.lint.rule import reported
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
 
 __all__ = ["ZeroSizeDim"]
 
 
-class ZeroSizeDim(TargetRule):
+class ZeroSizeDim(DirectMLRule):
     """## What it does
     Finds values with an axis of size 0, such as an empty cache.
 

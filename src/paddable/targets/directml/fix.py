@@ -1,4 +1,4 @@
-"""What a fix is: an onnx_ir pass that starts from the matches of its rule and leaves none that it could have repaired."""
+"""What a fix is: an onnx_ir pass that starts from its rule's matches and leaves none that it can repair."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import ClassVar
 import onnx_ir as ir
 
 from paddable.targets.directml.placement import place
+from paddable.targets.directml.site import DirectMLRule, Site, sites
 from paddable.targets.folding import view_model
 from paddable.targets.light import graph_at, light_proto
 from paddable.targets.lint import matches_of
 from paddable.targets.new_parts import Parts
-from paddable.targets.rule import Match, Site, TargetRule
+from paddable.targets.rule import Match
 
 __all__ = ["Fix"]
 
@@ -25,13 +26,7 @@ class Fix(ir.passes.InPlacePass):
     Requires: a checked model. Ensures: no match of the rule is left that the fix can repair; outputs keep their names.
     """
 
-    rule: ClassVar[TargetRule]
-
-    @property
-    def name(self) -> str:
-        """What the fix does, from its class name: ``drop allowzero``."""
-        words = "".join(f" {c.lower()}" if c.isupper() else c for c in type(self).__name__)
-        return words.strip()
+    rule: ClassVar[DirectMLRule]
 
     @abstractmethod
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
@@ -54,9 +49,9 @@ class Fix(ir.passes.InPlacePass):
         """No repairable match is left."""
         left = self._matches(model)
         if left:
-            raise ir.passes.PostconditionError(f"{self.name} left {len(left)} matches of {self.rule.code}")
+            raise ir.passes.PostconditionError(f"{type(self).__name__} left {len(left)} matches of {self.rule.code}")
 
     def _matches(self, model: ir.Model) -> list[tuple[ir.Node, Site, Match]]:
-        placement = place(view_model(light_proto(model)))
-        found = [(site, match) for site, match in matches_of(self.rule, placement) if match.fixable and match.node]
+        parts = sites(place(view_model(light_proto(model))))
+        found = [(site, match) for site, match in matches_of(self.rule, parts) if match.fixable and match.node]
         return [(graph_at(model, site.view)[match.node.index], site, match) for site, match in found if match.node]
