@@ -22,7 +22,6 @@ _NEVER_FOLDED = frozenset(
     # Kept by the runtime so that quantised patterns stay recognisable.
     | {"QuantizeLinear", "DequantizeLinear"}
 )
-_MAX_ROUNDS = 4  # each round resolves one more level of computed shapes; real exports need two
 
 
 def view_model(model: onnx.ModelProto) -> GraphView:
@@ -33,22 +32,22 @@ def view_model(model: onnx.ModelProto) -> GraphView:
     """
     opset = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
     skeleton = _without_weights(model)
-    learned: dict[str, Any] = {}
-    for _ in range(_MAX_ROUNDS):
-        inferred = _infer(skeleton)
-        view = _view_graph(model.graph, inferred.graph, opset, None)
-        fresh = {
-            n: v for n, v in view.folded.items() if v is not None and n not in learned and _could_be_shape(view, n)
-        }
-        if not fresh:
+    known: dict[str, Any] = {}
+    while True:  # each round resolves one more level of computed shapes, so it ends
+        view = _view_graph(model.graph, _infer(skeleton).graph, opset, None, known)
+        fresh = {name: value for name, value in view.folded.items() if value is not None and name not in known}
+        known.update(fresh)
+        if not _teaches(view, fresh):
             return view
-        learned.update(fresh)
         _replace_by_initializers(skeleton.graph, fresh)
-    return view
 
 
 def _view_graph(
-    graph: onnx.GraphProto, inferred: onnx.GraphProto, opset: dict[str, int], outer: GraphView | None
+    graph: onnx.GraphProto,
+    inferred: onnx.GraphProto,
+    opset: dict[str, int],
+    outer: GraphView | None,
+    known: dict[str, Any],
 ) -> GraphView:
     view = GraphView(graph, opset, outer)
     view.annotated = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
@@ -62,21 +61,21 @@ def _view_graph(
         node = NodeView(proto, index, since[key])
         node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
-            _fold(view, node)
+            _fold(view, node, known)
         elif node.outputs[0] in outputs or not (_does_nothing(view, node) or merges(node)):
             view.nodes.append(node)
-    _view_subgraphs(view, inferred)
+    _view_subgraphs(view, inferred, known)
     return view
 
 
-def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto) -> None:
+def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> None:
     nested = [node for node in view.nodes if node.subgraphs]
     if not nested:
         return
     by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
     for node in nested:
         bodies = zip(node.subgraphs, by_output[node.outputs[0]], strict=True)
-        view.inner[node.index] = [_view_graph(body, typed, view.opset, view) for body, typed in bodies]
+        view.inner[node.index] = [_view_graph(body, typed, view.opset, view, known) for body, typed in bodies]
         for position, inner in enumerate(view.inner[node.index]):
             inner.position = (node.index, position)
 
@@ -91,28 +90,31 @@ def _folds(view: GraphView, node: NodeView) -> bool:
     return all(view.is_constant(name) for name in node.inputs if name)
 
 
-def _fold(view: GraphView, node: NodeView) -> None:
-    for name in node.outputs:
-        view.folded[name] = None
+def _fold(view: GraphView, node: NodeView, known: dict[str, Any]) -> None:
+    names = [name for name in node.outputs if name]
+    contents = [known[name] for name in names] if all(name in known for name in names) else _compute(view, node)
+    for name, value in zip(names, contents or [None] * len(names), strict=True):
+        view.fold(name, value if np.size(value) <= SMALL else None)
+
+
+def _compute(view: GraphView, node: NodeView) -> list[Any] | None:
+    """Contents of a constant node's outputs; None when they are large or cannot be computed here."""
     if node.op == "Shape":
         shape = view.shape(node.inputs[0])
-        if shape is not None and all(isinstance(dim, int) for dim in shape):
-            stop = node.attribute("end")
-            view.folded[node.outputs[0]] = np.array(shape[node.attribute("start", 0) : stop], np.int64)
-        return
+        if shape is None or not all(isinstance(dim, int) for dim in shape):
+            return None
+        return [np.array(shape[node.attribute("start", 0) : node.attribute("end")], np.int64)]
     if node.op == "Constant":
-        view.folded[node.outputs[0]] = _constant_attribute(node)
-        return
+        return [_constant_attribute(node)]
     values = {name: view.constant(name) for name in node.inputs if name}
     if any(value is None for value in values.values()) or not all(_is_small(view, name) for name in node.outputs):
-        return
+        return None
     try:
         with np.errstate(all="ignore"):  # a constant that overflows is the file's doing; rules speak of it
             results = ReferenceEvaluator(_alone(node, view)).run(None, values)
     except Exception:  # the reference runtime lacks an operator or a type: the value stays known to be constant only
-        return
-    for name, value in zip((name for name in node.outputs if name), results, strict=True):
-        view.folded[name] = np.asarray(value) if np.size(value) <= SMALL else None
+        return None
+    return [np.asarray(result) for result in results]
 
 
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
@@ -201,10 +203,17 @@ def _since(proto: onnx.NodeProto, opset: dict[str, int]) -> int:
         return 1  # ONNX Runtime's own operators, some of which live in ai.onnx, have one version
 
 
-def _could_be_shape(view: GraphView, name: str) -> bool:
-    """Whether a folded value may have been what shape inference was missing: integers read by a live node."""
-    value = view.folded[name]
-    return value is not None and value.dtype.kind in "ib" and bool(view.readers(name))
+def _teaches(view: GraphView, fresh: dict[str, Any]) -> bool:
+    """Whether shape inference may know more once it is given these contents: integers that a node of open shape reads.
+
+    Contents of Constant nodes it knows already.
+    """
+    given = {proto.output[0] for proto in view.proto.node if proto.op_type == "Constant"}
+    computed = {name for name, value in fresh.items() if value.dtype.kind in "ib" and name not in given}
+    return bool(computed) and any(
+        not computed.isdisjoint(proto.input) and not all(view.is_static(name) for name in proto.output if name)
+        for proto in view.proto.node
+    )
 
 
 def _infer(skeleton: onnx.ModelProto) -> onnx.ModelProto:

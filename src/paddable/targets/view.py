@@ -148,6 +148,13 @@ class GraphView:
             return self.alias[name]
         return self.outer.resolve(name) if self.outer is not None else name
 
+    def fold(self, name: str, value: Array | None) -> None:
+        """Note that a value is the same at every run, and its contents where they are known."""
+        self.folded[name] = value
+        if value is not None:
+            self._shapes[name], self._static[name] = value.shape, True
+            self._dtypes[name] = _TYPE_NAMES[onnx.helper.np_dtype_to_tensor_dtype(value.dtype)]
+
     def is_constant(self, name: str) -> bool:
         """Whether the value is the same at every run: an initializer or folded."""
         if name in self.initializers or name in self.folded:
