@@ -11,6 +11,7 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from paddable.errors import Refused
+from paddable.targets.fix import GraphFix
 
 __all__ = ["FixReport", "Runner", "apply_fixes"]
 
@@ -27,8 +28,9 @@ class FixReport:
     """What happened.
 
     Attributes:
-        applied: names of the fixes that changed the model, with the largest relative change of an output (None:
-        unchecked). refused: names of the fixes that were not applied, and why.
+        applied: names of the fixes that changed the model, with the largest relative change of an output, or None where
+            nothing was compared.
+        refused: names of the fixes that were not applied, and why.
     """
 
     applied: dict[str, float | None] = field(default_factory=dict)
@@ -37,7 +39,7 @@ class FixReport:
 
 def apply_fixes(
     model: ir.Model,
-    fixes: Sequence[ir.passes.PassBase],
+    fixes: Sequence[GraphFix[Any]],
     runner: Runner | None = None,
     feeds: Sequence[Mapping[str, Array]] = (),
 ) -> tuple[ir.Model, FixReport]:
@@ -45,7 +47,7 @@ def apply_fixes(
 
     Args:
         model: the model; it is not changed, its tensors are shared with the result.
-        fixes: the passes, in order.
+        fixes: the fixes of one target, in order.
         runner: runs a model on the CPU; without it nothing is re-checked, and the report says so.
         feeds: inputs to compare on, each one run before and after every fix that changed something.
 
@@ -54,14 +56,17 @@ def apply_fixes(
     """
     report = FixReport()
     reference = [runner(model, feed) for feed in feeds] if runner else []
+    sites: Sequence[Any] | None = None  # what the fixes of one target see is the same until one changes the model
     for fix in fixes:
         name = name_of(fix)
+        if sites is None:
+            sites = fix.look(model)
+        if not fix.matches(sites):
+            continue
         try:
             result = fix(model.clone())
         except (Refused, ir.passes.PassError) as error:
             report.refused[name] = str(error.__cause__ or error)
-            continue
-        if not result.modified:
             continue
         change = _largest_change(result.model, reference, runner, feeds) if runner and feeds else None
         if change is not None and not change <= TOLERANCE:
@@ -69,10 +74,11 @@ def apply_fixes(
             continue
         report.applied[name] = change
         model = result.model
+        sites = None
     return model, report
 
 
-def name_of(fix: ir.passes.PassBase) -> str:
+def name_of(fix: GraphFix[Any]) -> str:
     """What a fix does, from its class name: ``drop allowzero``."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in type(fix).__name__).strip()
 

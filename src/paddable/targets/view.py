@@ -7,7 +7,7 @@ index over the ModelProto: names, not objects; attributes and shapes are decoded
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -114,6 +114,17 @@ class GraphView:
         self._dtypes: dict[str, str | None] = {}
         self._shapes: dict[str, tuple[Dim, ...] | None] = {}
         self._static: dict[str, bool] = {}
+
+    @property
+    def outermost(self) -> GraphView:
+        """The view of the main graph."""
+        return self if self.outer is None else self.outer.outermost
+
+    def walk(self) -> Iterator[GraphView]:
+        """This graph and every graph inside it."""
+        yield self
+        for inner in (inner for views in self.inner.values() for inner in views):
+            yield from inner.walk()
 
     @cached_property
     def producers(self) -> dict[str, NodeView]:

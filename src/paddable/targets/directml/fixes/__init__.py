@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLGraphFix, DirectMLNodeFix
 from paddable.targets.directml.fixes.clear_stale_shapes import ClearStaleShapes
 from paddable.targets.directml.fixes.convert_opset import ConvertOpset
 from paddable.targets.directml.fixes.drop_allowzero import DropAllowzero
@@ -15,7 +15,7 @@ from paddable.targets.directml.fixes.split_variadic import SplitVariadic
 
 __all__ = ["FIXES"]
 
-FIXES: tuple[Fix, ...] = (
+FIXES: tuple[DirectMLGraphFix | DirectMLNodeFix, ...] = (
     ClearStaleShapes(),  # first: every later look at the graph trusts shapes
     ExpandOperators(),  # before the opset moves: Gelu exists from 20 only
     ConvertOpset(),

@@ -9,13 +9,10 @@ import onnx_ir as ir
 from onnx.version_converter import convert_version
 
 from paddable.errors import Refused
-from paddable.targets.directml.fix import Fix
-from paddable.targets.directml.placement import place
+from paddable.targets.directml.fix import DirectMLGraphFix
 from paddable.targets.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot, sweet_spot
-from paddable.targets.directml.site import Site, sites
-from paddable.targets.folding import view_model
-from paddable.targets.light import graph_at, light_proto
-from paddable.targets.lint import matches_of
+from paddable.targets.directml.site import Site
+from paddable.targets.light import graph_at
 from paddable.targets.new_parts import Parts
 from paddable.targets.one_node import cut_out, put_back
 from paddable.targets.rule import Match
@@ -26,7 +23,7 @@ __all__ = ["ConvertOpset"]
 _ONLY_TYPES_CHANGED = frozenset({"ConstantOfShape"})  # between 9 and 21; ONNX's converter has no step for it
 
 
-class ConvertOpset(Fix):
+class ConvertOpset(DirectMLGraphFix):
     """Converts a model to the opset that has the most kernels, node by node with ONNX's own converter.
 
     Nodes whose version is the same in both opsets are not touched. Refuses, and changes nothing, where an operator
@@ -35,14 +32,12 @@ class ConvertOpset(Fix):
 
     rule = OpsetOutsideSweetSpot()
 
-    def call(self, model: ir.Model) -> ir.passes.PassResult:
-        view = view_model(light_proto(model))
-        if not any(match.fixable for _, match in matches_of(self.rule, sites(place(view)))):
-            return ir.passes.PassResult(model, False)
+    def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+        view = found[0][0].view.outermost
         target = sweet_spot(view)
         changed = [
             (graph_at(model, part)[node.index], _converted(node, part, target))
-            for part in _all_views(view)
+            for part in view.walk()
             for node in _changing_nodes(part, target)
         ]
         parts = Parts(model)
@@ -51,16 +46,6 @@ class ConvertOpset(Fix):
         for graph in model.graphs():
             graph.opset_imports[""] = target
         model.opset_imports[""] = target
-        return ir.passes.PassResult(model, True)
-
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
-        raise NotImplementedError("the opset belongs to the model, see call")
-
-
-def _all_views(view: GraphView) -> Iterator[GraphView]:
-    yield view
-    for inner in (inner for views in view.inner.values() for inner in views):
-        yield from _all_views(inner)
 
 
 def _changing_nodes(view: GraphView, target: int) -> Iterator[NodeView]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -13,7 +13,7 @@ from paddable.targets.rule import Match
 __all__ = ["DropAllowzero"]
 
 
-class DropAllowzero(Fix):
+class DropAllowzero(DirectMLNodeFix):
     """Drops ``allowzero=1`` where the target has a -1 and no 0: both mean the same then."""
 
     rule = ReshapeMinusOneWithAllowzero()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 from onnx.inliner import inline_selected_functions
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.operator_without_kernel import OperatorWithoutKernel
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -15,7 +15,7 @@ from paddable.targets.rule import Match
 __all__ = ["ExpandOperators"]
 
 
-class ExpandOperators(Fix):
+class ExpandOperators(DirectMLNodeFix):
     """Expands an operator without a kernel into the ones that ONNX defines it by."""
 
     rule = OperatorWithoutKernel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.int64_mod import Int64Mod
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -13,7 +13,7 @@ from paddable.targets.rule import Match
 __all__ = ["ReplaceInt64Mod"]
 
 
-class ReplaceInt64Mod(Fix):
+class ReplaceInt64Mod(DirectMLNodeFix):
     """Writes x mod k, k > 0 constant, as r = x - (x / k) * k, plus k where r < 0: Div truncates, Mod floors."""
 
     rule = Int64Mod()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.negative_pad import NegativePad
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -16,7 +16,7 @@ __all__ = ["ReplaceNegativePad"]
 _TO_THE_END = np.iinfo(np.int64).max
 
 
-class ReplaceNegativePad(Fix):
+class ReplaceNegativePad(DirectMLNodeFix):
     """Crops with a Slice what a Pad would crop, and pads with what is left of the pads."""
 
     rule = NegativePad()

@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import onnx_ir as ir
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.glu_as_split import GluAsSplit, split_sizes
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -15,7 +15,7 @@ from paddable.targets.rule import Match
 __all__ = ["ReplaceSplitWithSlices"]
 
 
-class ReplaceSplitWithSlices(Fix):
+class ReplaceSplitWithSlices(DirectMLNodeFix):
     """Writes each output of a Split as a Slice of its input."""
 
     rule = GluAsSplit()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -15,7 +15,7 @@ __all__ = ["RewriteConvTranspose"]
 _NEUTRAL = {"strides": 1, "dilations": 1, "kernel_shape": 1, "output_padding": 0}
 
 
-class RewriteConvTranspose(Fix):
+class RewriteConvTranspose(DirectMLNodeFix):
     """Drops ``output_padding=[0]``; writes any other as a convolution with a second spatial axis of size 1."""
 
     rule = ConvTransposeOutputPadding()

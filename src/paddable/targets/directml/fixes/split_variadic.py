@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
-from paddable.targets.directml.fix import Fix
+from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.variadic_arithmetic import VariadicArithmetic
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
@@ -17,7 +17,7 @@ __all__ = ["SplitVariadic"]
 _NUMPY = {"float": np.float32, "double": np.float64, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
 
-class SplitVariadic(Fix):
+class SplitVariadic(DirectMLNodeFix):
     """Writes Sum, Mean, Max and Min of n inputs as a chain of nodes with two; Mean as a Sum chain and one product."""
 
     rule = VariadicArithmetic()

@@ -74,15 +74,8 @@ class OpsetOutsideSweetSpot(DirectMLRule):
 
 def sweet_spot(view: GraphView) -> int:
     """The opset with the most kernels for this graph: 17 when it scatters, else 18."""
-    while view.outer is not None:
-        view = view.outer
-    return 17 if any(node.op in ("ScatterND", "ScatterElements") for node in _all_nodes(view)) else 18
-
-
-def _all_nodes(view: GraphView) -> Iterator[NodeView]:
-    yield from view.nodes
-    for inner in (inner for views in view.inner.values() for inner in views):
-        yield from _all_nodes(inner)
+    nodes = (node for part in view.outermost.walk() for node in part.nodes)
+    return 17 if any(node.op in ("ScatterND", "ScatterElements") for node in nodes) else 18
 
 
 def _has_kernel(node: NodeView, opset: int) -> bool:
