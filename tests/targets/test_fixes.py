@@ -54,3 +54,16 @@ def test_relative_change() -> None:
     assert relative_change(one, np.array([1.0, 0.0, np.inf], np.float32)) == float("inf")
     assert relative_change(np.array([2.0]), np.array([1.0])) == 0.5
     assert relative_change(np.array([1]), np.array([2])) == float("inf")
+
+
+def test_every_node_of_one_operator_is_repaired() -> None:
+    proto = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 20]> agraph (float[4] x) => (float[4] y) {
+        a = Gelu(x)
+        b = Gelu(a)
+        y = Gelu(b)
+        }"""
+    )
+    model, report = apply_fixes(ir.from_proto(proto), FIXES, run_on_cpu, feeds_for(proto))
+    assert "expand operators" in report.applied and not report.refused
+    assert "Gelu" not in {node.op_type for node in model.graph}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import onnx_ir as ir
@@ -78,7 +79,12 @@ class NodeFix(GraphFix[SiteT]):
 
     def mend(self, model: ir.Model, found: Found[SiteT]) -> None:
         """Repair each node; they are looked up before any of them moves."""
-        places = [(graph_at(model, s.view)[m.node.index], s, m) for s, m in found if m.node is not None]
+        places = [
+            (graph_at(model, site.view)[node.index], site, replace(match, node=node))
+            for site, match in found
+            for node in (match.node, *match.also)
+            if node is not None
+        ]
         parts = Parts(model)
         for node, site, match in places:
             self.repair(node, site, match, parts)

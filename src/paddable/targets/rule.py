@@ -28,6 +28,7 @@ class Match:
         what: what is wrong here, one sentence without a full stop.
         remedy: what to do.
         node: the node concerned; None for the graph as a whole.
+        also: more nodes that the same match speaks of.
         value: name of the value concerned, for graph-level matches.
         severity: overrides the rule's own.
         axis: the axis concerned, if one is.
@@ -37,6 +38,7 @@ class Match:
     what: str
     remedy: str
     node: NodeView | None = None
+    also: tuple[NodeView, ...] = ()
     value: str = ""
     severity: Severity | None = None
     axis: int | None = None

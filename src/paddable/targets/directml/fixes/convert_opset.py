@@ -20,7 +20,7 @@ from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["ConvertOpset"]
 
-_ONLY_TYPES_CHANGED = frozenset({"ConstantOfShape"})  # between 9 and 21; ONNX's converter has no step for it
+_ONLY_TYPES_CHANGED = frozenset({"ConstantOfShape", "GlobalMaxPool"})  # ONNX's converter lacks the step
 
 
 class ConvertOpset(DirectMLGraphFix):
@@ -71,14 +71,24 @@ def _converted(node: NodeView, view: GraphView, target: int) -> onnx.ModelProto:
     if node.op == "Split" and target < 18:
         return _split_without_count(node, view, alone)
     try:
-        return convert_version(alone, target)
-    except RuntimeError as error:
+        converted = convert_version(alone, target)
+        for part in converted.graph.node:  # the converter lets attributes pass that the older version does not have
+            _check(part, target)
+    except (RuntimeError, onnx.checker.ValidationError) as error:
         raise Refused(
             f"{node.op} of opset {view.opset['']} has no form in opset {target}",
             where=node.name,
-            why=str(error).rsplit(": ", 1)[-1],
+            why=str(error).splitlines()[0].rsplit(": ", 1)[-1],
             fix=f"export the model with opset {target}",
         ) from None
+    return converted
+
+
+def _check(node: onnx.NodeProto, opset: int) -> None:
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = onnx.IR_VERSION
+    context.opset_imports = {"": opset}
+    onnx.checker.check_node(node, context)
 
 
 def _split_without_count(node: NodeView, view: GraphView, alone: onnx.ModelProto) -> onnx.ModelProto:
