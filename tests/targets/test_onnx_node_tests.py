@@ -13,10 +13,10 @@ import onnx
 import onnx_ir as ir
 import pytest
 from onnx.backend.test.loader import load_model_tests
+from tests.targets.feeds import run_on_cpu
 
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.fixing import apply_fixes, relative_change
-from tests.targets.feeds import run_on_cpu
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # numpy, while ONNX computes its expected outputs

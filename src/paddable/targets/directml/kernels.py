@@ -32,6 +32,7 @@ class Kernel:
 
     Attributes:
         op: operator type.
+        domain: operator domain, ``""`` for ai.onnx.
         since: the operator version that it implements, and the only one: the registry wants an exact match.
         types: element types allowed for each type constraint of the operator's schema.
         fusable: whether it can join a fused graph; None where nobody measured it (taken as no).
@@ -41,6 +42,7 @@ class Kernel:
     """
 
     op: str
+    domain: str
     since: int
     types: dict[str, frozenset[str]]
     fusable: bool | None
@@ -69,6 +71,11 @@ class Registry:
         """The operator versions that have a kernel, ascending; empty when DirectML does not know the operator."""
         return sorted(self._kernels.get(f"{node.domain}:{node.op}", {}))
 
+    def all(self) -> Iterator[Kernel]:
+        """Every kernel."""
+        for versions in self._kernels.values():
+            yield from versions.values()
+
     def find(self, node: NodeView) -> Kernel | None:
         """The kernel whose version is exactly the node's, whatever its types."""
         return self._kernels.get(f"{node.domain}:{node.op}", {}).get(node.since)
@@ -90,8 +97,9 @@ def registry() -> Registry:
 
 def _kernel(key: str, since: int, row: dict[str, Any], sets: dict[str, frozenset[str]]) -> Kernel:
     types = {name: sets[members] for name, members in row["types"].items()}
+    domain, op = key.split(":")
     cpu_inputs = tuple(row.get("cpu_inputs", ()))
-    return Kernel(key.split(":")[1], since, types, row["fusable"], cpu_inputs, row.get("inputs"), row.get("query"))
+    return Kernel(op, domain, since, types, row["fusable"], cpu_inputs, row.get("inputs"), row.get("query"))
 
 
 def _typed_values(node: NodeView) -> Iterator[tuple[str, str]]:

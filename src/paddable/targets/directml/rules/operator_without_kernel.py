@@ -73,7 +73,7 @@ _SUBGRAPHS = frozenset({"Loop", "Scan", "SequenceMap"})  # DML112 reports them
 
 
 def is_expandable(node: NodeView, view: GraphView) -> bool:
-    """Whether ONNX defines the operator, in the version at hand, as a function of others that gives the same numbers."""
+    """Whether ONNX defines the operator, in the version at hand, by others that give the same numbers."""
     if node.op == "Attention" and (len(node.outputs) > 1 or view.dtype(node.inputs[0]) != "float"):
         return False  # ONNX's own node tests differ there: by 7e-4 in half, and in the scores it returns
     try:
