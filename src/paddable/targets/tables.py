@@ -12,6 +12,7 @@ __all__ = ["TARGETS", "target"]
 
 _H200 = measured("onnxruntime-gpu 1.31.1 on one H200, a 70-block encoder in fp32")
 _CPU = measured("onnxruntime 1.32.0 on 2 vCPU AMD EPYC (Zen 5), a 70-block encoder")
+_DIRECTML = measured("onnxruntime-directml 1.24.4")
 _CUDA_DOCS = reported("the CUDA documentation of ONNX Runtime")
 _OPENVINO = measured("onnxruntime-openvino 1.24.1 and openvino 2026.4.1 on the same CPU")
 _WEBGPU = measured("onnxruntime-webgpu 1.27.0 and plugin onnxruntime-ep-webgpu 0.4.0 on Mesa's software Vulkan 25")
@@ -35,9 +36,9 @@ TARGETS: Mapping[str, Target] = {
         Target(
             "directml",
             "preferred",
-            Fact("with a free dim nothing is fused and every other length rebuilds its kernels", measured("1.24.4")),
+            Fact("with a free dim nothing is fused and every other length rebuilds its kernels", _DIRECTML),
             facts=(
-                Fact("opset 17 to 21 have the most kernels; 17 when the graph scatters", measured("1.24.4")),
+                Fact("opset 17 to 21 have the most kernels; 17 when the graph scatters", _DIRECTML),
                 Fact("speed on a real GPU"),
             ),
         ),
@@ -57,7 +58,7 @@ TARGETS: Mapping[str, Target] = {
             },
             facts=(
                 Fact("TF32 is on by default and moves padded against native by 5e-4 of scale; 1e-6 without", _H200),
-                Fact("a graph is captured only when every node runs on CUDA and every shape is static", _H200),
+                Fact("a graph is captured only when every node runs on CUDA and every shape is static", _CUDA_DOCS),
             ),
         ),
         Target(

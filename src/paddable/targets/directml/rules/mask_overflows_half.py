@@ -17,7 +17,7 @@ __all__ = ["MaskOverflowsHalf"]
 
 class MaskOverflowsHalf(DirectMLRule):
     """## What it does
-    Finds a mask constant that is finite in float and infinite in half, cast to half or stored so.
+    Finds a mask constant that is finite in float and infinite in half, and cast to half.
 
     ## Why is this bad
     float's lowest number becomes -inf in half. A row that is masked in full is then NaN after softmax, and NaN
@@ -64,7 +64,7 @@ class MaskOverflowsHalf(DirectMLRule):
         for node in view.nodes:
             if node.op in ("Where", "Add"):
                 for name in node.inputs:
-                    if view.dtype(name) == "float16" and _is_infinite(view, name):
+                    if view.dtype(name) == "float16" and _overflowed(view, name):
                         what = f"the mask value {name!r} is -inf in half: a fully masked row becomes NaN"
                         yield Match(what, "write the fill as -65504", node, fixable=False)
             elif (
@@ -79,9 +79,16 @@ class MaskOverflowsHalf(DirectMLRule):
 _HALF_MAX = 65504.0
 
 
-def _is_infinite(view: GraphView, name: str) -> bool:
+def _overflowed(view: GraphView, name: str) -> bool:
+    """Whether a constant became -inf by a Cast from a finite one; an -inf that was written as such is meant."""
     value = view.constant(name)
-    return value is not None and bool(np.isneginf(value).any())
+    if value is None or not np.isneginf(value).any():
+        return False
+    source = next(
+        (proto.input[0] for proto in view.proto.node if proto.op_type == "Cast" and name in proto.output), None
+    )
+    wide = view.constant(source) if source else None
+    return wide is not None and bool(np.isfinite(wide).all())
 
 
 def _scaled_past_half(view: GraphView, name: str) -> bool:
