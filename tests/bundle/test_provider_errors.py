@@ -25,7 +25,7 @@ from paddable.bundle.provider_errors import explain
     ],
 )
 def test_known(text: str, code: str) -> None:
-    assert [entry.code for entry in explain(text)][0] == code
+    assert explain(text)[0].code == code
 
 
 @pytest.mark.parametrize("page", ["gbk", "cp932", "cp949"])

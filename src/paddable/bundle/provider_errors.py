@@ -1,7 +1,7 @@
 """What an execution provider's error means, what usually causes it and what to do next.
 
-Plain data and one function, for ``paddable doctor --explain`` and for sessions that fail. Codes come as hex, as negative
-decimals, in a sentence of the user's language, or as bytes of an old code page that Python could not decode.
+Plain data and one function, for ``paddable doctor --explain`` and for sessions that fail. Codes come as hex, as
+negative decimals, in a sentence of the user's language, or as bytes of an old code page that Python could not decode.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Explanation:
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"{self.code} {self.name}: {self.meaning}. Usual cause: {self.cause}. Next: {self.next_step}. ({self.evidence})"
+        head = f"{self.code} {self.name}: {self.meaning}. Usual cause: {self.cause}."
+        return f"{head} Next: {self.next_step}. ({self.evidence})"
 
 
 _RAN = "measured: onnxruntime-directml 1.24.4"
@@ -48,8 +49,8 @@ _HRESULTS = (
         "80070057",
         "E_INVALIDARG",
         "an argument is invalid",
-        "a recorded shape that the run contradicts, a one-dimensional ConvTranspose with output_padding, a static Reshape "
-        "with allowzero=1 and -1, more than 8 axes, or a DirectML.dll older than the runtime",
+        "a recorded shape that the run contradicts, a one-dimensional ConvTranspose with output_padding, a static "
+        "Reshape with allowzero=1 and -1, more than 8 axes, or a DirectML.dll older than the runtime",
         "run `paddable lint --target directml` on the model; it names the node",
         f"{_RAN} (lines 2853, 2818, 519 of the provider); reported: microsoft/onnxruntime#18666, onnxruntime-genai#521",
     ),
@@ -255,7 +256,7 @@ def explain(error: str | BaseException) -> list[Explanation]:
     """Everything that an error text says, most specific first; empty when nothing in it is known.
 
     Args:
-        error: a code (``8007023E``, ``0x80070057``, ``-2147024809``), any text around one, or the exception itself. Of a
+        error: a code (``8007023E``, ``0x80070057``, ``-2147024809``), any text around one, or the exception. Of a
             UnicodeDecodeError the undecoded bytes are read: PyTorch-DirectML reports localised messages that way.
     """
     found: list[Explanation] = []

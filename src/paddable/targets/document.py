@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from paddable.graph.lint.document import page, table
+from paddable.graph.lint.rule import BaseRule
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.directml.rules import RULES
 from paddable.targets.fixes import WidenDepthwiseConv
@@ -20,8 +21,8 @@ __all__ = ["pages"]
 
 _RULES_HEADER = """# Lint for a target
 
-`paddable lint model.onnx --target NAME` asks these rules besides those of `docs/lint`. A code never changes its meaning.
-How to add a rule: `src/paddable/targets/README.md`.
+`paddable lint model.onnx --target NAME` asks these rules besides those of `docs/lint`. A code never changes its
+meaning. How to add a rule: `src/paddable/targets/README.md`.
 """
 
 _TABLES_HEADER = """# Targets
@@ -33,7 +34,7 @@ described in [directml.md](directml.md).
 
 def pages() -> dict[str, str]:
     """Every generated page, by path below ``docs``."""
-    rules = [type(rule) for rule in (*RULES, *TABLE_RULES)]
+    rules: list[type[BaseRule]] = [*map(type, RULES), *map(type, TABLE_RULES)]
     listed = sorted(rules, key=lambda rule: rule.code)
     fixes = "\n".join(f"| {fix.rule.code} | {name_of(fix)} |" for fix in (*FIXES, WidenDepthwiseConv()))
     index = f"{_RULES_HEADER}\n{table(listed)}\n## Fixes\n\n| rule | fix |\n|---|---|\n{fixes}\n"
