@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import onnx
 import onnx_ir as ir
 import pytest
-from tests.targets.feeds import feeds_for, run_on_cpu
 
 from paddable.targets.directml.fix import DirectMLGraphFix
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
 from paddable.targets.directml.site import Site
-from paddable.targets.fixing import TOLERANCE, apply_fixes, name_of, relative_change
+from paddable.targets.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
+from paddable.targets.report import fix_for
 from paddable.targets.rule import Match
+from paddable.targets.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
 
 CASES = [pytest.param(fix, text, id=f"{fix.rule.name}-{i}") for fix in FIXES for i, text in enumerate(fix.rule.INVALID)]
 
 
 @pytest.mark.parametrize(("fix", "text"), CASES)
-def test_fix(fix: DirectMLGraphFix, text: str) -> None:
+def test_fix(fix: DirectMLGraphFix, text: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
     proto = onnx.parser.parse_model(text)
     before = ir.from_proto(proto)
     feeds = feeds_for(proto)
@@ -33,7 +37,7 @@ def test_fix(fix: DirectMLGraphFix, text: str) -> None:
     assert [v.name for v in after.graph.outputs] == [v.name for v in before.graph.outputs]
 
 
-def test_a_fix_that_changes_numbers_is_taken_back() -> None:
+def test_a_fix_that_changes_numbers_is_taken_back(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
     class Spoil(DirectMLGraphFix):
         rule = ReshapeMinusOneWithAllowzero()
 
@@ -56,7 +60,7 @@ def test_relative_change() -> None:
     assert relative_change(np.array([1]), np.array([2])) == float("inf")
 
 
-def test_every_node_of_one_operator_is_repaired() -> None:
+def test_every_node_of_one_operator_is_repaired(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
     proto = onnx.parser.parse_model(
         """<ir_version: 9, opset_import: ["" : 20]> agraph (float[4] x) => (float[4] y) {
         a = Gelu(x)
@@ -67,3 +71,11 @@ def test_every_node_of_one_operator_is_repaired() -> None:
     model, report = apply_fixes(ir.from_proto(proto), FIXES, run_on_cpu, feeds_for(proto))
     assert "expand operators" in report.applied and not report.refused
     assert "Gelu" not in {node.op_type for node in model.graph}
+
+
+def test_depthwise_convolution_in_two_dimensions(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    for text in DepthwiseConvInOneDimension.INVALID:
+        proto = onnx.parser.parse_model(text)
+        model, report = fix_for(ir.from_proto(proto), "cpu", run_on_cpu, feeds_for(proto, sizes=(5, 9)))
+        assert report.applied["widen depthwise conv"] == 0
+        assert [node.op_type for node in model.graph] == ["Unsqueeze", "Unsqueeze", "Conv", "Squeeze"]

@@ -13,7 +13,6 @@ import onnx
 import onnx_ir as ir
 import pytest
 from onnx.backend.test.loader import load_model_tests
-from tests.targets.feeds import run_on_cpu
 
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.fixing import apply_fixes, relative_change
@@ -31,7 +30,7 @@ def chosen() -> list[object]:
 
 
 @pytest.mark.parametrize("case", chosen(), ids=lambda case: case.name)
-def test_same_numbers(case) -> None:  # type: ignore[no-untyped-def]
+def test_same_numbers(case, run_on_cpu) -> None:  # type: ignore[no-untyped-def]
     before = ir.from_proto(case.model)
     after, report = apply_fixes(before, FIXES)
     if not report.applied:

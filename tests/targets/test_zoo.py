@@ -7,14 +7,16 @@ Recorded on onnxruntime-directml 1.24.4. The zoo is exported by ``zoo.py`` of th
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnx_ir as ir
 import pytest
-from tests.targets.feeds import feeds_for, run_on_cpu
 
 from paddable.targets.directml.placement import Placement, place
+from paddable.targets.fixing import Runner
 from paddable.targets.folding import view_model
 from paddable.targets.report import TargetReport, fix_for, lint_for
 
@@ -94,7 +96,9 @@ def test_torchscript_graphs_run_in_pieces(zoo: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_static_and_fixed_is_one_island(zoo: Path, name: str) -> None:
+def test_static_and_fixed_is_one_island(
+    zoo: Path, name: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]
+) -> None:
     proto = static(zoo / f"{name}.onnx", STEPS.get(name, 16000))
     fixed, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto, sizes=(1,)))
     assert not report.refused

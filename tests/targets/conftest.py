@@ -1,8 +1,8 @@
-"""Inputs and a CPU runner for the tests of fixes."""
+"""Inputs and a CPU runner for the tests of fixes, as fixtures that give functions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,14 @@ import numpy.typing as npt
 import onnx
 import onnx_ir as ir
 import onnxruntime as ort
+import pytest
+
+from paddable.targets.fixing import Runner
 
 Array = npt.NDArray[Any]
 
 
-def feeds_for(proto: onnx.ModelProto, sizes: Sequence[int] = (3, 7), seed: int = 0) -> list[dict[str, Array]]:
+def _feeds_for(proto: onnx.ModelProto, sizes: Sequence[int] = (3, 7), seed: int = 0) -> list[dict[str, Array]]:
     """One feed for each size of the symbolic dims; integers are small and non-negative, so that they can index."""
     random = np.random.default_rng(seed)
     inputs = [value for value in proto.graph.input if value.name not in {t.name for t in proto.graph.initializer}]
@@ -30,10 +33,20 @@ def _draw(random: np.random.Generator, value: onnx.ValueInfoProto, size: int) ->
     return random.integers(0, 2, shape).astype(dtype)
 
 
-def run_on_cpu(model: ir.Model, feed: Mapping[str, Array]) -> Sequence[Array]:
+def _run_on_cpu(model: ir.Model, feed: Mapping[str, Array]) -> Sequence[Array]:
     """ONNX Runtime's CPU provider, optimiser off."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     session = ort.InferenceSession(ir.to_proto(model).SerializeToString(), options, ["CPUExecutionProvider"])
     return session.run(None, dict(feed))
+
+
+@pytest.fixture(scope="session")
+def feeds_for() -> Callable[..., list[dict[str, Array]]]:
+    return _feeds_for
+
+
+@pytest.fixture(scope="session")
+def run_on_cpu() -> Runner:
+    return _run_on_cpu
