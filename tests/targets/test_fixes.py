@@ -79,3 +79,17 @@ def test_depthwise_convolution_in_two_dimensions(run_on_cpu: Runner, feeds_for: 
         model, report = fix_for(ir.from_proto(proto), "cpu", run_on_cpu, feeds_for(proto, sizes=(5, 9)))
         assert report.applied["widen depthwise conv"] == 0
         assert [node.op_type for node in model.graph] == ["Unsqueeze", "Unsqueeze", "Conv", "Squeeze"]
+
+
+def test_a_node_inside_a_branch_is_repaired(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 18]>
+        a (bool c, float[2, 6] x) => (float[3, 4] y) <int64[2] s = {-1, 4}> {
+        y = If(c) <then_branch = t () => (float[3, 4] p) { p = Reshape<allowzero: int = 1>(x, s) },
+            else_branch = e () => (float[3, 4] q) { q = Reshape(x, s) }>
+        }"""
+    )
+    model, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto))
+    assert report.applied == {"drop allowzero": 0.0} and not report.refused
+    assert not any("allowzero" in node.attributes for graph in model.graphs() for node in graph)
+    assert "allowzero" in str(proto), "the model that was given is not changed"

@@ -20,7 +20,7 @@ class GluAsSplit(DirectMLRule):
     In a fused graph the provider takes the product for a Swish without looking at which output of the Split it reads:
     it returns ``q * sigmoid(q)`` in place of ``p * sigmoid(q)``. Nothing fails; the answer is wrong. ONNX Runtime's
     own optimiser has no part in it. A Sigmoid of a Split's half that is a graph output stops at session creation
-    (80070057).
+    (80070057), and so does a pair of Splits, one of c and one of Sigmoid(c).
 
     ## Example
     ``p, q = Split(x)``; ``y = Mul(p, Sigmoid(q))``
@@ -68,6 +68,13 @@ class GluAsSplit(DirectMLRule):
             s = Sigmoid(p)
             y = Mul(s, q)
         }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+        agraph (float[1, 8] c) => (float[1, 4] y) {
+            s = Sigmoid(c)
+            p, q = Split<axis: int = 1, num_outputs: int = 2>(c)
+            a, b = Split<axis: int = 1, num_outputs: int = 2>(s)
+            y = Mul(p, b)
+        }""",
     )
 
     def check(self, site: Site) -> Iterator[Match]:
@@ -76,6 +83,7 @@ class GluAsSplit(DirectMLRule):
                 reader for name in split.outputs for reader, _ in site.view.readers(name) if reader.op == "Sigmoid"
             ):
                 yield from _judge(site, split, gate)
+            yield from _judge_pair(site, split)
 
 
 def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
@@ -100,6 +108,23 @@ def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
                 severity="error" if fused else "warning",
                 fixable=split_sizes(site.view, split) is not None,
             )
+
+
+def _judge_pair(site: Site, split: NodeView) -> Iterator[Match]:
+    """The form that gates before it splits: Split of c, and Split of Sigmoid(c)."""
+    for gate, _ in site.view.readers(split.inputs[0]):
+        if gate.op != "Sigmoid":
+            continue
+        for other, _ in site.view.readers(gate.outputs[0]):
+            if other.op == "Split":
+                fused = site.same_island(split, gate, other)
+                yield Match(
+                    "both a value and its sigmoid are split: session creation of a fused graph fails (80070057)",
+                    "write the parts as Slices",
+                    split,
+                    severity="error" if fused else "warning",
+                    fixable=split_sizes(site.view, split) is not None,
+                )
 
 
 def split_sizes(view: GraphView, split: NodeView) -> list[int] | None:
