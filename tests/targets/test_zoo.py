@@ -15,6 +15,13 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+from paddable.graph.analysis import analyse
+from paddable.graph.declaration import resolve
+from paddable.graph.normalise import normalise
+from paddable.graph.read import read_model
+from paddable.graph.rewrite import rewrite
+from paddable.lengths import symbol
+from paddable.lengths.declare import LengthDeclaration
 from paddable.targets.directml.placement import Placement, place
 from paddable.targets.fixing import Runner
 from paddable.targets.folding import view_model
@@ -103,6 +110,23 @@ def test_static_and_fixed_is_one_island(
     fixed, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto, sizes=(1,)))
     assert not report.refused
     assert all(change is not None and change <= 1e-6 for change in report.applied.values())
+    after = lint_for(fixed, "directml")
+    assert after.ok and after.placement is not None
+    assert not after.placement.cpu_nodes and not after.placement.copies
+    pieces = len(after.placement.islands) + len(after.placement.kernels)
+    assert pieces == 1 + 2 * RECURRENT.get(name, 0)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_converted_and_fixed_is_one_island(
+    zoo: Path, name: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]
+) -> None:
+    axis = 2 if name == "encodec_decoder_ts" else 1
+    native = normalise(read_model(zoo / f"{name}.onnx"))
+    declared = resolve(native, [LengthDeclaration("x", axis, symbol("T"))])
+    padded = rewrite(analyse(native, declared), {"T": STEPS.get(name, 16000)})
+    fixed, report = fix_for(padded, "directml", run_on_cpu, feeds_for(ir.to_proto(padded), sizes=(1,)))
+    assert not report.refused
     after = lint_for(fixed, "directml")
     assert after.ok and after.placement is not None
     assert not after.placement.cpu_nodes and not after.placement.copies
