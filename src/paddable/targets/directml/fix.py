@@ -1,0 +1,36 @@
+"""Bases of DirectML's fixes: they look at the placement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from paddable.targets.directml.placement import place
+from paddable.targets.directml.site import Site, sites
+from paddable.targets.fix import GraphFix, NodeFix
+from paddable.targets.folding import view_model
+from paddable.targets.light import light_proto
+
+__all__ = ["DirectMLGraphFix", "DirectMLNodeFix"]
+
+
+class DirectMLGraphFix(GraphFix[Site]):
+    """Base of DirectML's fixes that change a graph as a whole."""
+
+    def look(self, model: ir.Model) -> Sequence[Site]:
+        """The placement of each graph."""
+        return look(model)
+
+
+class DirectMLNodeFix(NodeFix[Site]):
+    """Base of DirectML's fixes that repair one node at a time."""
+
+    def look(self, model: ir.Model) -> Sequence[Site]:
+        """The placement of each graph."""
+        return look(model)
+
+
+def look(model: ir.Model) -> Sequence[Site]:
+    """The placement of each graph of a model."""
+    return sites(place(view_model(light_proto(model))))

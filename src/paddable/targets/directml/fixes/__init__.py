@@ -1,0 +1,28 @@
+"""DirectML's fixes, in the order in which they are applied."""
+
+from __future__ import annotations
+
+from paddable.targets.directml.fix import DirectMLGraphFix, DirectMLNodeFix
+from paddable.targets.directml.fixes.clear_stale_shapes import ClearStaleShapes
+from paddable.targets.directml.fixes.convert_opset import ConvertOpset
+from paddable.targets.directml.fixes.drop_allowzero import DropAllowzero
+from paddable.targets.directml.fixes.expand_operators import ExpandOperators
+from paddable.targets.directml.fixes.replace_int64_mod import ReplaceInt64Mod
+from paddable.targets.directml.fixes.replace_negative_pad import ReplaceNegativePad
+from paddable.targets.directml.fixes.replace_split_with_slices import ReplaceSplitWithSlices
+from paddable.targets.directml.fixes.rewrite_conv_transpose import RewriteConvTranspose
+from paddable.targets.directml.fixes.split_variadic import SplitVariadic
+
+__all__ = ["FIXES"]
+
+FIXES: tuple[DirectMLGraphFix | DirectMLNodeFix, ...] = (
+    ClearStaleShapes(),  # first: every later look at the graph trusts shapes
+    ExpandOperators(),  # before the opset moves: Gelu exists from 20 only
+    ConvertOpset(),
+    DropAllowzero(),
+    ReplaceSplitWithSlices(),
+    RewriteConvTranspose(),
+    ReplaceNegativePad(),
+    SplitVariadic(),
+    ReplaceInt64Mod(),
+)

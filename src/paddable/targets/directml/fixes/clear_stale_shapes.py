@@ -1,0 +1,31 @@
+"""Fix of DML103."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from paddable.targets.directml.fix import DirectMLGraphFix
+from paddable.targets.directml.rules.stale_static_shape import StaleStaticShape
+from paddable.targets.directml.site import Site
+from paddable.targets.light import graph_at
+from paddable.targets.rule import Match
+from paddable.targets.view import read_shape
+
+__all__ = ["ClearStaleShapes"]
+
+
+class ClearStaleShapes(DirectMLGraphFix):
+    """Replaces recorded shapes that the graph contradicts by what the graph gives.
+
+    The values concerned may be outputs of folded nodes, so they are found by name and not by node.
+    """
+
+    rule = StaleStaticShape()
+
+    def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+        for site, match in found:
+            shape = read_shape(site.view.inferred.get(match.value))
+            graph = graph_at(model, site.view)
+            value = next((v for node in graph for v in node.outputs if v.name == match.value), None)
+            if value is not None and shape is not None:
+                value.shape = ir.Shape([None if isinstance(d, str) and d.startswith("unk__") else d for d in shape])

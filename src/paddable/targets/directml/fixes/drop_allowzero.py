@@ -1,0 +1,22 @@
+"""Fix of DML101."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from paddable.targets.directml.fix import DirectMLNodeFix
+from paddable.targets.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
+from paddable.targets.directml.site import Site
+from paddable.targets.new_parts import Parts
+from paddable.targets.rule import Match
+
+__all__ = ["DropAllowzero"]
+
+
+class DropAllowzero(DirectMLNodeFix):
+    """Drops ``allowzero=1`` where the target has a -1 and no 0: both mean the same then."""
+
+    rule = ReshapeMinusOneWithAllowzero()
+
+    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+        node.attributes.pop("allowzero")

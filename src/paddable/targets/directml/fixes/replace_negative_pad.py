@@ -1,0 +1,43 @@
+"""Fix of DML114."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.targets.directml.fix import DirectMLNodeFix
+from paddable.targets.directml.rules.negative_pad import NegativePad
+from paddable.targets.directml.site import Site
+from paddable.targets.new_parts import Parts
+from paddable.targets.rule import Match
+
+__all__ = ["ReplaceNegativePad"]
+
+_TO_THE_END = np.iinfo(np.int64).max
+
+
+class ReplaceNegativePad(DirectMLNodeFix):
+    """Crops with a Slice what a Pad would crop, and pads with what is left of the pads."""
+
+    rule = NegativePad()
+
+    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+        assert match.node is not None
+        pads = site.view.constant(match.node.input(1))
+        assert pads is not None  # else the match is not fixable
+        begin, end = np.split(pads.astype(np.int64), 2)
+        given = site.view.constant(match.node.input(3)) if match.node.input(3) else None
+        axes = list(range(len(begin))) if given is None else [int(axis) for axis in given]
+        stem = node.outputs[0].name or "pad"
+        crop = ir.node(
+            "Slice",
+            [
+                node.inputs[0],
+                parts.integers(node, f"{stem}_start", [int(-min(b, 0)) for b in begin]),
+                parts.integers(node, f"{stem}_end", [int(e) if e < 0 else _TO_THE_END for e in end]),
+                parts.integers(node, f"{stem}_axes", axes),
+            ],
+        )
+        grown = parts.integers(node, f"{stem}_pads", [int(max(p, 0)) for p in pads])
+        grow = ir.Node("", "Pad", [crop.outputs[0], grown, *node.inputs[2:]], attributes=list(node.attributes.values()))
+        parts.replace(node, [crop, grow], [grow.outputs[0]])

@@ -1,0 +1,49 @@
+"""Fix of DML104."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from paddable.targets.directml.fix import DirectMLNodeFix
+from paddable.targets.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding
+from paddable.targets.directml.site import Site
+from paddable.targets.new_parts import Parts
+from paddable.targets.rule import Match
+
+__all__ = ["RewriteConvTranspose"]
+
+_NEUTRAL = {"strides": 1, "dilations": 1, "kernel_shape": 1, "output_padding": 0}
+
+
+class RewriteConvTranspose(DirectMLNodeFix):
+    """Drops ``output_padding=[0]``; writes any other as a convolution with a second spatial axis of size 1."""
+
+    rule = ConvTransposeOutputPadding()
+
+    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+        if not any(node.attributes["output_padding"].as_ints()):
+            node.attributes.pop("output_padding")
+            return
+        last = parts.integers(node, f"{node.name or 'conv_transpose'}_last_axis", [-1])
+        data = ir.node("Unsqueeze", [node.inputs[0], last])
+        weight = ir.node("Unsqueeze", [node.inputs[1], last])
+        wide = ir.Node(
+            "",
+            "ConvTranspose",
+            [data.outputs[0], weight.outputs[0], *node.inputs[2:]],
+            attributes=[_widened(attribute) for attribute in node.attributes.values()],
+        )
+        narrow = ir.node("Squeeze", [wide.outputs[0], last])
+        parts.replace(node, [data, weight, wide, narrow], [narrow.outputs[0]])
+
+
+def _widened(attribute: ir.Attr) -> ir.Attr:
+    """The attribute for two spatial axes; pads go begin, begin, end, end."""
+    if attribute.name == "pads":
+        begin, end = attribute.as_ints()
+        return ir.AttrInt64s("pads", [begin, 0, end, 0])
+    if attribute.name == "output_shape":
+        return ir.AttrInt64s("output_shape", [*attribute.as_ints(), 1])
+    if attribute.name in _NEUTRAL:
+        return ir.AttrInt64s(attribute.name, [*attribute.as_ints(), _NEUTRAL[attribute.name]])
+    return attribute

@@ -1,0 +1,190 @@
+"""Where each node of a graph runs under DirectML, why, what is copied and what is fused.
+
+    placement = place(view_model(onnx.load(path, load_external_data=False)))
+    print(placement)
+
+Facts: the kernel registry of onnxruntime-directml 1.24.4 (identical in onnxruntime-windowsml 1.30) and the provider's
+own partitioning rules; see ``docs/targets/directml.md``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from paddable.targets.directml.cpu_preferred import cpu_preferred
+from paddable.targets.directml.islands import Island, gather_islands, why_not_fused
+from paddable.targets.directml.kernels import CPU_UNDER_DIRECTML, UNSUPPORTED_DEVICE_TYPES, Kernel, registry
+from paddable.targets.directml.support import refusal
+from paddable.targets.view import GraphView, NodeView
+
+__all__ = ["Copy", "NodePlacement", "Placement", "Reason", "place"]
+
+Reason = Literal["kernel", "operator", "version", "type", "device type", "form", "shape chain"]
+"""Why a node runs where it runs: DirectML has the ``kernel``; or it lacks the operator, its version, its types, the
+device lacks the type, a support query refuses the form, or the node belongs to a shape chain kept on the CPU."""
+
+
+@dataclass(frozen=True)
+class NodePlacement:
+    """Where one node runs.
+
+    Attributes:
+        node: the node.
+        on_directml: True on the GPU's provider, False on the CPU.
+        reason: which rule decided.
+        why: the same for a reader, empty for a plain kernel.
+        unfused: why it runs as a kernel of its own, None when it is fused or on the CPU.
+    """
+
+    node: NodeView
+    on_directml: bool
+    reason: Reason
+    why: str = ""
+    unfused: str | None = None
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A value that crosses between CPU and GPU memory at each run."""
+
+    value: str
+    to_cpu: bool
+
+
+@dataclass
+class Placement:
+    """The placement of one graph, and of the subgraphs below it."""
+
+    view: GraphView
+    nodes: list[NodePlacement]
+    islands: list[Island]
+    copies: list[Copy]
+    subgraphs: dict[int, list[Placement]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.by_index = {placed.node.index: placed for placed in self.nodes}
+
+    @property
+    def cpu_nodes(self) -> list[NodePlacement]:
+        """Nodes that run on the CPU."""
+        return [placed for placed in self.nodes if not placed.on_directml]
+
+    @property
+    def kernels(self) -> list[NodePlacement]:
+        """Nodes that run on DirectML outside any fused graph."""
+        return [placed for placed in self.nodes if placed.unfused is not None]
+
+    def walk(self) -> Iterator[Placement]:
+        """This graph and every graph inside it."""
+        yield self
+        for inner in (placement for placements in self.subgraphs.values() for placement in placements):
+            yield from inner.walk()
+
+    def to_json(self) -> dict[str, Any]:
+        """Counts, islands, CPU nodes and copies, for ``--json``."""
+        return {
+            "nodes": len(self.nodes),
+            "islands": [[node.name for node in island.nodes] for island in self.islands],
+            "kernels": [{"node": p.node.name, "op": p.node.op, "why": p.unfused} for p in self.kernels],
+            "cpu": [{"node": p.node.name, "op": p.node.op, "reason": p.reason, "why": p.why} for p in self.cpu_nodes],
+            "copies": [{"value": copy.value, "to": "cpu" if copy.to_cpu else "gpu"} for copy in self.copies],
+        }
+
+    def __str__(self) -> str:
+        ops = ", ".join(f"{count} {op}" for op, count in Counter(p.node.op for p in self.cpu_nodes).most_common())
+        fused = sum(len(island.nodes) for island in self.islands)
+        return (
+            f"{len(self.nodes)} nodes: {fused} in {len(self.islands)} fused graphs, "
+            f"{len(self.kernels)} DirectML kernels of their own, {len(self.cpu_nodes)} on the CPU"
+            f"{f' ({ops})' if ops else ''}; {len(self.copies)} copies a run"
+        )
+
+
+def place(view: GraphView) -> Placement:
+    """Predict where each node of the graph and of its subgraphs runs."""
+    order = view.in_runtime_order()
+    kernels: dict[int, Kernel] = {}
+    refused: dict[int, tuple[Reason, str]] = {}
+    for node in order:
+        kernel, reason = _find_kernel(view, node)
+        if kernel is not None:
+            kernels[node.index] = kernel
+        if reason is not None:
+            refused[node.index] = reason
+    refused.update(_shape_chain_refusals(cpu_preferred(view, kernels, order)))
+    on_gpu = {node.index: kernels[node.index] for node in order if node.index not in refused}
+    unfused = _why_unfused(view, order, on_gpu)
+    return Placement(
+        view,
+        [_placed(node, refused.get(node.index), unfused.get(node.index)) for node in order],
+        gather_islands(order, {index for index, why in unfused.items() if why is None}),
+        _copies(view, order, on_gpu),
+        {index: [place(inner) for inner in views] for index, views in view.inner.items()},
+    )
+
+
+def _why_unfused(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> dict[int, str | None]:
+    # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph that it
+    # stands in. The bodies themselves are fused again.
+    if any(node.subgraphs for node in order):
+        return dict.fromkeys(on_gpu, "an If, Loop or Scan in this graph turns fusion off")
+    return {node.index: why_not_fused(view, node, on_gpu[node.index]) for node in order if node.index in on_gpu}
+
+
+def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[Reason, str] | None]:
+    """The registered kernel, and why it is not used; both, when a known kernel is refused."""
+    table = registry()
+    kernel = table.find(node)
+    if kernel is None:
+        versions = table.versions(node)
+        if not versions:
+            return None, ("operator", f"DirectML has no kernel for {node.op}")
+        listed = ", ".join(map(str, versions))
+        return None, ("version", f"{node.op} is version {node.since} here and DirectML has kernels for {listed} only")
+    wrong_type = table.wrong_type(node, kernel, view)
+    if wrong_type:
+        return None, ("type", wrong_type)
+    form = refusal(kernel.query, node, view)
+    if form:
+        return kernel, ("form", f"DirectML's kernel refuses this form: {form}")
+    for position, name in enumerate((*node.inputs, *node.outputs)):
+        is_cpu_input = position < len(node.inputs) and position in kernel.cpu_inputs
+        if (
+            name
+            and not is_cpu_input
+            and kernel.op not in CPU_UNDER_DIRECTML
+            and view.dtype(name) in UNSUPPORTED_DEVICE_TYPES
+        ):
+            return kernel, ("device type", f"{name!r} is {view.dtype(name)}, which the device cannot hold")
+    return kernel, None
+
+
+def _shape_chain_refusals(indices: set[int]) -> dict[int, tuple[Reason, str]]:
+    why = "shape arithmetic on values that live in CPU memory: ONNX Runtime keeps it there"
+    return dict.fromkeys(indices, ("shape chain", why))
+
+
+def _placed(node: NodeView, refused: tuple[Reason, str] | None, unfused: str | None) -> NodePlacement:
+    if refused:
+        return NodePlacement(node, False, *refused)
+    return NodePlacement(node, True, "kernel", unfused=unfused)
+
+
+def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> list[Copy]:
+    """Values made in one memory and read in the other; each is copied once, whatever the number of readers."""
+    copies: list[Copy] = []
+    for node in order:
+        kernel = on_gpu.get(node.index)
+        made_on_cpu = kernel is None or kernel.writes_on_cpu
+        for name in node.outputs:
+            wanted = {_reads_on_cpu(on_gpu.get(reader.index), position) for reader, position in view.readers(name)}
+            if (not made_on_cpu) in wanted:
+                copies.append(Copy(name, to_cpu=not made_on_cpu))
+    return copies
+
+
+def _reads_on_cpu(kernel: Kernel | None, position: int) -> bool:
+    return kernel is None or position in kernel.cpu_inputs

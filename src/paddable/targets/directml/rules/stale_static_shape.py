@@ -1,0 +1,76 @@
+"""DML103."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddable.graph.lint.rule import measured
+from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.rule import Match
+from paddable.targets.view import Dim, read_shape
+
+__all__ = ["StaleStaticShape"]
+
+
+class StaleStaticShape(DirectMLRule):
+    """## What it does
+    Finds a value whose recorded shape states a size that the graph contradicts: another number, or a free dim.
+
+    ## Why is this bad
+    The CPU provider warns and goes on; DirectML trusts the annotation and stops with 80070057. Exporters leave such
+    shapes behind: dynamo annotates an LSTM's output with the sizes of the example, TorchScript the output of a
+    flatten.
+
+    ## Example
+    ``float[1, 5, 12] y = LSTM(x)`` with ``x`` of shape ``[1, T, 8]``
+
+    ## Use instead
+    No annotation at all: the runtime infers shapes itself.
+
+    ## Fix safety
+    Exact: annotations are not part of the computation. A size that nothing proves or contradicts is kept, and reported
+    as a warning where it stands on a graph output.
+    """
+
+    code = "DML103"
+    name = "stale-static-shape"
+    severity = "error"
+    evidence = (measured("onnxruntime-directml 1.24.4: two real exports ran once the annotations were cleared"),)
+    VALID = (
+        """<ir_version: 10, opset_import: ["" : 18]>
+        agraph (float[N, 4] x) => (float[N, 4] y) { y = Relu(x) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+        agraph (float[2, 4] x) => (float[2, 4] y) <float[2, 4] h> { h = Relu(x)
+            y = Tanh(h) }""",
+    )
+    INVALID = (
+        """<ir_version: 10, opset_import: ["" : 18]>
+        agraph (float[N, 4] x) => (float[5, 4] y) { y = Relu(x) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+        agraph (float[2, 4] x) => (float[2, 4] y) <float[2, 5] h> { h = Relu(x)
+            y = Tanh(h) }""",
+    )
+
+    def check(self, site: Site) -> Iterator[Match]:
+        view = site.view
+        symbols = {dim for name in view.inputs for dim in view.shape(name) or () if isinstance(dim, str)}
+        for name, info in view.annotated.items():
+            if name in view.inputs or name in view.initializers:
+                continue
+            stated, inferred = read_shape(info), read_shape(view.inferred.get(name))
+            if stated is None:
+                continue
+            wrong = _contradiction(stated, inferred, symbols) if inferred is not None else None
+            if wrong is not None:
+                what = f"{name!r} is annotated {list(stated)}, and the graph gives {list(inferred or ())}"
+                yield Match(what, "clear the annotation", view.producers.get(name), value=name, axis=wrong)
+
+
+def _contradiction(stated: tuple[Dim, ...], inferred: tuple[Dim, ...], symbols: set[str]) -> int | None:
+    """The first axis where a stated size is not what the graph gives: another size, or the very symbol of an input."""
+    if len(stated) != len(inferred):
+        return 0
+    for axis, (size, truth) in enumerate(zip(stated, inferred, strict=True)):
+        if isinstance(size, int) and ((isinstance(truth, int) and truth != size) or truth in symbols):
+            return axis
+    return None

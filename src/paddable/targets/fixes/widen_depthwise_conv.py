@@ -1,0 +1,48 @@
+"""Fix of TGT105."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from paddable.targets.fix import NodeFix
+from paddable.targets.folding import view_model
+from paddable.targets.light import light_proto
+from paddable.targets.new_parts import Parts
+from paddable.targets.rule import Match
+from paddable.targets.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
+from paddable.targets.table import TableSite
+from paddable.targets.tables import target
+
+__all__ = ["WidenDepthwiseConv"]
+
+
+class WidenDepthwiseConv(NodeFix[TableSite]):
+    """Writes a one-dimensional depthwise convolution with a spatial axis of size 1 in front."""
+
+    rule = DepthwiseConvInOneDimension()
+
+    def look(self, model: ir.Model) -> Sequence[TableSite]:
+        """The graphs of the model, on the CPU."""
+        return [TableSite(view, target("cpu")) for view in view_model(light_proto(model)).walk()]
+
+    def repair(self, node: ir.Node, site: TableSite, match: Match, parts: Parts) -> None:
+        axis = parts.integers(node, f"{node.name or 'conv'}_height", [2])
+        data = ir.node("Unsqueeze", [node.inputs[0], axis])
+        weight = ir.node("Unsqueeze", [node.inputs[1], axis])
+        attributes = [_widened(attribute) for attribute in node.attributes.values()]
+        inputs = [data.outputs[0], weight.outputs[0], *node.inputs[2:]]
+        wide = ir.Node("", "Conv", inputs, attributes=attributes)
+        narrow = ir.node("Squeeze", [wide.outputs[0], axis])
+        parts.replace(node, [data, weight, wide, narrow], [narrow.outputs[0]])
+
+
+def _widened(attribute: ir.Attr) -> ir.Attr:
+    """The attribute for a height of 1; pads go begin, begin, end, end."""
+    if attribute.name == "pads":
+        begin, end = attribute.as_ints()
+        return ir.AttrInt64s("pads", [0, begin, 0, end])
+    if attribute.name in ("strides", "dilations", "kernel_shape"):
+        return ir.AttrInt64s(attribute.name, [1, *attribute.as_ints()])
+    return attribute

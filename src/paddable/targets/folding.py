@@ -1,0 +1,257 @@
+"""Build the view of a model: infer shapes, fold what never changes, and infer again where folding taught something.
+
+ONNX Runtime does this before it asks a provider what it can run, and it merges equal nodes and drops those that do
+nothing, so the view does too. Only small constants are computed (shape arithmetic); for weights it is enough to know
+*that* they are constant.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+from paddable.targets.view import SMALL, GraphView, NodeView, elements
+
+__all__ = ["view_model"]
+
+_NEVER_FOLDED = frozenset(
+    {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
+    # Kept by the runtime so that quantised patterns stay recognisable.
+    | {"QuantizeLinear", "DequantizeLinear"}
+)
+
+
+def view_model(model: onnx.ModelProto) -> GraphView:
+    """The main graph of a model as the runtime sees it.
+
+    Args:
+        model: any checked model; weights may be absent (external data is never read). It is not changed.
+    """
+    opset = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
+    skeleton = _without_weights(model)
+    known: dict[str, Any] = {}
+    while True:  # each round resolves one more level of computed shapes, so it ends
+        view = _view_graph(model.graph, _infer(skeleton).graph, opset, None, known)
+        fresh = {name: value for name, value in view.folded.items() if value is not None and name not in known}
+        known.update(fresh)
+        if not _teaches(view, fresh):
+            return view
+        _replace_by_initializers(skeleton.graph, fresh)
+
+
+def _view_graph(
+    graph: onnx.GraphProto,
+    inferred: onnx.GraphProto,
+    opset: dict[str, int],
+    outer: GraphView | None,
+    known: dict[str, Any],
+) -> GraphView:
+    view = GraphView(graph, opset, outer)
+    view.annotated = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
+    view.inferred = {info.name: info for info in (*inferred.value_info, *inferred.output, *inferred.input)}
+    since: dict[tuple[str, str], int] = {}
+    outputs, merges = set(view.outputs), _Merger(view)
+    for index, proto in enumerate(graph.node):
+        key = (proto.op_type, proto.domain)
+        if key not in since:
+            since[key] = _since(proto, opset)
+        node = NodeView(proto, index, since[key])
+        node.inputs = [view.resolve(name) for name in node.inputs]
+        if _folds(view, node):
+            _fold(view, node, known)
+        elif node.outputs[0] in outputs or not (_does_nothing(view, node) or merges(node)):
+            view.nodes.append(node)
+    _view_subgraphs(view, inferred, known)
+    return view
+
+
+def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> None:
+    nested = [node for node in view.nodes if node.subgraphs]
+    if not nested:
+        return
+    by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
+    for node in nested:
+        bodies = zip(node.subgraphs, by_output[node.outputs[0]], strict=True)
+        view.inner[node.index] = [_view_graph(body, typed, view.opset, view, known) for body, typed in bodies]
+        for position, inner in enumerate(view.inner[node.index]):
+            inner.position = (node.index, position)
+
+
+def _folds(view: GraphView, node: NodeView) -> bool:
+    if node.op in _NEVER_FOLDED or node.domain:
+        return False
+    if node.op == "Shape":
+        return view.is_static(node.inputs[0]) or view.is_constant(node.inputs[0])
+    if node.subgraphs:
+        return False
+    return all(view.is_constant(name) for name in node.inputs if name)
+
+
+def _fold(view: GraphView, node: NodeView, known: dict[str, Any]) -> None:
+    names = [name for name in node.outputs if name]
+    contents = [known[name] for name in names] if all(name in known for name in names) else _compute(view, node)
+    for name, value in zip(names, contents or [None] * len(names), strict=True):
+        view.fold(name, value if np.size(value) <= SMALL else None)
+
+
+def _compute(view: GraphView, node: NodeView) -> list[Any] | None:
+    """Contents of a constant node's outputs; None when they are large or cannot be computed here."""
+    if node.op == "Shape":
+        shape = view.shape(node.inputs[0])
+        if shape is None or not all(isinstance(dim, int) for dim in shape):
+            return None
+        return [np.array(shape[node.attribute("start", 0) : node.attribute("end")], np.int64)]
+    if node.op == "Constant":
+        return [_constant_attribute(node)]
+    values = {name: view.constant(name) for name in node.inputs if name}
+    if any(value is None for value in values.values()) or not all(_is_small(view, name) for name in node.outputs):
+        return None
+    try:
+        with np.errstate(all="ignore"):  # a constant that overflows is the file's doing; rules speak of it
+            results = ReferenceEvaluator(_alone(node, view)).run(None, values)
+    except Exception:  # the reference runtime lacks an operator or a type: the value stays known to be constant only
+        return None
+    return [np.asarray(result) for result in results]
+
+
+_NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+
+
+def _does_nothing(view: GraphView, node: NodeView) -> bool:
+    """Identity, a Cast to the type at hand, or arithmetic with the neutral scalar: readers take its input instead."""
+    if node.domain or len(node.outputs) != 1:
+        return False
+    if node.op == "Cast":
+        name = onnx.TensorProto.DataType.Name(node.attribute("to")).lower()
+        nothing = view.dtype(node.inputs[0]) == name
+    elif node.op in _NEUTRAL:
+        value = view.constant(node.inputs[1])
+        rank = len(view.shape(node.inputs[0]) or ())
+        scalar = value.item() if value is not None and value.size == 1 and value.ndim <= rank else None
+        nothing = scalar is not None and scalar == _NEUTRAL[node.op]
+    else:
+        nothing = node.op == "Identity"
+    if nothing:
+        view.alias[node.outputs[0]] = node.inputs[0]
+        view.merged[node.index] = None
+    return bool(nothing)
+
+
+class _Merger:
+    """Finds nodes equal to an earlier one: same operator, attributes and inputs (small constants by contents)."""
+
+    def __init__(self, view: GraphView) -> None:
+        self._view = view
+        self._contents: dict[str, Any] = {}
+        self._first: dict[Any, NodeView] = {}
+
+    def __call__(self, node: NodeView) -> bool:
+        if node.op in _NEVER_FOLDED or (node.subgraphs):
+            return False
+        attributes = tuple(sorted(a.SerializeToString() for a in node.proto.attribute)) if node.proto.attribute else ()
+        key = (node.op, node.domain, attributes, tuple(map(self._identity, node.inputs)), len(node.outputs))
+        first = self._first.setdefault(key, node)
+        if first is node or any(name in self._view.outputs for name in node.outputs):
+            return False
+        self._view.alias.update(zip(node.outputs, first.outputs, strict=True))
+        self._view.merged[node.index] = first.index
+        return True
+
+    def _identity(self, name: str) -> Any:
+        if not self._view.is_constant(name):
+            return name
+        if name not in self._contents:
+            value = self._view.constant(name)
+            self._contents[name] = name if value is None else (value.dtype.str, value.shape, value.tobytes())
+        return self._contents[name]
+
+
+def _constant_attribute(node: NodeView) -> Any:
+    """Contents of a Constant node; None for strings, sparse tensors and weights."""
+    attribute = node.proto.attribute[0]
+    if attribute.name == "value":
+        tensor = attribute.t
+        known = tensor.data_location != onnx.TensorProto.EXTERNAL and elements(tensor.dims) <= SMALL
+        return onnx.numpy_helper.to_array(tensor) if known else None
+    dtype = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
+    if attribute.name not in dtype:
+        return None
+    return np.asarray(onnx.helper.get_attribute_value(attribute), dtype[attribute.name])
+
+
+def _is_small(view: GraphView, name: str) -> bool:
+    shape = view.shape(name) if name else ()
+    return shape is None or elements([dim for dim in shape if isinstance(dim, int)]) <= SMALL
+
+
+def _alone(node: NodeView, view: GraphView) -> onnx.ModelProto:
+    """A model of one node, to be evaluated."""
+    inputs = [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in dict.fromkeys(node.inputs) if name]
+    outputs = [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in node.outputs if name]
+    graph = onnx.helper.make_graph([node.proto], "alone", inputs, outputs)
+    return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", view.opset.get("", 1))])
+
+
+def _since(proto: onnx.NodeProto, opset: dict[str, int]) -> int:
+    domain = "" if proto.domain == "ai.onnx" else proto.domain
+    try:
+        return int(onnx.defs.get_schema(proto.op_type, opset.get(domain, 1), domain).since_version)
+    except onnx.defs.SchemaError:
+        return 1  # ONNX Runtime's own operators, some of which live in ai.onnx, have one version
+
+
+def _teaches(view: GraphView, fresh: dict[str, Any]) -> bool:
+    """Whether shape inference may know more once it is given these contents: integers that a node of open shape reads.
+
+    Contents of Constant nodes it knows already.
+    """
+    given = {proto.output[0] for proto in view.proto.node if proto.op_type == "Constant"}
+    computed = {name for name, value in fresh.items() if value.dtype.kind in "ib" and name not in given}
+    return bool(computed) and any(
+        not computed.isdisjoint(proto.input) and not all(view.is_static(name) for name in proto.output if name)
+        for proto in view.proto.node
+    )
+
+
+def _infer(skeleton: onnx.ModelProto) -> onnx.ModelProto:
+    try:
+        return onnx.shape_inference.infer_shapes(skeleton, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return skeleton
+
+
+def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """What shape inference needs: no weights, and none of the file's own annotations (they may be stale)."""
+    skeleton = onnx.ModelProto(ir_version=model.ir_version)
+    skeleton.opset_import.extend(model.opset_import)
+    skeleton.functions.extend(model.functions)
+    graph = skeleton.graph
+    graph.name = model.graph.name
+    graph.node.extend(model.graph.node)
+    graph.input.extend(model.graph.input)
+    for output in model.graph.output:
+        bare = graph.output.add(name=output.name)
+        if output.type.HasField("tensor_type"):
+            bare.type.tensor_type.elem_type = output.type.tensor_type.elem_type
+        else:
+            bare.CopyFrom(output)
+    for tensor in model.graph.initializer:
+        if elements(tensor.dims) <= SMALL:
+            graph.initializer.append(tensor)
+        else:
+            bare_tensor = graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+            bare_tensor.data_location = onnx.TensorProto.EXTERNAL
+            bare_tensor.external_data.add(key="location", value="absent")
+    return skeleton
+
+
+def _replace_by_initializers(graph: onnx.GraphProto, contents: dict[str, Any]) -> None:
+    replaced = [node for node in graph.node if all(name in contents for name in node.output)]
+    kept = [node for node in graph.node if not all(name in contents for name in node.output)]
+    del graph.node[:]
+    graph.node.extend(kept)
+    for name in (name for node in replaced for name in node.output):
+        graph.initializer.append(onnx.numpy_helper.from_array(contents[name], name))

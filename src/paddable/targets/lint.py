@@ -1,0 +1,54 @@
+"""Ask every rule of a target about a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+import onnx
+import onnx_ir as ir
+
+from paddable.findings import Finding
+from paddable.graph import trace
+from paddable.graph.lint.rule import BaseRule
+from paddable.targets.rule import Match, TargetRule
+
+__all__ = ["findings_of", "matches_of"]
+
+
+SiteT = TypeVar("SiteT")
+
+
+def matches_of(rule: TargetRule[SiteT], sites: Sequence[SiteT]) -> Iterator[tuple[SiteT, Match]]:
+    """Each match of a rule, in the main graph and in every subgraph."""
+    for site in sites:
+        for match in rule.check(site):
+            yield site, match
+
+
+def findings_of(rules: Sequence[TargetRule[SiteT]], sites: Sequence[SiteT]) -> list[Finding]:
+    """What the rules say about a graph: errors first, then by code, then in the order of the graph."""
+    found = [_finding(rule, match) for rule in rules for _, match in matches_of(rule, sites)]
+    return sorted(found, key=lambda finding: ("error", "warning", "note").index(finding.severity))
+
+
+def _finding(rule: BaseRule, match: Match) -> Finding:
+    origin = _trace(match.node.proto) if match.node is not None else None
+    return Finding(
+        code=rule.code,
+        node=match.node.name if match.node is not None else match.value,
+        op=match.node.op if match.node is not None else "",
+        leak=match.what,
+        remedy=match.remedy,
+        axis=match.axis,
+        module=trace.module_path(origin) if origin is not None else None,
+        source=trace.source(origin) if origin is not None else None,
+        severity=match.severity or rule.severity,
+    )
+
+
+def _trace(proto: onnx.NodeProto) -> ir.Node:
+    """A bare node that carries what the exporter recorded."""
+    node = ir.Node("", proto.op_type, [], name=proto.name, num_outputs=0, doc_string=proto.doc_string)
+    node.metadata_props.update((entry.key, entry.value) for entry in proto.metadata_props)
+    return node

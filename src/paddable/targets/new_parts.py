@@ -1,0 +1,48 @@
+"""The parts that fixes build: new constants, and new nodes in the place of an old one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx_ir as ir
+
+from paddable.graph.names import Names
+
+__all__ = ["Parts"]
+
+
+class Parts:
+    """Adds to a model; every name it gives is new in the whole model, branches included."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self._names = Names(model.graph)
+
+    def integers(self, node: ir.Node, name: str, values: Sequence[int] | int) -> ir.Value:
+        """A new int64 initializer in the node's graph."""
+        return self.constant(node, name, np.asarray(values, np.int64))
+
+    def constant(self, node: ir.Node, name: str, array: npt.NDArray[Any]) -> ir.Value:
+        """A new initializer in the node's graph."""
+        assert isinstance(node.graph, ir.Graph)
+        name = self._names.fresh(name)
+        value = ir.Value(name=name, const_value=ir.tensor(array, name=name))
+        value.shape, value.dtype = ir.Shape(array.shape), ir.DataType.from_numpy(array.dtype)
+        node.graph.register_initializer(value)
+        return value
+
+    def replace(self, node: ir.Node, new_nodes: Sequence[ir.Node], new_outputs: Sequence[ir.Value]) -> None:
+        """Put new nodes in the place of one: outputs keep names, types and readers; the trace is copied."""
+        assert isinstance(node.graph, ir.Graph)
+        for new in new_nodes:
+            new.metadata_props.update(node.metadata_props)
+            new.doc_string = new.doc_string or node.doc_string
+            new.name = self._names.fresh(f"{node.name or node.op_type}_{new.op_type.lower()}")
+            for output in new.outputs:
+                if output not in new_outputs:
+                    output.name = self._names.fresh(f"{new.name}_output")
+        ir.convenience.replace_nodes_and_values(
+            node.graph, node, [node], list(new_nodes), list(node.outputs), list(new_outputs)
+        )

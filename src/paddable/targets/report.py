@@ -1,0 +1,92 @@
+"""Everything that is known about a model on one target, and the fixes that it can have there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from paddable.findings import Finding
+from paddable.targets.directml.fixes import FIXES
+from paddable.targets.directml.placement import Placement, place
+from paddable.targets.directml.rules import RULES
+from paddable.targets.directml.site import sites
+from paddable.targets.fix import GraphFix
+from paddable.targets.fixes import WidenDepthwiseConv
+from paddable.targets.fixing import FixReport, Runner, apply_fixes
+from paddable.targets.folding import view_model
+from paddable.targets.light import light_proto
+from paddable.targets.lint import findings_of
+from paddable.targets.rules import TABLE_RULES
+from paddable.targets.table import TableSite, Target
+from paddable.targets.tables import target as table_of
+
+__all__ = ["TargetReport", "fix_for", "lint_for"]
+
+
+@dataclass(frozen=True)
+class TargetReport:
+    """What a target makes of a model.
+
+    Attributes:
+        target: the target's table, with its session advice.
+        findings: errors first.
+        placement: where each node runs; None for targets whose placement is not modelled.
+    """
+
+    target: Target
+    findings: list[Finding]
+    placement: Placement | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether no finding is an error."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as ``--json`` prints it."""
+        return {
+            "ok": self.ok,
+            "target": self.target.to_json(),
+            "findings": [finding.to_json() for finding in self.findings],
+            "placement": self.placement.to_json() if self.placement else None,
+        }
+
+
+def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[Finding] = ()) -> TargetReport:
+    """What will break, slow down or silently change a model on a target.
+
+    Args:
+        model: the model; weights may be absent, and a ModelProto loaded without external data is the fastest form.
+        target: name of the target (`paddable.targets.tables.TARGETS`).
+        general: findings of the lint without a target; those that a finding here supersedes are left out of the report.
+
+    Raises:
+        Misuse: no target has that name.
+    """
+    table = table_of(target)
+    view = view_model(model if isinstance(model, onnx.ModelProto) else light_proto(model))
+    found = findings_of(TABLE_RULES, [TableSite(part, table) for part in view.walk()])
+    placement = place(view) if target == "directml" else None
+    if placement is not None:
+        found += findings_of(RULES, sites(placement))
+    replaced = {code: rule.code for rule in RULES for code in rule.supersedes}
+    places = {(finding.code, finding.node) for finding in found}
+    kept = [finding for finding in general if (replaced.get(finding.code), finding.node) not in places]
+    order = ("error", "warning", "note").index
+    return TargetReport(table, sorted([*found, *kept], key=lambda finding: order(finding.severity)), placement)
+
+
+def fix_for(
+    model: ir.Model, target: str, runner: Runner | None = None, feeds: Sequence[Mapping[str, Any]] = ()
+) -> tuple[ir.Model, FixReport]:
+    """Apply a target's fixes; see `paddable.targets.fixing.apply_fixes`.
+
+    Raises:
+        Misuse: no target has that name.
+    """
+    fixes: dict[str, Sequence[GraphFix[Any]]] = {"directml": FIXES, "cpu": [WidenDepthwiseConv()]}
+    return apply_fixes(model, fixes.get(table_of(target).name, ()), runner, feeds)

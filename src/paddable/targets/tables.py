@@ -1,0 +1,106 @@
+"""The targets and what is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paddable.errors import Misuse
+from paddable.graph.lint.rule import measured, reported
+from paddable.targets.table import Fact, Target
+
+__all__ = ["TARGETS", "target"]
+
+_H200 = measured("onnxruntime-gpu 1.31.1 on one H200, a 70-block encoder in fp32")
+_CPU = measured("onnxruntime 1.32.0 on 2 vCPU AMD EPYC (Zen 5), a 70-block encoder")
+_DIRECTML = measured("onnxruntime-directml 1.24.4")
+_CUDA_DOCS = reported("the CUDA documentation of ONNX Runtime")
+_OPENVINO = measured("onnxruntime-openvino 1.24.1 and openvino 2026.4.1 on the same CPU")
+_WEBGPU = measured("onnxruntime-webgpu 1.27.0 and plugin onnxruntime-ep-webgpu 0.4.0 on Mesa's software Vulkan 25")
+_STATIC_ONLY = "every inner shape has to be fixed, not only the inputs"
+
+TARGETS: Mapping[str, Target] = {
+    table.name: table
+    for table in (
+        Target(
+            "cpu",
+            "free",
+            Fact("a new length costs 0.2 to 0.9 ms; a container of 30 s costs 12 times a clip of 1.7 s", _CPU),
+            highest_opset=27,
+            facts=(
+                Fact("a depthwise 1-D convolution is faster as 2-D: 3 to 5 % of the encoder in fp32", _CPU),
+                Fact("SkipLayerNormalization is 11 to 16 % slower than Add and LayerNormalization", _CPU),
+                Fact("an added bias is about 5 % cheaper than a select at 30 s", _CPU),
+                Fact("signed int8 weights run twice as fast as unsigned ones", _CPU),
+            ),
+        ),
+        Target(
+            "directml",
+            "preferred",
+            Fact("with a free dim nothing is fused and every other length rebuilds its kernels", _DIRECTML),
+            facts=(
+                Fact("opset 17 to 21 have the most kernels; 17 when the graph scatters", _DIRECTML),
+                Fact("speed on a real GPU"),
+            ),
+        ),
+        Target(
+            "cuda",
+            "preferred",
+            Fact(
+                "every change of length plans all convolutions anew: 770 to 1,260 ms an utterance with defaults, 84 to "
+                "139 ms with HEURISTIC, 18 to 27 ms in a container, 9.7 ms in a captured container",
+                _H200,
+            ),
+            unsupported={
+                op: Fact(
+                    "control flow cannot be captured in a CUDA graph", reported("ONNX Runtime's CUDA documentation")
+                )
+                for op in ("If", "Loop", "Scan")
+            },
+            facts=(
+                Fact("TF32 is on by default and moves padded against native by 5e-4 of scale; 1e-6 without", _H200),
+                Fact("a graph is captured only when every node runs on CUDA and every shape is static", _CUDA_DOCS),
+            ),
+        ),
+        Target(
+            "openvino",
+            "preferred",
+            Fact("a new length costs 11 to 22 ms, and about as much at each switch back; none when static", _OPENVINO),
+            facts=(
+                Fact("one static model for each container holds 1.9 GB each at 70 blocks", _OPENVINO),
+                Fact("a graph of dynamic int8 runs 1.5 times slower than fp32; use bf16", _OPENVINO),
+                Fact("the NPU refuses dynamic shapes", reported("openvinotoolkit/openvino.genai#895")),
+            ),
+        ),
+        Target(
+            "webgpu",
+            "preferred",
+            Fact(
+                "about 2 s at the first length that is no multiple of 4, then 0.2 to 0.4 s; none static",
+                _WEBGPU,
+            ),
+            unsupported={
+                "DynamicQuantizeLinear": Fact("falls to the CPU", _WEBGPU),
+                "DynamicQuantizeMatMul": Fact("falls to the CPU", _WEBGPU),
+            },
+            facts=(
+                Fact("MultiHeadAttention takes attention_bias and not key_padding_mask", _WEBGPU),
+                Fact("MultiHeadAttention differs from the CPU by 2.1e-2, the plain graph by 3e-6", _WEBGPU),
+            ),
+        ),
+        Target("tensorrt-rtx", "preferred", Fact("builds an engine for each range of shapes")),
+        Target("qnn", "required", Fact(_STATIC_ONLY, reported("microsoft/onnxruntime#22439"))),
+        Target("coreml", "required", Fact(_STATIC_ONLY, reported("microsoft/onnxruntime#26355: it fails in the run"))),
+        Target("vitisai", "required", Fact(_STATIC_ONLY)),
+    )
+}
+
+
+def target(name: str) -> Target:
+    """The table of a target.
+
+    Raises:
+        Misuse: no target has that name.
+    """
+    if name not in TARGETS:
+        raise Misuse(f"no target is called {name!r}", fix=f"choose one of {', '.join(TARGETS)}")
+    return TARGETS[name]

@@ -1,0 +1,277 @@
+"""A graph as a runtime sees it when it decides where nodes run: shapes inferred, constants folded.
+
+Placement looks at every node of graphs with thousands of nodes, before any weight is needed. So the view is a plain
+index over the ModelProto: names, not objects; attributes and shapes are decoded when somebody asks. Passes that
+*change* a graph work on onnx_ir; they find their nodes by the position that a view reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy.typing as npt
+import onnx
+
+__all__ = ["Dim", "GraphView", "NodeView"]
+
+Dim = int | str | None
+"""A size, a symbol, or nothing known."""
+
+Array = npt.NDArray[Any]
+
+_WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+
+_TYPE_NAMES: dict[int, str] = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
+
+
+class NodeView:
+    """One node that is left after constant folding and merging.
+
+    Attributes:
+        index: position in the file's node list of its graph.
+        op: operator type.
+        domain: operator domain, ``""`` for ai.onnx.
+        since: version of the operator that the model's opset selects; 1 when ONNX does not know the operator.
+        inputs, outputs: value names, ``""`` for an absent optional one.
+        proto: the node as written.
+    """
+
+    __slots__ = ("domain", "index", "inputs", "op", "outputs", "proto", "since")
+
+    def __init__(self, proto: onnx.NodeProto, index: int, since: int) -> None:
+        self.proto = proto
+        self.index = index
+        self.op = proto.op_type
+        self.domain = "" if proto.domain == "ai.onnx" else proto.domain
+        self.since = since
+        self.inputs: Sequence[str] = list(proto.input)
+        self.outputs: Sequence[str] = list(proto.output)
+
+    @property
+    def name(self) -> str:
+        """The node's name, or its first output where it has none."""
+        return self.proto.name or next((name for name in self.outputs if name), f"#{self.index}")
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """The attribute's value as Python data (strings decoded), or the default."""
+        for attribute in self.proto.attribute:
+            if attribute.name == name:
+                value = onnx.helper.get_attribute_value(attribute)
+                return value.decode() if isinstance(value, bytes) else value
+        return default
+
+    def input(self, index: int) -> str:
+        """The name of an input, ``""`` when it is absent."""
+        return self.inputs[index] if index < len(self.inputs) else ""
+
+    @property
+    def subgraphs(self) -> list[onnx.GraphProto]:
+        """The bodies of If, Loop and Scan."""
+        if self.op not in _WITH_SUBGRAPHS:
+            return []
+        return [part for a in self.proto.attribute for part in ([a.g] if a.HasField("g") else a.graphs)]
+
+    def __repr__(self) -> str:
+        return f"{self.op}({self.name})"
+
+
+class GraphView:
+    """Index of one graph: its live nodes, who makes and who reads each value, types, shapes and constants.
+
+    Built by :func:`paddable.targets.folding.view_model`.
+
+    Attributes:
+        nodes: nodes left after folding, in file order.
+        outer: the view of the enclosing graph, None for the main graph.
+        inputs, outputs: names of graph inputs (initializers left out) and outputs.
+        opset: version of each operator domain.
+    """
+
+    def __init__(self, graph: onnx.GraphProto, opset: dict[str, int], outer: GraphView | None = None) -> None:
+        self.proto = graph
+        self.opset = opset
+        self.outer = outer
+        self.position: tuple[int, int] | None = None
+        """For a subgraph: the index of its node in the outer graph, and which of the node's bodies it is."""
+        self.nodes: list[NodeView] = []
+        self.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self.inputs = [value.name for value in graph.input if value.name not in self.initializers]
+        self.outputs = [value.name for value in graph.output]
+        self.folded: dict[str, Array | None] = {}
+        """Outputs of folded nodes; the contents where they are small enough to have been computed."""
+        self.inner: dict[int, list[GraphView]] = {}
+        """Views of the subgraphs of each node that has some, by node index."""
+        self.alias: dict[str, str] = {}
+        """Outputs of merged nodes, and the value that their readers take instead."""
+        self.merged: dict[int, int | None] = {}
+        """Nodes that the runtime merges into an equal one (its index) or drops because they do nothing (None)."""
+        self.inferred: dict[str, onnx.ValueInfoProto] = {}
+        self.annotated: dict[str, onnx.ValueInfoProto] = {}
+        # Asked for many times and slow to read from a message.
+        self._dtypes: dict[str, str | None] = {}
+        self._shapes: dict[str, tuple[Dim, ...] | None] = {}
+        self._static: dict[str, bool] = {}
+
+    @property
+    def outermost(self) -> GraphView:
+        """The view of the main graph."""
+        return self if self.outer is None else self.outer.outermost
+
+    def walk(self) -> Iterator[GraphView]:
+        """This graph and every graph inside it."""
+        yield self
+        for inner in (inner for views in self.inner.values() for inner in views):
+            yield from inner.walk()
+
+    @cached_property
+    def producers(self) -> dict[str, NodeView]:
+        """The live node that makes each value."""
+        return {name: node for node in self.nodes for name in node.outputs if name}
+
+    @cached_property
+    def consumers(self) -> dict[str, list[tuple[NodeView, int]]]:
+        """The live nodes that read each value, and at which input; -1 marks a value captured by a subgraph."""
+        readers: dict[str, list[tuple[NodeView, int]]] = {}
+        for node in self.nodes:
+            for position, name in enumerate(node.inputs):
+                if name:
+                    readers.setdefault(name, []).append((node, position))
+            for name in self.captured(node):
+                readers.setdefault(name, []).append((node, -1))
+        return readers
+
+    def readers(self, name: str) -> list[tuple[NodeView, int]]:
+        """The live nodes that read a value, with the input's position."""
+        return self.consumers.get(name, [])
+
+    def captured(self, node: NodeView) -> list[str]:
+        """Names that the node's subgraphs take from this graph or from outside it."""
+        if not node.subgraphs:
+            return []
+        return [self.resolve(name) for body in node.subgraphs for name in _free_names(body)]
+
+    def resolve(self, name: str) -> str:
+        """The value that is read in place of a merged one; any other name unchanged."""
+        if name in self.alias:
+            return self.alias[name]
+        return self.outer.resolve(name) if self.outer is not None else name
+
+    def fold(self, name: str, value: Array | None) -> None:
+        """Note that a value is the same at every run, and its contents where they are known."""
+        self.folded[name] = value
+        if value is not None:
+            self._shapes[name], self._static[name] = value.shape, True
+            self._dtypes[name] = _TYPE_NAMES[onnx.helper.np_dtype_to_tensor_dtype(value.dtype)]
+
+    def is_constant(self, name: str) -> bool:
+        """Whether the value is the same at every run: an initializer or folded."""
+        if name in self.initializers or name in self.folded:
+            return True
+        return self.outer is not None and self.outer.is_constant(name)
+
+    def constant(self, name: str) -> Array | None:
+        """Contents of a constant; None for anything else, and for weights (they are never loaded)."""
+        if name in self.folded:
+            return self.folded[name]
+        tensor = self.initializers.get(name)
+        if tensor is None:
+            return self.outer.constant(name) if self.outer is not None and self.outer.is_constant(name) else None
+        if tensor.data_location == onnx.TensorProto.EXTERNAL or elements(tensor.dims) > SMALL:
+            return None
+        return onnx.numpy_helper.to_array(tensor)
+
+    def dtype(self, name: str) -> str | None:
+        """Element type as ONNX spells it in kernel registries: ``float``, ``int64``; None for a non-tensor."""
+        if name not in self._dtypes:
+            self._dtypes[name] = self._find_dtype(name)
+        return self._dtypes[name]
+
+    def _find_dtype(self, name: str) -> str | None:
+        if name in self.initializers:
+            return _TYPE_NAMES[self.initializers[name].data_type]
+        for info in (self.inferred.get(name), self.annotated.get(name)):
+            if info is not None and info.type.HasField("tensor_type"):
+                return _TYPE_NAMES[info.type.tensor_type.elem_type]
+        return self.outer.dtype(name) if self.outer is not None else None
+
+    def shape(self, name: str) -> tuple[Dim, ...] | None:
+        """Inferred shape, completed by the file's own annotation as ONNX Runtime completes it; None if unknown."""
+        if name not in self._shapes:
+            self._shapes[name] = self._find_shape(name)
+        return self._shapes[name]
+
+    def _find_shape(self, name: str) -> tuple[Dim, ...] | None:
+        if name in self.initializers:
+            return tuple(self.initializers[name].dims)
+        inferred = read_shape(self.inferred.get(name))
+        if inferred is not None and all(isinstance(dim, int) for dim in inferred):
+            return inferred
+        annotated = read_shape(self.annotated.get(name))
+        if inferred is None or annotated is None or len(inferred) != len(annotated):
+            known = annotated if inferred is None else inferred
+            return self.outer.shape(name) if known is None and self.outer is not None else known
+        pairs = zip(inferred, annotated, strict=True)
+        return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a or b for a, b in pairs)
+
+    def is_static(self, name: str) -> bool:
+        """Whether every dim is a number."""
+        if name not in self._static:
+            shape = self.shape(name)
+            self._static[name] = shape is not None and all(isinstance(dim, int) for dim in shape)
+        return self._static[name]
+
+    def in_runtime_order(self) -> list[NodeView]:
+        """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf."""
+        order: list[NodeView] = []
+        seen: set[int] = set()
+        leaves = [node for node in self.nodes if not any(self.readers(name) for name in node.outputs)]
+        stack = [(node, False) for node in leaves]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                order.append(node)
+            elif node.index not in seen:
+                seen.add(node.index)
+                stack.append((node, True))
+                parents = {
+                    p.index: p for name in (*node.inputs, *self.captured(node)) if (p := self.producers.get(name))
+                }
+                stack.extend((parents[index], False) for index in sorted(parents) if index not in seen)
+        return order
+
+
+SMALL = 1024
+"""Constants up to this many elements are read and folded; shape arithmetic never needs more."""
+
+
+def elements(dims: Sequence[int]) -> int:
+    """Number of elements of a shape."""
+    return prod(dims)
+
+
+def read_shape(info: onnx.ValueInfoProto | None) -> tuple[Dim, ...] | None:
+    """The dims that a value info states; None when it states no rank."""
+    if info is None or not info.type.HasField("tensor_type") or not info.type.tensor_type.HasField("shape"):
+        return None
+    return tuple(
+        d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in info.type.tensor_type.shape.dim
+    )
+
+
+def _free_names(graph: onnx.GraphProto) -> list[str]:
+    known = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
+    free: list[str] = []
+    for node in graph.node:
+        inner = [
+            name
+            for a in node.attribute
+            for body in ([a.g] if a.HasField("g") else a.graphs)
+            for name in _free_names(body)
+        ]
+        free.extend(name for name in (*node.input, *inner) if name and name not in known)
+        known.update(node.output)
+    free.extend(value.name for value in graph.output if value.name not in known)
+    return free

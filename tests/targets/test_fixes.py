@@ -1,0 +1,95 @@
+"""Every fix leaves nothing of its rule, and the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import pytest
+
+from paddable.targets.directml.fix import DirectMLGraphFix
+from paddable.targets.directml.fixes import FIXES
+from paddable.targets.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
+from paddable.targets.directml.site import Site
+from paddable.targets.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
+from paddable.targets.report import fix_for
+from paddable.targets.rule import Match
+from paddable.targets.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
+
+CASES = [pytest.param(fix, text, id=f"{fix.rule.name}-{i}") for fix in FIXES for i, text in enumerate(fix.rule.INVALID)]
+
+
+@pytest.mark.parametrize(("fix", "text"), CASES)
+def test_fix(fix: DirectMLGraphFix, text: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(text)
+    before = ir.from_proto(proto)
+    feeds = feeds_for(proto)
+    after, report = apply_fixes(before, [fix], run_on_cpu, feeds)
+    if not report.applied:
+        assert not fix.matches(fix.look(before))
+        return
+    onnx.checker.check_model(ir.to_proto(after), full_check=True)
+    assert not fix.matches(fix.look(after))
+    assert report.applied[name_of(fix)] <= TOLERANCE
+    assert [v.name for v in after.graph.outputs] == [v.name for v in before.graph.outputs]
+
+
+def test_a_fix_that_changes_numbers_is_taken_back(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    class Spoil(DirectMLGraphFix):
+        rule = ReshapeMinusOneWithAllowzero()
+
+        def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+            model.graph[0].attributes.pop("allowzero")
+            model.graph.append(ir.node("Neg", [model.graph.outputs[0]]))
+            model.graph.outputs[0] = model.graph[-1].outputs[0]
+
+    proto = onnx.parser.parse_model(ReshapeMinusOneWithAllowzero.INVALID[0])
+    model, report = apply_fixes(ir.from_proto(proto), [Spoil()], run_on_cpu, feeds_for(proto))
+    assert [node.op_type for node in model.graph] == ["Reshape"]
+    assert not report.applied and "of scale" in report.refused["spoil"]
+
+
+def test_relative_change() -> None:
+    one = np.array([1.0, np.nan, np.inf], np.float32)
+    assert relative_change(one, one) == 0
+    assert relative_change(one, np.array([1.0, 0.0, np.inf], np.float32)) == float("inf")
+    assert relative_change(np.array([2.0]), np.array([1.0])) == 0.5
+    assert relative_change(np.array([1]), np.array([2])) == float("inf")
+
+
+def test_every_node_of_one_operator_is_repaired(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 20]> agraph (float[4] x) => (float[4] y) {
+        a = Gelu(x)
+        b = Gelu(a)
+        y = Gelu(b)
+        }"""
+    )
+    model, report = apply_fixes(ir.from_proto(proto), FIXES, run_on_cpu, feeds_for(proto))
+    assert "expand operators" in report.applied and not report.refused
+    assert "Gelu" not in {node.op_type for node in model.graph}
+
+
+def test_depthwise_convolution_in_two_dimensions(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    for text in DepthwiseConvInOneDimension.INVALID:
+        proto = onnx.parser.parse_model(text)
+        model, report = fix_for(ir.from_proto(proto), "cpu", run_on_cpu, feeds_for(proto, sizes=(5, 9)))
+        assert report.applied["widen depthwise conv"] == 0
+        assert [node.op_type for node in model.graph] == ["Unsqueeze", "Unsqueeze", "Conv", "Squeeze"]
+
+
+def test_a_node_inside_a_branch_is_repaired(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 18]>
+        a (bool c, float[2, 6] x) => (float[3, 4] y) <int64[2] s = {-1, 4}> {
+        y = If(c) <then_branch = t () => (float[3, 4] p) { p = Reshape<allowzero: int = 1>(x, s) },
+            else_branch = e () => (float[3, 4] q) { q = Reshape(x, s) }>
+        }"""
+    )
+    model, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto))
+    assert report.applied == {"drop allowzero": 0.0} and not report.refused
+    assert not any("allowzero" in node.attributes for graph in model.graphs() for node in graph)
+    assert "allowzero" in str(proto), "the model that was given is not changed"
