@@ -11,7 +11,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FRAME", "LOG_FLOOR", "MELS", "PREEMPHASIS", "SAMPLE_RATE", "SCALE", "SHIFT", "log_mel", "mel_bank", "window"]
+__all__ = [
+    "FFT",
+    "FRAME",
+    "HIGH_HZ",
+    "LOG_FLOOR",
+    "LOW_HZ",
+    "MELS",
+    "PREEMPHASIS",
+    "SAMPLE_RATE",
+    "SCALE",
+    "SHIFT",
+    "log_mel",
+    "mel_bank",
+    "window",
+]
 
 SAMPLE_RATE = 16_000
 FRAME = 400
