@@ -5,6 +5,8 @@ Legend: B batch, S samples, F log-mel frames (10 ms), T features (60 ms at strid
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,8 +15,11 @@ from torch.nn import functional
 
 from paddable.audio import kaldi
 from paddable.audio.cmvn import Cmvn
+from paddable.errors import Misuse
 
-__all__ = ["EarlyFrontEnd", "KaldiFrontEnd"]
+__all__ = ["EarlyFrontEnd", "FrontEndKind", "KaldiFrontEnd", "build_front_end"]
+
+FrontEndKind = Literal["kaldi", "early", "none"]
 
 _TAPS = 25  # samples in one partial sum of the DFT
 
@@ -108,6 +113,17 @@ class EarlyFrontEnd(nn.Module):
         real_BKF, imaginary_BKF = spectrum_BKF.chunk(2, dim=1)
         power_BFK = (real_BKF * real_BKF + imaginary_BKF * imaginary_BKF).transpose(1, 2)
         return self.low_frame_rate(torch.log(power_BFK @ self.mel_bank + 1e-7))
+
+
+def build_front_end(kind: FrontEndKind, stack: int, stride: int, cmvn: Cmvn | None) -> nn.Module | None:
+    """The front end of that name, None for "none"."""
+    if kind == "kaldi":
+        return KaldiFrontEnd(stack, stride, cmvn)
+    if kind == "early":
+        return EarlyFrontEnd()
+    if kind == "none":
+        return None
+    raise Misuse(f"front end {kind!r}", fix="choose kaldi, early or none")
 
 
 def _frame_to_spectrum() -> NDArray[np.float64]:

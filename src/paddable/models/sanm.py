@@ -8,10 +8,15 @@ Legend: B batch, T time (features of 60 ms), C channels, H heads, D channels of 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
-__all__ = ["FeedForward", "SanmEncoder", "attend", "split_heads"]
+from paddable.errors import Unreadable
+
+__all__ = ["CtcHead", "FeedForward", "SanmEncoder", "attend", "encoder_sizes", "split_heads"]
 
 
 class SanmEncoder(nn.Module):
@@ -35,7 +40,7 @@ class SanmEncoder(nn.Module):
         def stack(count: int, in_size: int = size) -> nn.ModuleList:
             return nn.ModuleList(SanmBlock(in_size, size, heads, hidden_size, kernel_size) for _ in range(count))
 
-        self.scale = size**0.5
+        self.input_size, self.scale = input_size, size**0.5
         self.position = SinusoidalPosition(input_size)
         self.encoders0 = stack(1, input_size)
         self.encoders = stack(blocks - 1)
@@ -121,6 +126,17 @@ class SinusoidalPosition(nn.Module):
         return torch.cat([torch.sin(angle_TC), torch.cos(angle_TC)], dim=-1)[None]
 
 
+class CtcHead(nn.Module):
+    """The linear layer that FunASR keeps under ``ctc.ctc_lo``."""
+
+    def __init__(self, size: int, vocabulary: int) -> None:
+        super().__init__()
+        self.ctc_lo = nn.Linear(size, vocabulary)
+
+    def forward(self, x_BTC: Tensor) -> Tensor:
+        return self.ctc_lo(x_BTC)
+
+
 def split_heads(x_BTC: Tensor, heads: int) -> Tensor:
     """[B, T, H * D] to [B, H, T, D]."""
     return x_BTC.unflatten(-1, (heads, x_BTC.shape[-1] // heads)).transpose(1, 2)
@@ -129,3 +145,23 @@ def split_heads(x_BTC: Tensor, heads: int) -> Tensor:
 def attend(scores_BHTT: Tensor, value_BHTD: Tensor) -> Tensor:
     """Softmax over keys, weighted sum of values, heads joined: [B, T, H * D]."""
     return (torch.softmax(scores_BHTT, dim=-1) @ value_BHTD).transpose(1, 2).flatten(2)
+
+
+def encoder_sizes(conf: Mapping[str, Any]) -> dict[str, int]:
+    """Arguments of a SAN-M encoder from FunASR's ``encoder_conf``.
+
+    Raises:
+        Unreadable: a form of the encoder that no published SenseVoice checkpoint uses.
+    """
+    for key, only in (("normalize_before", True), ("sanm_shfit", 0), ("concat_after", False)):
+        if conf.get(key, only) != only:
+            raise Unreadable(f"encoder_conf.{key} is {conf[key]!r}; only {only!r} is implemented", where="config.yaml")
+    names = {
+        "output_size": "size",
+        "attention_heads": "heads",
+        "linear_units": "hidden_size",
+        "num_blocks": "blocks",
+        "tp_blocks": "tp_blocks",
+        "kernel_size": "kernel_size",
+    }
+    return {ours: int(conf[theirs]) for theirs, ours in names.items() if theirs in conf}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddable.errors import Unreadable
-from paddable.models.sense_voice.config import encoder_sizes
+from paddable.models.sanm import encoder_sizes
 
 __all__ = ["AdaptorConfig", "FunAsrNanoConfig"]
 

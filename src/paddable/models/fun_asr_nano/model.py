@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from paddable.models.fun_asr_nano.config import AdaptorConfig, FunAsrNanoConfig
-from paddable.models.sanm import FeedForward, SanmEncoder, attend, split_heads
+from paddable.models.sanm import CtcHead, FeedForward, SanmEncoder, attend, split_heads
 
 __all__ = ["FunAsrNano", "speech_tokens"]
 
@@ -117,14 +117,3 @@ class Attention(nn.Module):
         value_BHTD = split_heads(self.linear_v(x_BTC), self.heads)
         scores_BHTT = query_BHTD @ key_BHTD.transpose(-2, -1) / math.sqrt(query_BHTD.shape[-1])
         return self.linear_out(attend(scores_BHTT, value_BHTD))
-
-
-class CtcHead(nn.Module):
-    """The linear layer that FunASR keeps under ``ctc.ctc_lo``."""
-
-    def __init__(self, size: int, vocabulary: int) -> None:
-        super().__init__()
-        self.ctc_lo = nn.Linear(size, vocabulary)
-
-    def forward(self, x_BTC: Tensor) -> Tensor:
-        return self.ctc_lo(x_BTC)

@@ -10,10 +10,10 @@ from torch import Tensor
 from paddable.audio.cmvn import read_am_mvn
 from paddable.errors import Unreadable
 from paddable.models.checkpoint import CheckpointFolder, load_weights, read_tensors
+from paddable.models.front_end import FrontEndKind, build_front_end
 from paddable.models.fun_asr_nano.config import FunAsrNanoConfig
 from paddable.models.fun_asr_nano.model import FunAsrNano
 from paddable.models.fun_asr_nano.transformers_keys import funasr_names
-from paddable.models.sense_voice.weights import FrontEndKind, build_front_end
 
 __all__ = ["fun_asr_nano_from_folder"]
 

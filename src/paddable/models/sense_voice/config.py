@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddable.errors import Unreadable
+from paddable.models.sanm import encoder_sizes
 
 __all__ = ["LANGUAGES", "TEXT_NORMS", "SenseVoiceConfig"]
 
@@ -68,23 +69,3 @@ class SenseVoiceConfig:
             stack=int(front_end.get("lfr_m", 7)),
             stride=int(front_end.get("lfr_n", 6)),
         )
-
-
-def encoder_sizes(conf: Mapping[str, Any]) -> dict[str, int]:
-    """Arguments of a SAN-M encoder from FunASR's ``encoder_conf``.
-
-    Raises:
-        Unreadable: a form of the encoder that no published SenseVoice checkpoint uses.
-    """
-    for key, only in (("normalize_before", True), ("sanm_shfit", 0), ("concat_after", False)):
-        if conf.get(key, only) != only:
-            raise Unreadable(f"encoder_conf.{key} is {conf[key]!r}; only {only!r} is implemented", where="config.yaml")
-    names = {
-        "output_size": "size",
-        "attention_heads": "heads",
-        "linear_units": "hidden_size",
-        "num_blocks": "blocks",
-        "tp_blocks": "tp_blocks",
-        "kernel_size": "kernel_size",
-    }
-    return {ours: int(conf[theirs]) for theirs, ours in names.items() if theirs in conf}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from paddable.models.sanm import SanmEncoder
+from paddable.models.sanm import CtcHead, SanmEncoder
 from paddable.models.sense_voice.config import SenseVoiceConfig
 
 __all__ = ["SenseVoice"]
@@ -60,14 +60,3 @@ class SenseVoice(nn.Module):
         x_BPC = torch.cat([self.embed(prompt_B4), speech_BTC], dim=1)
         encoded_BPC = self.encoder(x_BPC)
         return encoded_BPC, self.ctc(encoded_BPC)
-
-
-class CtcHead(nn.Module):
-    """The linear layer that FunASR keeps under ``ctc.ctc_lo``."""
-
-    def __init__(self, size: int, vocabulary: int) -> None:
-        super().__init__()
-        self.ctc_lo = nn.Linear(size, vocabulary)
-
-    def forward(self, x_BTC: Tensor) -> Tensor:
-        return self.ctc_lo(x_BTC)

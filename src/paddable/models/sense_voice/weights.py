@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
-from torch import nn
-
-from paddable.audio.cmvn import Cmvn, read_am_mvn
-from paddable.errors import Misuse, Unreadable
+from paddable.audio.cmvn import read_am_mvn
+from paddable.errors import Unreadable
 from paddable.models.checkpoint import CheckpointFolder, load_weights
-from paddable.models.front_end import EarlyFrontEnd, KaldiFrontEnd
+from paddable.models.front_end import FrontEndKind, build_front_end
 from paddable.models.sense_voice.config import SenseVoiceConfig
 from paddable.models.sense_voice.model import SenseVoice
 
-__all__ = ["FrontEndKind", "sense_voice_from_folder"]
-
-FrontEndKind = Literal["kaldi", "early", "none"]
+__all__ = ["sense_voice_from_folder"]
 
 
 def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi") -> SenseVoice:
@@ -40,14 +35,3 @@ def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi
     model = SenseVoice(config, build_front_end(front_end, config.stack, config.stride, cmvn))
     load_weights(model, tensors, where=str(folder))
     return model
-
-
-def build_front_end(kind: FrontEndKind, stack: int, stride: int, cmvn: Cmvn | None) -> nn.Module | None:
-    """The front end of that name, None for "none"."""
-    if kind == "kaldi":
-        return KaldiFrontEnd(stack, stride, cmvn)
-    if kind == "early":
-        return EarlyFrontEnd()
-    if kind == "none":
-        return None
-    raise Misuse(f"front end {kind!r}", fix="choose kaldi, early or none")
