@@ -55,7 +55,7 @@ class FrontEnd:
 
 
 def stack_frames(frames: NDArray[np.float32], stack: int, stride: int) -> NDArray[np.float32]:
-    """Low frame rate: feature i joins the frames stride*i - (stack-1)//2 and following, clamped to the first and the last.
+    """Low frame rate: feature i joins ``stack`` frames from stride*i - (stack-1)//2 on, clamped to the ends.
 
     Args:
         frames: float32 [F, M].
@@ -68,4 +68,5 @@ def stack_frames(frames: NDArray[np.float32], stack: int, stride: int) -> NDArra
     count, bins = frames.shape
     starts = np.arange(0, count, stride)[:, None] - (stack - 1) // 2
     index = np.clip(starts + np.arange(stack), 0, max(count - 1, 0))
-    return frames[index].reshape(len(starts), stack * bins)
+    stacked: NDArray[np.float32] = frames[index].reshape(len(starts), stack * bins)
+    return stacked

@@ -1,9 +1,9 @@
 """Kaldi's filter bank (``compute-fbank-feats``) as FunASR configures it: constants in float64, and log-mel in numpy.
 
-16 kHz, frames of 25 ms every 10 ms without padding (``snip_edges``), mean of each frame removed, pre-emphasis 0.97 inside
-the frame (the first sample is its own predecessor), symmetric Hamming window, 512-point DFT without the Nyquist bin, 80
-triangles that are straight lines on the mel axis from 20 Hz to 8 kHz, natural logarithm with the floor FLT_EPSILON.
-Source: Kaldi ``feature-window.cc``, ``mel-computations.cc``; the judge in the tests is kaldi-native-fbank.
+16 kHz, frames of 25 ms every 10 ms without padding (``snip_edges``), mean of each frame removed, pre-emphasis 0.97
+inside the frame (the first sample is its own predecessor), symmetric Hamming window, 512-point DFT without the Nyquist
+bin, 80 triangles that are straight lines on the mel axis from 20 Hz to 8 kHz, natural logarithm with the floor
+FLT_EPSILON. Source: Kaldi ``feature-window.cc``, ``mel-computations.cc``; the judge in the tests is kaldi-native-fbank.
 """
 
 from __future__ import annotations
@@ -68,9 +68,7 @@ def log_mel(audio: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.concatenate([_block(frames[i : i + _BLOCK], bank, taper) for i in range(0, len(frames), _BLOCK)])
 
 
-def _block(
-    frames: NDArray[np.float32], bank: NDArray[np.float64], taper: NDArray[np.float64]
-) -> NDArray[np.float32]:
+def _block(frames: NDArray[np.float32], bank: NDArray[np.float64], taper: NDArray[np.float64]) -> NDArray[np.float32]:
     x = frames.astype(np.float64)
     x -= x.mean(axis=1, keepdims=True)
     previous = np.concatenate([x[:, :1], x[:, :-1]], axis=1)

@@ -76,7 +76,10 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
     if not np.isfinite(mono).all():
         bad = int(np.flatnonzero(~np.isfinite(mono))[0])
         raise Unreadable(
-            f"sample {bad} is NaN or infinite", where=where, why="every frame that holds it would be lost", fix="repair it"
+            f"sample {bad} is NaN or infinite",
+            where=where,
+            why="every frame that holds it would be lost",
+            fix="repair it",
         )
     if source_rate != rate and len(mono):
         mono = _import("soxr").resample(mono, source_rate, rate, quality="HQ")

@@ -1,4 +1,4 @@
-"""The example a model is traced with: its content is irrelevant, its length must be none that the model treats specially."""
+"""The example a model is traced with: any content, and a length that the model does not treat specially."""
 
 from __future__ import annotations
 

@@ -2,10 +2,10 @@
 
 Stages
 1. trace: ``torch.onnx.export(dynamo=True)`` at opset 18, batch 1, the declared axes dynamic;
-2. check: every declared axis, input and output, is symbolic in the result. The exporter freezes a length without a word when
-   the module turns a shape into a tensor;
-3. fix: ``allowzero`` is dropped from Reshapes whose constant target has no 0 (same meaning; DirectML refuses the attribute),
-   and weights get back the parameter names that constant folding took.
+2. check: every declared axis, input and output, is symbolic in the result. The exporter freezes a length without a
+   word when the module turns a shape into a tensor;
+3. fix: ``allowzero`` is dropped from Reshapes whose constant target has no 0 (same meaning; DirectML refuses the
+   attribute), and weights get back the parameter names that constant folding took.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import numpy as np
-import onnx_ir as ir
 import torch
 from numpy.typing import NDArray
+from onnx import numpy_helper
 from torch import Tensor, nn
 
 from paddable.errors import Refused
@@ -53,8 +53,8 @@ def export_native(
         ragged_outputs: for each output of free length: its axis.
 
     Returns:
-        The model, weights inside, at opset 18. Initialisers are named after their parameters; a matrix that the exporter
-        stores transposed is called ``<parameter>.T``.
+        The model, weights inside, at opset 18. Initialisers are named after their parameters; a matrix that the
+        exporter stores transposed is called ``<parameter>.T``.
 
     Raises:
         Refused: an axis that should be free came out fixed.
@@ -76,54 +76,59 @@ def export_native(
             verbose=False,
         )
     assert program is not None  # None only where torch writes the file itself
-    model = program.model
+    model = program.model_proto
 
     # ── Stage 2: check
     ragged = {name: axis for name, (axis, _) in ragged_inputs.items()} | dict(ragged_outputs)
-    for value in (*model.graph.inputs, *model.graph.outputs):
-        _assert_symbolic(value, ragged)
+    for value in (*model.graph.input, *model.graph.output):
+        if value.name in ragged:
+            _assert_symbolic(value, ragged[value.name])
 
     # ── Stage 3: fix
-    for node in model.graph.all_nodes():
-        _drop_allowzero(node)
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type == "Reshape" and node.input[1] in constants:
+            _drop_allowzero(node, constants[node.input[1]])
     _restore_names(model.graph, module)
-    return ir.to_proto(model)
+    return model
 
 
-def _assert_symbolic(value: ir.Value, ragged: Mapping[str, int]) -> None:
-    axis = ragged.get(str(value.name))
-    if axis is not None and (value.shape is None or not isinstance(value.shape[axis], ir.SymbolicDim)):
+def _assert_symbolic(value: onnx.ValueInfoProto, axis: int) -> None:
+    dim = value.type.tensor_type.shape.dim[axis]
+    if not dim.dim_param:
         raise Refused(
-            f"axis {axis} of {value.name} came out as {value.shape[axis] if value.shape else 'unknown'}",
+            f"axis {axis} of {value.name} came out as {dim.dim_value}",
             where="export",
             why="the graph would be right at the length of the example only",
             fix="look for a shape that is turned into a tensor or compared in Python",
         )
 
 
-def _drop_allowzero(node: ir.Node) -> None:
-    if node.op_type != "Reshape" or "allowzero" not in node.attributes or node.inputs[1] is None:
-        return
-    target = node.inputs[1].const_value
-    if target is not None and (target.numpy() != 0).all():
-        del node.attributes["allowzero"]
+def _drop_allowzero(reshape: onnx.NodeProto, target: onnx.TensorProto) -> None:
+    if (numpy_helper.to_array(target) != 0).all():
+        kept = [attribute for attribute in reshape.attribute if attribute.name != "allowzero"]
+        del reshape.attribute[:]
+        reshape.attribute.extend(kept)
 
 
-def _restore_names(graph: ir.Graph, module: nn.Module) -> None:
-    """Names initialisers by content: the exporter keeps most names and loses those of matrices that it transposed."""
-    names = {}
+def _restore_names(graph: onnx.GraphProto, module: nn.Module) -> None:
+    """Names weights by content: the exporter keeps most names and loses those of matrices that it transposed."""
+    transposed: dict[bytes, str] = {}
     for name, parameter in module.named_parameters():
         if parameter.ndim == 2:
-            names.setdefault(_digest(parameter.detach().numpy().T), f"{name}.T")
-    for value in list(graph.initializers.values()):
-        tensor = value.const_value
-        if tensor is None or len(tensor.shape) != 2 or tensor.dtype != ir.DataType.FLOAT or "." in str(value.name):
-            continue
-        name = names.get(_digest(tensor.numpy()))
-        if name and name not in graph.initializers:
-            graph.initializers.pop(str(value.name))
-            value.name = name
-            graph.initializers[name] = value
+            transposed.setdefault(_digest(parameter.detach().numpy().T), f"{name}.T")
+    parameters = dict(module.named_parameters())
+    renamed: dict[str, str] = {}
+    for tensor in graph.initializer:
+        if len(tensor.dims) == 2 and tensor.name not in parameters:
+            new_name = transposed.pop(_digest(numpy_helper.to_array(tensor)), None)
+            if new_name:
+                renamed[tensor.name] = new_name
+                tensor.name = new_name
+    for node in graph.node:
+        node.input[:] = [renamed.get(name, name) for name in node.input]
+    for value in graph.value_info:
+        value.name = renamed.get(value.name, value.name)
 
 
 def _digest(array: NDArray[np.float32]) -> bytes:

@@ -21,8 +21,8 @@ __all__ = ["export_sense_voice"]
 def export_sense_voice(model: SenseVoice) -> onnx.ModelProto:
     """Exports the entry that the model has.
 
-    Inputs: ``audio`` f32[1, S] in [-1, 1] at 16 kHz, or ``speech`` f32[1, T, 560] where it has no front end; ``language``
-    i64[1]; ``textnorm`` i64[1]. Outputs: ``enc_output`` f32[1, T+4, C], ``ctc_logits`` f32[1, T+4, V].
+    Inputs: ``audio`` f32[1, S] in [-1, 1] at 16 kHz, or ``speech`` f32[1, T, 560] where it has no front end;
+    ``language`` i64[1]; ``textnorm`` i64[1]. Outputs: ``enc_output`` f32[1, T+4, C], ``ctc_logits`` f32[1, T+4, V].
 
     Raises:
         Refused: a length did not stay symbolic.

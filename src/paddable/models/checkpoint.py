@@ -1,7 +1,7 @@
 """Checkpoints as they lie on disk: FunASR's folder, a file of tensors, and loading that loses no key.
 
-A FunASR folder holds ``config.yaml``; where ``configuration.json`` is beside it, its ``file_path_metas`` override single
-entries (SenseVoiceSmall's config.yaml says ``cmvn_file: null``, its configuration.json says ``am.mvn``).
+A FunASR folder holds ``config.yaml``; where ``configuration.json`` is beside it, its ``file_path_metas`` override
+single entries (SenseVoiceSmall's config.yaml says ``cmvn_file: null``, its configuration.json says ``am.mvn``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 import torch
-import yaml
+import yaml  # type: ignore[import-untyped]
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
@@ -48,7 +48,9 @@ class CheckpointFolder:
         """
         root = Path(root)
         if not root.is_dir():
-            raise Unreadable("no such folder", where=str(root), fix="give the folder that holds model.pt and config.yaml")
+            raise Unreadable(
+                "no such folder", where=str(root), fix="give the folder that holds model.pt and config.yaml"
+            )
         metas = _parse(root / "configuration.json", json.loads).get("file_path_metas", {})
         config_file = root / metas.get("config", "config.yaml")
         if not config_file.is_file():
@@ -144,7 +146,9 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str,
 
 
 def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:
-    while isinstance(state, Mapping) and (inner := next((k for k in _WRAPPERS if isinstance(state.get(k), Mapping)), "")):
+    while isinstance(state, Mapping) and (
+        inner := next((k for k in _WRAPPERS if isinstance(state.get(k), Mapping)), "")
+    ):
         state = state[inner]
     if not isinstance(state, Mapping) or not state or not all(isinstance(value, Tensor) for value in state.values()):
         raise Unreadable("holds no dictionary of tensors", where=str(path))

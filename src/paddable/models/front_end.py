@@ -1,6 +1,7 @@
 """Front ends as part of the graph: waveform in, low-frame-rate features out.
 
-Legend: B batch, S samples, F log-mel frames (10 ms), T features (60 ms at stride 6), N samples of a frame, K bins, M mels.
+Legend: B batch, S samples, F log-mel frames (10 ms), T features (60 ms at stride 6), N samples of a frame, K DFT
+bins, M mels.
 """
 
 from __future__ import annotations
@@ -43,17 +44,24 @@ class LowFrameRate(nn.Module):
 class KaldiFrontEnd(nn.Module):
     """FunASR's WavFrontend (dither 0): Kaldi log-mel, low frame rate, CMVN.
 
-    Pre-emphasis, window and DFT are one matrix, as in ``paddable.audio.kaldi``. The mean of each frame is removed first and
-    the matrix itself maps constants to 0, so a DC offset of any size costs no digits. The product is summed in short pieces
-    and the matrix has a second float32 term: in float32 one sum over 400 samples is the larger part of the error beside loud
-    low frequencies. Measured against float64 in docs/models/sense_voice.md. TF32 and half precision are out of the question
-    here: keep them off, or compute the features in numpy.
+    Pre-emphasis, window and DFT are one matrix, as in ``paddable.audio.kaldi``. The mean of each frame is removed
+    first and the matrix itself maps constants to 0, so a DC offset of any size costs no digits. The product is summed
+    in short pieces and the matrix has a second float32 term: in float32 one sum over 400 samples is the larger part of
+    the error beside loud low frequencies. Measured against float64 in docs/models/sense_voice.md. TF32 and half
+    precision are out of the question here: keep them off, or compute the features in numpy.
 
     Args:
         stack: frames in one feature.
         stride: frames between two features.
         cmvn: normalisation, or None.
     """
+
+    frames: Tensor
+    spectrum: Tensor
+    spectrum_rest: Tensor
+    mel_bank: Tensor
+    cmvn_shift: Tensor
+    cmvn_scale: Tensor
 
     def __init__(self, stack: int = 7, stride: int = 6, cmvn: Cmvn | None = None) -> None:
         super().__init__()
@@ -74,11 +82,12 @@ class KaldiFrontEnd(nn.Module):
         frames_BFN = functional.conv1d(audio_BS[:, None], self.frames, stride=kaldi.SHIFT).transpose(1, 2)
         frames_BFN = frames_BFN - frames_BFN.mean(dim=-1, keepdim=True)
         spectrum_BFK = frames_BFN @ self.spectrum_rest
-        for piece_BFN, taps_NK in zip(frames_BFN.split(_TAPS, -1), self.spectrum.split(_TAPS), strict=True):
+        pieces = zip(torch.split(frames_BFN, _TAPS, -1), torch.split(self.spectrum, _TAPS), strict=True)
+        for piece_BFN, taps_NK in pieces:
             spectrum_BFK = spectrum_BFK + piece_BFN @ taps_NK
         real_BFK, imaginary_BFK = spectrum_BFK.chunk(2, dim=-1)
         energy_BFM = (real_BFK * real_BFK + imaginary_BFK * imaginary_BFK) @ self.mel_bank
-        feature_BTC = self.low_frame_rate(torch.log(torch.clamp(energy_BFM, min=kaldi.LOG_FLOOR)))
+        feature_BTC: Tensor = self.low_frame_rate(torch.log(torch.clamp(energy_BFM, min=kaldi.LOG_FLOOR)))
         return (feature_BTC + self.cmvn_shift) * self.cmvn_scale if self.normalised else feature_BTC
 
     def _constant(self, name: str, value: NDArray[np.floating]) -> None:
@@ -89,9 +98,12 @@ class EarlyFrontEnd(nn.Module):
     """The front end of the first public exports of Fun-ASR-Nano (early 2026), kept so that their users can compare.
 
     Mean of the whole signal removed, then pre-emphasis over the whole signal (first sample kept), 400-point DFT with a
-    periodic Hamming window, frames centred by 200 zeros on both sides, 80 HTK mel triangles 20 Hz to 8 kHz, ln(mel + 1e-7),
-    low frame rate 7/6. No scaling to 16 bits and no CMVN.
+    periodic Hamming window, frames centred by 200 zeros on both sides, 80 HTK mel triangles 20 Hz to 8 kHz, ln(mel +
+    1e-7), low frame rate 7/6. No scaling to 16 bits and no CMVN.
     """
+
+    spectrum: Tensor
+    mel_bank: Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,14 +117,13 @@ class EarlyFrontEnd(nn.Module):
     def forward(self, audio_BS: Tensor) -> Tensor:
         """Waveform float32 [B, S] in [-1, 1] to features float32 [B, (S // 160 + 6) // 6, 560]."""
         audio_BS = audio_BS - audio_BS.mean(dim=1, keepdim=True)
-        audio_BS = torch.cat(
-            [audio_BS[:, :1], audio_BS[:, 1:] - kaldi.PREEMPHASIS * audio_BS[:, :-1]], dim=1
-        )
+        audio_BS = torch.cat([audio_BS[:, :1], audio_BS[:, 1:] - kaldi.PREEMPHASIS * audio_BS[:, :-1]], dim=1)
         padded_BS = functional.pad(audio_BS, (kaldi.FRAME // 2, kaldi.FRAME // 2))
         spectrum_BKF = functional.conv1d(padded_BS[:, None], self.spectrum, stride=kaldi.SHIFT)
         real_BKF, imaginary_BKF = spectrum_BKF.chunk(2, dim=1)
         power_BFK = (real_BKF * real_BKF + imaginary_BKF * imaginary_BKF).transpose(1, 2)
-        return self.low_frame_rate(torch.log(power_BFK @ self.mel_bank + 1e-7))
+        feature_BTC: Tensor = self.low_frame_rate(torch.log(power_BFK @ self.mel_bank + 1e-7))
+        return feature_BTC
 
 
 def build_front_end(kind: FrontEndKind, stack: int, stride: int, cmvn: Cmvn | None) -> nn.Module | None:

@@ -56,7 +56,8 @@ class SanmEncoder(nn.Module):
         x_BTC = self.after_norm(x_BTC)
         for block in self.tp_encoders:
             x_BTC = block(x_BTC)
-        return self.tp_norm(x_BTC)
+        out_BTC: Tensor = self.tp_norm(x_BTC)
+        return out_BTC
 
 
 class SanmBlock(nn.Module):
@@ -75,9 +76,10 @@ class SanmBlock(nn.Module):
         self.feed_forward = FeedForward(size, hidden_size)
 
     def forward(self, x_BTC: Tensor) -> Tensor:
-        attended_BTC = self.self_attn(self.norm1(x_BTC))
+        attended_BTC: Tensor = self.self_attn(self.norm1(x_BTC))
         x_BTC = x_BTC + attended_BTC if self.same_size else attended_BTC
-        return x_BTC + self.feed_forward(self.norm2(x_BTC))
+        out_BTC: Tensor = x_BTC + self.feed_forward(self.norm2(x_BTC))
+        return out_BTC
 
 
 class SanmAttention(nn.Module):
@@ -96,7 +98,8 @@ class SanmAttention(nn.Module):
         query_BHTD, key_BHTD, value_BHTD = (split_heads(x, self.heads) for x in (query_BTC, key_BTC, value_BTC))
         query_BHTD = query_BHTD * query_BHTD.shape[-1] ** -0.5
         scores_BHTT = query_BHTD @ key_BHTD.transpose(-2, -1)
-        return self.linear_out(attend(scores_BHTT, value_BHTD)) + memory_BTC
+        out_BTC: Tensor = self.linear_out(attend(scores_BHTT, value_BHTD)) + memory_BTC
+        return out_BTC
 
 
 class FeedForward(nn.Module):
@@ -108,11 +111,14 @@ class FeedForward(nn.Module):
         self.w_2 = nn.Linear(hidden_size, size)
 
     def forward(self, x_BTC: Tensor) -> Tensor:
-        return self.w_2(torch.relu(self.w_1(x_BTC)))
+        out_BTC: Tensor = self.w_2(torch.relu(self.w_1(x_BTC)))
+        return out_BTC
 
 
 class SinusoidalPosition(nn.Module):
     """Positions from 1: all sines, then all cosines; the wavelengths grow geometrically to 10000 * 2 pi."""
+
+    rates: Tensor
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -134,12 +140,14 @@ class CtcHead(nn.Module):
         self.ctc_lo = nn.Linear(size, vocabulary)
 
     def forward(self, x_BTC: Tensor) -> Tensor:
-        return self.ctc_lo(x_BTC)
+        logits_BTV: Tensor = self.ctc_lo(x_BTC)
+        return logits_BTV
 
 
 def split_heads(x_BTC: Tensor, heads: int) -> Tensor:
     """[B, T, H * D] to [B, H, T, D]."""
-    return x_BTC.unflatten(-1, (heads, x_BTC.shape[-1] // heads)).transpose(1, 2)
+    x_BTHD: Tensor = x_BTC.unflatten(-1, (heads, x_BTC.shape[-1] // heads))  # type: ignore[no-untyped-call]
+    return x_BTHD.transpose(1, 2)
 
 
 def attend(scores_BHTT: Tensor, value_BHTD: Tensor) -> Tensor:

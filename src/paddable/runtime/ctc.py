@@ -32,8 +32,8 @@ class CtcToken(NamedTuple):
 def greedy(logits: NDArray[np.float32], blank: int) -> list[CtcToken]:
     """Best class of each frame, repeats joined, blanks dropped.
 
-    Where the text is spelled with the same classes again, this is also the best forced alignment: no path is better than
-    the one that takes the best class everywhere.
+    Where the text is spelled with the same classes again, this is also the best forced alignment: no path is better
+    than the one that takes the best class everywhere.
 
     Args:
         logits: float [T, V]; any T, 0 included.
@@ -71,4 +71,5 @@ def top_k(logits: NDArray[np.float32], k: int) -> tuple[NDArray[np.float32], NDA
 def log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     """Logarithm of the softmax over the last axis."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
-    return (shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))).astype(np.float32)
+    normalised: NDArray[np.float32] = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return normalised.astype(np.float32)

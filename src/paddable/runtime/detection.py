@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,15 +28,17 @@ class Detector:
     """FSMN-VAD.
 
     Attributes:
-        session: input ``audio`` [1, S], or ``speech`` [1, T, C] where ``front_end`` is given; output ``posteriors`` [1, T, K].
+        session: input ``audio`` [1, S], or ``speech`` [1, T, C] where ``front_end`` is given; output ``posteriors``
+            [1, T, K].
         options: thresholds.
         front_end: computes features in numpy, None where the graph does.
-        window_seconds: longer recordings are run in windows of so many seconds; None where the session takes any length.
+        window_seconds: longer recordings are run in windows of so many seconds; None where the session takes any
+            length.
         context: frames of the past that a posterior depends on; windows overlap by as many.
     """
 
     session: Session
-    options: VadOptions = VadOptions()
+    options: VadOptions = field(default_factory=VadOptions)
     front_end: FrontEnd | None = None
     window_seconds: float | None = None
     context: int = 78  # four memories of 19 frames, and two frames of a stacked feature

@@ -17,7 +17,7 @@ from paddable.errors import Misuse, PaddableError
 from paddable.runtime.ctc import CtcToken, greedy
 from paddable.runtime.detection import Detector, Session
 from paddable.runtime.rich_tags import RichTags, parse_tags, strip_tags
-from paddable.runtime.segments import Word, split_segments, timed_words
+from paddable.runtime.segments import split_segments, timed_words
 from paddable.runtime.text import Vocabulary
 from paddable.runtime.transcript import Transcript
 
@@ -96,7 +96,11 @@ class Recogniser:
             if timestamps:
                 words += timed_words(tokens, self.vocabulary, frames, begin / SAMPLE_RATE)
         return Transcript(
-            " ".join(filter(None, texts)), tags or RichTags(), tuple(words), tuple(split_segments(words)), len(audio) / SAMPLE_RATE
+            " ".join(filter(None, texts)),
+            tags or RichTags(),
+            tuple(words),
+            tuple(split_segments(words)),
+            len(audio) / SAMPLE_RATE,
         )
 
     def transcribe_many(
@@ -106,7 +110,8 @@ class Recogniser:
         progress: Callable[[str, int, int], None] | None = None,
         **options: Any,
     ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
-        """Recognises files one after the other; a bad file gives its error in place of a transcript, and the others go on.
+        """Recognises files one after the other; a bad file gives its error in place of a transcript, and the others go
+        on.
 
         Args:
             sounds: files.
@@ -130,11 +135,15 @@ class Recogniser:
             raise Misuse(f"language {language!r}", fix=f"choose {', '.join(layout.languages)}")
         if not layout.languages and language != "auto":
             raise Misuse(f"language {language!r}", why="this model finds the language itself", fix="leave it out")
-        values = {"language": layout.languages.get(language), "textnorm": layout.text_norms.get("withitn" if itn else "woitn")}
+        values = {
+            "language": layout.languages.get(language),
+            "textnorm": layout.text_norms.get("withitn" if itn else "woitn"),
+        }
         return {name: np.array([value], np.int64) for name, value in values.items() if value is not None}
 
     def _stretches(self, audio: NDArray[np.float32]) -> Iterator[tuple[int, int]]:
-        """Sample ranges to recognise: everything at once, or what the detector finds, never longer than the session takes."""
+        """Sample ranges to recognise: everything at once, or what the detector finds, never longer than the session
+        takes."""
         if len(audio) < FRAME:
             return
         limit = len(audio) if self.max_seconds is None else int(self.max_seconds * SAMPLE_RATE)

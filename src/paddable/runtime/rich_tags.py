@@ -10,9 +10,10 @@ __all__ = ["RichTags", "parse_tags", "strip_tags"]
 _TAG = re.compile(r"<\|([^|<>]*)\|>")
 _LANGUAGES = {"zh", "en", "yue", "ja", "ko", "nospeech"}
 _EMOTIONS = {"HAPPY", "SAD", "ANGRY", "NEUTRAL", "FEARFUL", "DISGUSTED", "SURPRISED", "EMO_UNKNOWN"}
-_EVENTS = {
-    "Speech", "BGM", "Applause", "Laughter", "Cry", "Sneeze", "Breath", "Cough", "Sing", "Speech_Noise", "GBG", "Event_UNK",
-}  # fmt: skip
+_EVENTS = {"Speech", "BGM", "Applause", "Laughter", "Cry", "Sneeze", "Breath", "Cough", "Sing", "Speech_Noise"} | {
+    "GBG",
+    "Event_UNK",
+}
 
 
 class RichTags(NamedTuple):

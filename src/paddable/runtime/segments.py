@@ -113,7 +113,9 @@ def _continues(previous: str, spelling: str) -> bool:
 
 
 def _is_wide(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in "WF" and not "\uac00" <= character <= "\ud7a3"  # Korean has spaces
+    return (
+        unicodedata.east_asian_width(character) in "WF" and not "\uac00" <= character <= "\ud7a3"
+    )  # Korean has spaces
 
 
 def _seconds(frame: int) -> float:

@@ -1,7 +1,7 @@
 """Token tables: from CTC classes to text.
 
-Every published table comes down to bytes for each class, so one class serves them all: SentencePiece models, tokens.json
-(the same pieces as a list), and tiktoken rank files.
+Every published table comes down to bytes for each class, so one class serves them all: SentencePiece models,
+tokens.json (the same pieces as a list), and tiktoken rank files.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Vocabulary:
     """What each class writes.
 
     Attributes:
-        spellings: bytes of each class; a character may be spread over several classes, and a space in front begins a word.
+        spellings: bytes of each class; a character may be spread over several classes, and a space in front begins a
+            word.
     """
 
     spellings: tuple[bytes, ...]
@@ -37,7 +38,7 @@ class Vocabulary:
         return len(self.spellings)
 
     def spelling(self, token: int) -> bytes:
-        """Bytes of a class; none for a class past the table (timestamps, and the blank at the end of tiktoken tables)."""
+        """Bytes of a class; none past the table (timestamps, and the blank at the end of tiktoken tables)."""
         return self.spellings[token] if 0 <= token < len(self.spellings) else b""
 
     def text(self, tokens: Iterable[int]) -> str:
@@ -58,7 +59,9 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     readers = {".json": _read_pieces, ".model": _read_sentencepiece, ".tiktoken": _read_tiktoken}
     reader = readers.get(path.suffix)
     if reader is None:
-        raise Unreadable(f"a token table of kind {path.suffix or path.name!r}", where=str(path), fix=f"give {', '.join(readers)}")
+        raise Unreadable(
+            f"a token table of kind {path.suffix or path.name!r}", where=str(path), fix=f"give {', '.join(readers)}"
+        )
     try:
         return Vocabulary(tuple(reader(path)))
     except (ValueError, RuntimeError, binascii.Error) as error:
@@ -76,7 +79,9 @@ def _read_sentencepiece(path: Path) -> list[bytes]:
     try:
         import sentencepiece
     except ImportError as error:
-        raise MissingExtra("sentencepiece is not installed", where=str(path), fix='pip install "paddable[audio]"') from error
+        raise MissingExtra(
+            "sentencepiece is not installed", where=str(path), fix='pip install "paddable[audio]"'
+        ) from error
     model = sentencepiece.SentencePieceProcessor(model_file=str(path))
     return _piece_spellings([model.id_to_piece(i) for i in range(model.get_piece_size())])
 

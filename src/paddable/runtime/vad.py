@@ -1,9 +1,9 @@
 """FSMN-VAD posteriors to speech segments, by FunASR's own rules.
 
-A frame is speech when P(speech) >= P(silence) + threshold. Its votes in a sliding window of 200 ms (open at 150 ms of speech,
-close at 150 ms) turn into transitions. A segment opens 400 ms before its transition (window plus look-back) and closes when
-silence has lasted ``max_end_silence``; it keeps ``look_ahead`` of that silence, and it is cut at ``max_segment``.
-After FunASR's ``FsmnVADStreaming`` in its offline mode, dynamic silence schedule included.
+A frame is speech when P(speech) >= P(silence) + threshold. Its votes in a sliding window of 200 ms (open at 150 ms of
+speech, close at 150 ms) turn into transitions. A segment opens 400 ms before its transition (window plus look-back)
+and closes when silence has lasted ``max_end_silence``; it keeps ``look_ahead`` of that silence, and it is cut at
+``max_segment``. After FunASR's ``FsmnVADStreaming`` in its offline mode, dynamic silence schedule included.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ __all__ = ["DYNAMIC_SCHEDULE", "VadOptions", "frame_decibels", "speech_segments"
 DYNAMIC_SCHEDULE = (
     (10_000, 2_000), (20_000, 1_000), (30_000, 800), (40_000, 600), (50_000, 400), (60_000, 200), (float("inf"), 100),
 )  # fmt: skip
-"""Milliseconds of speech so far, and the silence that then ends a segment: FunASR's default unless a silence is given."""
+"""Milliseconds of speech so far, and the silence that then ends a segment: FunASR's default unless a silence is
+given."""
 
 _BLOCK_MS = 60_000  # FunASR reads a minute of samples at a time and looks at the schedule in between,
 _WAITING = 4  # with two frames that do not fit into the minute, and two that wait for the right neighbours of a feature
@@ -49,7 +50,8 @@ class VadOptions:
         least_decibel: frames below are silence.
         least_snr: frames nearer to the noise floor are silence.
         noise_frames: frames over which the noise floor is averaged.
-        schedule: None for fixed thresholds, else as DYNAMIC_SCHEDULE (it also sets the threshold to 0.5, as FunASR does).
+        schedule: None for fixed thresholds, else as DYNAMIC_SCHEDULE (it also sets the threshold to 0.5, as FunASR
+            does).
     """
 
     frame: int = 10
@@ -123,7 +125,8 @@ def frame_decibels(audio: NDArray[np.float32]) -> NDArray[np.float64]:
         return np.zeros(0)
     energy = np.concatenate([[0.0], np.cumsum(audio.astype(np.float64) ** 2)])
     starts = np.arange(0, len(audio) - _FRAME + 1, _SHIFT)
-    return 10 * np.log10(energy[starts + _FRAME] - energy[starts] + 1e-6)
+    decibels: NDArray[np.float64] = 10 * np.log10(energy[starts + _FRAME] - energy[starts] + 1e-6)
+    return decibels
 
 
 class _Detector:

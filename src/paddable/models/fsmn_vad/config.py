@@ -50,7 +50,9 @@ class FsmnVadConfig:
         if encoder.get("rorder", 0) or encoder.get("lstride", 1) != 1:
             raise Unreadable("rorder above 0 or lstride above 1 is not implemented", where="config.yaml")
         if encoder.get("input_affine_dim") != encoder.get("output_affine_dim"):
-            raise Unreadable("input_affine_dim and output_affine_dim differ; only equal ones occur", where="config.yaml")
+            raise Unreadable(
+                "input_affine_dim and output_affine_dim differ; only equal ones occur", where="config.yaml"
+            )
         return cls(
             input_size=int(encoder["input_dim"]),
             affine_size=int(encoder["input_affine_dim"]),

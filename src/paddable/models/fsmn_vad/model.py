@@ -1,8 +1,8 @@
 """FSMN-VAD: posteriors of speech and silence every 10 ms.
 
-Linear layers around causal memory blocks: a depthwise convolution over the last 20 steps, added to its own input. Zhang et
-al., "Deep-FSMN for large vocabulary continuous speech recognition" (2018), in the form of FunASR's ``FSMN``, whose parameter
-names these are.
+Linear layers around causal memory blocks: a depthwise convolution over the last 20 steps, added to its own input.
+Zhang et al., "Deep-FSMN for large vocabulary continuous speech recognition" (2018), in the form of FunASR's ``FSMN``,
+whose parameter names these are.
 
 Legend: B batch, S samples, T features (10 ms), C channels, K classes.
 """

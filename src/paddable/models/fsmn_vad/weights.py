@@ -10,9 +10,9 @@ from torch import Tensor
 
 from paddable.audio.cmvn import read_am_mvn
 from paddable.models.checkpoint import CheckpointFolder, load_weights
+from paddable.models.front_end import KaldiFrontEnd
 from paddable.models.fsmn_vad.config import FsmnVadConfig
 from paddable.models.fsmn_vad.model import FsmnVad
-from paddable.models.front_end import KaldiFrontEnd
 
 __all__ = ["fsmn_vad_from_folder"]
 

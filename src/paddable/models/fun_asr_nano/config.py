@@ -71,7 +71,8 @@ class FunAsrNanoConfig:
 
         Args:
             config: the parsed file.
-            adaptor_size: channels of the adaptor's output; config.yaml leaves it to the language model, the weights say.
+            adaptor_size: channels of the adaptor's output; config.yaml leaves it to the language model, the weights
+                say.
             vocabulary: CTC classes, None where the weights hold no CTC branch (MLT-Nano).
 
         Raises:
@@ -125,9 +126,10 @@ class FunAsrNanoConfig:
 
 def _adaptor(config: Mapping[str, Any], name: str, input_size: int, size: int) -> AdaptorConfig:
     kind, conf = config.get(name), config.get(f"{name}_conf") or {}
-    if kind != "Transformer" or conf.get("downsample_rate", 1) != 1:
+    rate = conf.get("downsample_rate", 1)
+    if kind != "Transformer" or rate != 1:
         raise Unreadable(
-            f"{name} is {kind!r} with downsample_rate {conf.get('downsample_rate', 1)}; only Transformer at rate 1 is implemented",
+            f"{name} is {kind!r} with downsample_rate {rate}; only Transformer at rate 1 is implemented",
             where="config.yaml",
         )
     return AdaptorConfig(

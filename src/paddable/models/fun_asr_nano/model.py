@@ -1,10 +1,10 @@
 """Audio side of Fun-ASR-Nano: SAN-M encoder, adaptor to the language model, CTC branch for timestamps.
 
-After FunASR's ``FunASRNano`` (``audio_encoder``, ``audio_adaptor``, ``ctc_decoder``, ``ctc``), whose parameter names these
-are. The adaptor gives one row a feature; the language model reads only the first ``speech_tokens(T)`` of them.
+After FunASR's ``FunASRNano`` (``audio_encoder``, ``audio_adaptor``, ``ctc_decoder``, ``ctc``), whose parameter names
+these are. The adaptor gives one row a feature; the language model reads only the first ``speech_tokens(T)`` of them.
 
-Legend: B batch, S samples, T features (60 ms), C channels of the encoder, L of the language model, H heads, D channels of a
-head, V vocabulary.
+Legend: B batch, S samples, T features (60 ms), C channels of the encoder, L of the language model, H heads, D channels
+of a head, V vocabulary.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ class AdaptorBlock(nn.Module):
 
     def forward(self, x_BTC: Tensor) -> Tensor:
         x_BTC = x_BTC + self.self_attn(self.norm1(x_BTC))
-        return x_BTC + self.feed_forward(self.norm2(x_BTC))
+        out_BTC: Tensor = x_BTC + self.feed_forward(self.norm2(x_BTC))
+        return out_BTC
 
 
 class Attention(nn.Module):
@@ -116,4 +117,5 @@ class Attention(nn.Module):
         key_BHTD = split_heads(self.linear_k(x_BTC), self.heads)
         value_BHTD = split_heads(self.linear_v(x_BTC), self.heads)
         scores_BHTT = query_BHTD @ key_BHTD.transpose(-2, -1) / math.sqrt(query_BHTD.shape[-1])
-        return self.linear_out(attend(scores_BHTT, value_BHTD))
+        out_BTC: Tensor = self.linear_out(attend(scores_BHTT, value_BHTD))
+        return out_BTC

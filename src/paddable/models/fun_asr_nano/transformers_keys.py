@@ -1,7 +1,7 @@
 """Weights of the transformers port (Fun-ASR-Nano-2512-hf) under the names of the original.
 
-The port numbers all encoder blocks in one list, splits q, k, v, and hangs the two middle and final norms on the last block
-before them.
+The port numbers all encoder blocks in one list, splits q, k, v, and hangs the two middle and final norms on the last
+block before them.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ _LANGUAGE_MODEL = ("llm.", "language_model.", "lm_head.")
 def fun_asr_nano_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi") -> FunAsrNano:
     """Builds the audio side of the model that a checkpoint folder describes, in eval mode.
 
-    A checkpoint without any CTC key (MLT-Nano, the transformers port) gives a model without CTC logits; one with some of
-    them is refused.
+    A checkpoint without any CTC key (MLT-Nano, the transformers port) gives a model without CTC logits; one with some
+    of them is refused.
 
     Args:
         folder: of FunASR or of the transformers port.
@@ -48,11 +48,15 @@ def _from_funasr(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], Pat
     adaptor = tensors.get("audio_adaptor.linear2.bias")
     if adaptor is None:
         raise Unreadable(
-            "no audio_adaptor.linear2.bias among the weights", where=str(folder), why="this is no Fun-ASR-Nano checkpoint"
+            "no audio_adaptor.linear2.bias among the weights",
+            where=str(folder),
+            why="this is no Fun-ASR-Nano checkpoint",
         )
     head = tensors.get("ctc.ctc_lo.bias")
     some_ctc = head is not None or any(key.startswith(("ctc.", "ctc_decoder.")) for key in tensors)
-    vocabulary = (len(head) if head is not None else int(checkpoint.config.get("ctc_vocab_size", 60515))) if some_ctc else None
+    vocabulary = (
+        (len(head) if head is not None else int(checkpoint.config.get("ctc_vocab_size", 60515))) if some_ctc else None
+    )
     config = FunAsrNanoConfig.from_funasr(checkpoint.config, adaptor_size=len(adaptor), vocabulary=vocabulary)
     return config, tensors, checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
 

@@ -1,8 +1,8 @@
 """SenseVoiceSmall: CTC recogniser of speech, language, emotion and audio events.
 
-Four prompt rows (language, event, emotion, text normalisation) in front of the features, a SAN-M encoder, one linear CTC
-head. The first four outputs are the rich tags, the rest is speech. After FunASR's ``SenseVoiceSmall``, whose parameter
-names these are.
+Four prompt rows (language, event, emotion, text normalisation) in front of the features, a SAN-M encoder, one linear
+CTC head. The first four outputs are the rich tags, the rest is speech. After FunASR's ``SenseVoiceSmall``, whose
+parameter names these are.
 
 Legend: B batch, S samples, T features (60 ms), P = T + 4 rows with the prompt, C channels, V vocabulary.
 """

@@ -28,7 +28,9 @@ def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi
     tensors = checkpoint.tensors()
     head = tensors.get("ctc.ctc_lo.bias")
     if head is None:
-        raise Unreadable("no ctc.ctc_lo.bias among the weights", where=str(folder), why="this is no SenseVoice checkpoint")
+        raise Unreadable(
+            "no ctc.ctc_lo.bias among the weights", where=str(folder), why="this is no SenseVoice checkpoint"
+        )
     config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
     cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
