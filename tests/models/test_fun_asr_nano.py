@@ -201,5 +201,7 @@ def test_export(model: nn.Module) -> None:
     names = ["enc_output", "adaptor_output", "ctc_logits"]
     assert [value.name for value in runner.get_outputs()] == names
     for length in LENGTHS:
-        for ours, wanted in zip(runner.run(names, {"speech": speech(length).numpy()}), model(speech(length)), strict=True):
+        for ours, wanted in zip(
+            runner.run(names, {"speech": speech(length).numpy()}), model(speech(length)), strict=True
+        ):
             assert np.abs(ours - wanted.numpy()).max() <= 1e-5 * np.abs(ours).max()

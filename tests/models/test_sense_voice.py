@@ -67,9 +67,7 @@ def test_prompt_table_is_funasrs(original: nn.Module) -> None:
 def test_every_block_runs_its_feed_forward_layer(model: nn.Module) -> None:
     called: Counter[str] = Counter()
     layers = {name: layer for name, layer in model.named_modules() if name.endswith("feed_forward")}
-    hooks = [
-        layer.register_forward_hook(lambda *_, name=name: called.update([name])) for name, layer in layers.items()
-    ]
+    hooks = [layer.register_forward_hook(lambda *_, name=name: called.update([name])) for name, layer in layers.items()]
     model(torch.randn(1, 7, 560), *prompt())
     for hook in hooks:
         hook.remove()
