@@ -18,7 +18,7 @@ torch.set_num_threads(1)
 
 @pytest.fixture(scope="session")
 def randomise() -> Callable[[nn.Module], nn.Module]:
-    """Fills every parameter, 1-D ones too: a LayerNorm of ones hides a swapped norm and lets the exporter merge them."""
+    """Fills every parameter, 1-D too: a LayerNorm of ones hides a swapped norm and lets the exporter merge them."""
 
     def fill(module: nn.Module, seed: int = 0) -> nn.Module:
         generator = torch.Generator().manual_seed(seed)
