@@ -1,0 +1,116 @@
+"""Any audio file or array to one mono float32 waveform at one rate.
+
+The contract is fixed and never guessed from the amplitude: integers are divided by their full scale, floats are kept as
+they are. A float file may go beyond 1; it is neither clipped nor scaled, since the features are logarithms.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.errors import MissingExtra, Misuse, Unreadable
+
+__all__ = ["Waveform", "as_waveform", "read_audio"]
+
+_MOST_CHANNELS = 64
+
+
+class Waveform(NamedTuple):
+    """Mono audio: float32 samples [S], and how many of them make a second."""
+
+    samples: NDArray[np.float32]
+    rate: int
+
+
+def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
+    """Reads whatever libsndfile reads (wav, flac, ogg, mp3, aiff, ...), mixes to mono and resamples.
+
+    Args:
+        path: an audio file of any rate, sample type and number of channels.
+        rate: wanted samples per second.
+
+    Returns:
+        The waveform at ``rate``; a file with a header and no samples gives an empty one.
+
+    Raises:
+        Unreadable: no such file, not an audio file, damaged, or NaN or infinity among the samples.
+        MissingExtra: soundfile, or soxr where the rate differs, is not installed.
+    """
+    soundfile = _import("soundfile")
+    path = Path(path)
+    if not path.is_file():
+        raise Unreadable("no such file", where=str(path))
+    try:
+        # float64 keeps every bit of 24- and 32-bit samples until the channels are mixed
+        samples, source_rate = soundfile.read(path, dtype="float64", always_2d=True)
+    except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
+        raise Unreadable(
+            "not a readable audio file",
+            where=str(path),
+            why=str(error).replace("\n", " ").removeprefix(f"Error opening {str(path)!r}: "),
+            fix="convert it to wav, flac or mp3",
+        ) from error
+    return as_waveform(samples, source_rate, rate, where=str(path))
+
+
+def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: str = "audio") -> Waveform:
+    """An array as mono float32 at ``rate``.
+
+    Args:
+        samples: [S], or [S, channels] (the layout of soundfile); integers are divided by their full scale.
+        source_rate: samples per second of the array.
+        rate: wanted samples per second.
+        where: what errors call the array.
+
+    Raises:
+        Misuse: the array is not numeric, has more than two axes, or seems to have its channels first.
+        Unreadable: NaN or infinity among the samples.
+    """
+    if source_rate <= 0 or source_rate != int(source_rate):
+        raise Misuse(f"sample rate {source_rate} is no positive whole number", where=where)
+    mono = _mix(_full_scale(np.asarray(samples), where), where)
+    if not np.isfinite(mono).all():
+        bad = int(np.flatnonzero(~np.isfinite(mono))[0])
+        raise Unreadable(
+            f"sample {bad} is NaN or infinite",
+            where=where,
+            why="every frame that holds it would be lost",
+            fix="repair it",
+        )
+    if source_rate != rate and len(mono):
+        mono = _import("soxr").resample(mono, source_rate, rate, quality="HQ")
+    return Waveform(np.ascontiguousarray(mono, np.float32), rate)
+
+
+def _full_scale(array: NDArray[Any], where: str) -> NDArray[Any]:
+    if array.dtype.kind == "f":
+        return array
+    if array.dtype.kind == "i":
+        return array / -float(np.iinfo(array.dtype).min)
+    if array.dtype == np.uint8:
+        return (array.astype(np.float64) - 128.0) / 128.0
+    if array.size == 0:
+        return array.astype(np.float64)
+    raise Misuse(f"samples of type {array.dtype}", where=where, fix="give floats in [-1, 1] or signed integers")
+
+
+def _mix(array: NDArray[Any], where: str) -> NDArray[Any]:
+    if array.ndim == 1:
+        return array
+    if array.ndim == 2 and array.shape[1] <= _MOST_CHANNELS:
+        return array.mean(axis=1) if array.shape[1] else array.reshape(-1)
+    fix = "give [samples] or [samples, channels]" + ("; transpose it" if array.ndim == 2 else "")
+    raise Misuse(f"an array of shape {list(array.shape)}", where=where, fix=fix)
+
+
+def _import(name: str) -> Any:
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except (ImportError, OSError) as error:
+        raise MissingExtra(f"{name} is not installed", fix='pip install "paddable[audio]"') from error

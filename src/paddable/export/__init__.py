@@ -1,0 +1,1 @@
+"""Native models to native ONNX: one row, any length, no masks."""

@@ -1,0 +1,17 @@
+"""The example a model is traced with: any content, and a length that the model does not treat specially."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+__all__ = ["example_sound"]
+
+_SECONDS = 2
+
+
+def example_sound(front_end: nn.Module, input_size: int) -> tuple[str, torch.Tensor, str]:
+    """Graph name, example and length symbol of the first input: a waveform, or features where there is no front end."""
+    if isinstance(front_end, nn.Identity):
+        return "speech", torch.zeros(1, 17 * _SECONDS, input_size), "T"
+    return "audio", torch.zeros(1, 16_000 * _SECONDS), "S"

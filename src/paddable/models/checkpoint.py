@@ -1,0 +1,175 @@
+"""Checkpoints as they lie on disk: FunASR's folder, a file of tensors, and loading that loses no key.
+
+A FunASR folder holds ``config.yaml``; where ``configuration.json`` is beside it, its ``file_path_metas`` override
+single entries (SenseVoiceSmall's config.yaml says ``cmvn_file: null``, its configuration.json says ``am.mvn``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import torch
+import yaml  # type: ignore[import-untyped]
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from paddable.errors import Unreadable
+from paddable.models.key_report import summarise_keys
+
+__all__ = ["CheckpointFolder", "load_weights", "read_tensors"]
+
+_WRAPPERS = ("state_dict", "model_state_dict", "model")
+
+
+@dataclass(frozen=True)
+class CheckpointFolder:
+    """What a FunASR folder says about itself.
+
+    Attributes:
+        root: the folder.
+        config: config.yaml with the overrides of configuration.json.
+    """
+
+    root: Path
+    config: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, root: str | Path) -> CheckpointFolder:
+        """Reads the configuration of a folder.
+
+        Raises:
+            Unreadable: no folder, no config.yaml, or one of the two files cannot be parsed.
+        """
+        root = Path(root)
+        if not root.is_dir():
+            raise Unreadable(
+                "no such folder", where=str(root), fix="give the folder that holds model.pt and config.yaml"
+            )
+        metas = _parse(root / "configuration.json", json.loads).get("file_path_metas", {})
+        config_file = root / metas.get("config", "config.yaml")
+        if not config_file.is_file():
+            raise Unreadable(f"no {config_file.name} in it", where=str(root), why="the sizes of the model are unknown")
+        overrides = {key: value for key, value in metas.items() if key != "config"}
+        return cls(root, _merge(_parse(config_file, yaml.safe_load), overrides))
+
+    def file(self, *keys: str, default: str) -> Path | None:
+        """The file that the entry ``keys`` names, else ``default`` if it lies in the folder, else None.
+
+        Raises:
+            Unreadable: an entry names a file that is not there.
+        """
+        entry: Any = self.config
+        for key in keys:
+            entry = (entry or {}).get(key)
+        path = self.root / str(entry or default)
+        if path.is_file():
+            return path
+        if entry is None:
+            return None
+        raise Unreadable(f"{'.'.join(keys)} names {entry}, which is not there", where=str(self.root))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The weights, from ``init_param`` or model.pt."""
+        path = self.file("init_param", default="model.pt")
+        if path is None:
+            raise Unreadable("no model.pt in it", where=str(self.root))
+        return read_tensors(path)
+
+
+def read_tensors(path: str | Path) -> dict[str, Tensor]:
+    """Reads a ``.pt`` or ``.safetensors`` file, or the index of a sharded one.
+
+    A dict under "state_dict", "model_state_dict" or "model" is unwrapped and a common "module." prefix removed. Floats
+    become float32 (exact from bfloat16 and half).
+
+    Raises:
+        Unreadable: the file holds something else than tensors, or is damaged.
+    """
+    path = Path(path)
+    try:
+        if path.name.endswith(".safetensors.index.json"):
+            shards = sorted(set(json.loads(path.read_text(encoding="utf-8"))["weight_map"].values()))
+            state = {key: value for shard in shards for key, value in read_tensors(path.with_name(shard)).items()}
+        elif path.suffix == ".safetensors":
+            state = load_file(path)
+        else:
+            state = torch.load(path, map_location="cpu", weights_only=True)
+    except Unreadable:
+        raise
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError, SafetensorError) as error:
+        first_line = str(error).strip().split("\n")[0]
+        raise Unreadable("not a readable file of tensors", where=str(path), why=first_line) from error
+    return {key: value.float() if value.is_floating_point() else value for key, value in _unwrap(state, path).items()}
+
+
+def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str, ignore: Iterable[str] = ()) -> None:
+    """Puts tensors into a model, all of them or none.
+
+    Args:
+        model: a module without dropout state or other surprises; put into eval mode.
+        tensors: by parameter name.
+        where: what an error calls the checkpoint.
+        ignore: prefixes of keys that the checkpoint may hold and this model does not use.
+
+    Raises:
+        Unreadable: lists every missing, every unexpected and every wrongly shaped key.
+    """
+    wanted = model.state_dict()
+    prefixes = tuple(ignore)
+    given = {key: value for key, value in tensors.items() if not key.startswith(prefixes or ("\0",))}
+    missing = [key for key in wanted if key not in given]
+    unexpected = [key for key in given if key not in wanted]
+    misshaped = [
+        f"{key} {list(given[key].shape)} instead of {list(wanted[key].shape)}"
+        for key in wanted
+        if key in given and given[key].shape != wanted[key].shape
+    ]
+    parts = [
+        f"{len(keys)} {name}: {summarise_keys(keys)}"
+        for name, keys in (("missing", missing), ("unexpected", unexpected), ("wrongly shaped", misshaped))
+        if keys
+    ]
+    if parts:
+        raise Unreadable(
+            "the checkpoint does not fit the model; " + "; ".join(parts),
+            where=where,
+            why="a model with some of its weights answers without a warning",
+        )
+    model.load_state_dict(given)
+    model.eval()
+
+
+def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:
+    while isinstance(state, Mapping) and (
+        inner := next((k for k in _WRAPPERS if isinstance(state.get(k), Mapping)), "")
+    ):
+        state = state[inner]
+    if not isinstance(state, Mapping) or not state or not all(isinstance(value, Tensor) for value in state.values()):
+        raise Unreadable("holds no dictionary of tensors", where=str(path))
+    return {str(key).removeprefix("module."): value for key, value in state.items()}
+
+
+def _parse(path: Path, parser: Any) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        content = parser(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise Unreadable("cannot be parsed", where=str(path), why=str(error).replace("\n", " ")) from error
+    if not isinstance(content, dict):
+        raise Unreadable("holds no settings", where=str(path))
+    return content
+
+
+def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        nested = isinstance(value, Mapping) and isinstance(merged.get(key) or {}, Mapping)
+        merged[key] = _merge(merged.get(key) or {}, value) if nested else value
+    return merged

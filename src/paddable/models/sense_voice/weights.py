@@ -1,0 +1,39 @@
+"""SenseVoice from a FunASR folder: model.pt, config.yaml, configuration.json, am.mvn. Keys are used as they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from paddable.audio.cmvn import read_am_mvn
+from paddable.errors import Unreadable
+from paddable.models.checkpoint import CheckpointFolder, load_weights
+from paddable.models.front_end import FrontEndKind, build_front_end
+from paddable.models.sense_voice.config import SenseVoiceConfig
+from paddable.models.sense_voice.model import SenseVoice
+
+__all__ = ["sense_voice_from_folder"]
+
+
+def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi") -> SenseVoice:
+    """Builds the model that a checkpoint folder describes, in eval mode.
+
+    Args:
+        folder: holds model.pt and config.yaml; am.mvn is used where the configuration names it or it is there.
+        front_end: "kaldi" (the official one), "early" (of the first public exports), "none" (feed features).
+
+    Raises:
+        Unreadable: a file is absent or damaged, or keys are missing, unexpected or wrongly shaped.
+    """
+    checkpoint = CheckpointFolder.open(folder)
+    tensors = checkpoint.tensors()
+    head = tensors.get("ctc.ctc_lo.bias")
+    if head is None:
+        raise Unreadable(
+            "no ctc.ctc_lo.bias among the weights", where=str(folder), why="this is no SenseVoice checkpoint"
+        )
+    config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head))
+    cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
+    cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
+    model = SenseVoice(config, build_front_end(front_end, config.stack, config.stride, cmvn))
+    load_weights(model, tensors, where=str(folder))
+    return model

@@ -1,0 +1,74 @@
+"""Voice activity detection on a session: a waveform of any length to speech segments in seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.audio.features import FrontEnd
+from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
+from paddable.runtime.vad import VadOptions, frame_decibels, speech_segments
+
+__all__ = ["Detector", "Session"]
+
+
+class Session(Protocol):
+    """Anything that runs a model on inputs by name and gives the valid parts of its outputs by name."""
+
+    def run(self, inputs: dict[str, Any], /) -> dict[str, NDArray[Any]]:
+        """Runs the model once."""
+        ...
+
+
+@dataclass(frozen=True)
+class Detector:
+    """FSMN-VAD.
+
+    Attributes:
+        session: input ``audio`` [1, S], or ``speech`` [1, T, C] where ``front_end`` is given; output ``posteriors``
+            [1, T, K].
+        options: thresholds.
+        front_end: computes features in numpy, None where the graph does.
+        window_seconds: longer recordings are run in windows of so many seconds; None where the session takes any
+            length.
+        context: frames of the past that a posterior depends on; windows overlap by as many.
+    """
+
+    session: Session
+    options: VadOptions = field(default_factory=VadOptions)
+    front_end: FrontEnd | None = None
+    window_seconds: float | None = None
+    context: int = 78  # four memories of 19 frames, and two frames of a stacked feature
+
+    def segments(self, audio: NDArray[np.float32]) -> list[tuple[float, float]]:
+        """Begin and end of each stretch of speech, in seconds.
+
+        Args:
+            audio: float32 [S] in [-1, 1] at 16 kHz; below 400 samples there is no frame and no speech.
+        """
+        found = speech_segments(self.posteriors(audio), frame_decibels(audio), self.options)
+        return [(begin / 1000, end / 1000) for begin, end in found]
+
+    def posteriors(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Class posteriors float32 [T, K], T = (S - 400) // 160 + 1."""
+        frames = max(0, (len(audio) - FRAME) // SHIFT + 1)
+        if frames == 0:
+            return np.zeros((0, max(self.options.silence_classes) + 1), np.float32)
+        limit = frames if self.window_seconds is None else (int(self.window_seconds * SAMPLE_RATE) - FRAME) // SHIFT + 1
+        pieces, done = [], 0
+        while done < frames:
+            first = max(0, done - self.context)
+            last = min(frames, first + limit)
+            piece = self._run(audio[first * SHIFT : (last - 1) * SHIFT + FRAME])
+            # the last two features of a window that goes on miss their right neighbours
+            keep = last if last == frames else last - 2
+            pieces.append(piece[done - first : keep - first])
+            done = keep
+        return np.concatenate(pieces)
+
+    def _run(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
+        inputs = {"speech": self.front_end(audio)[None]} if self.front_end else {"audio": audio[None]}
+        return np.asarray(self.session.run(inputs)["posteriors"][0], np.float32)

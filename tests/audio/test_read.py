@@ -1,0 +1,138 @@
+"""Any file to one mono float32 waveform, or one line that says why not."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from paddable.audio import as_waveform, read_audio
+from paddable.errors import Misuse, Unreadable
+
+RATE = 16_000
+
+
+def tone(hertz: float, rate: int, seconds: float = 1.0, level: float = 0.3) -> np.ndarray:
+    return level * np.sin(2 * np.pi * hertz * np.arange(int(rate * seconds)) / rate)
+
+
+@pytest.mark.shared
+def test_reported_case_22_stereo_and_rate(shared: Path) -> None:
+    spec = importlib.util.spec_from_file_location("case_22", shared / "cases/case_22_stereo_averaged_over_time.py")
+    assert spec and spec.loader
+    case = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(case)
+    right, detail = case.check(lambda path: tuple(read_audio(path)))
+    assert right, detail
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"])
+def test_sample_type_does_not_change_the_scale(tmp_path: Path, subtype: str) -> None:
+    wanted = np.round(tone(200, RATE) * 32767) / 32768  # what 16 bits can hold exactly
+    soundfile.write(tmp_path / "clip.wav", wanted, RATE, subtype=subtype)
+    assert np.array_equal(read_audio(tmp_path / "clip.wav").samples, wanted.astype(np.float32))
+
+
+def test_float_beyond_one_is_kept_and_not_scaled(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "loud.wav", tone(200, RATE, level=1.05), RATE, subtype="FLOAT")
+    assert np.abs(read_audio(tmp_path / "loud.wav").samples).max() == pytest.approx(1.05, abs=1e-4)
+
+
+@pytest.mark.parametrize("suffix", ["flac", "ogg", "mp3", "aiff"])
+def test_other_containers(tmp_path: Path, suffix: str) -> None:
+    soundfile.write(tmp_path / f"clip.{suffix}", tone(200, RATE), RATE)
+    samples, rate = read_audio(tmp_path / f"clip.{suffix}")
+    assert rate == RATE and abs(len(samples) - RATE) < 3000
+    assert np.abs(samples).max() == pytest.approx(0.3, abs=0.03)
+
+
+def test_channels_are_averaged_and_the_length_is_kept(tmp_path: Path) -> None:
+    left, right = tone(200, RATE), tone(500, RATE, level=0.1)
+    soundfile.write(tmp_path / "stereo.wav", np.stack([left, right], 1), RATE, subtype="DOUBLE")
+    assert np.allclose(read_audio(tmp_path / "stereo.wav").samples, (left + right) / 2, atol=1e-7)
+
+
+def test_rate_44100_is_resampled(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "cd.wav", tone(440, 44_100), 44_100, subtype="FLOAT")
+    samples = read_audio(tmp_path / "cd.wav").samples
+    assert len(samples) == RATE
+    assert np.abs(samples - tone(440, RATE))[200:-200].max() < 1e-3
+
+
+def test_a_tone_above_the_new_band_does_not_come_back_as_another() -> None:
+    samples = as_waveform(tone(10_000, 48_000), 48_000, RATE).samples
+    assert np.abs(samples[200:-200]).max() < 1e-3  # decimating without a filter gives 0.3 at 6 kHz
+
+
+@pytest.mark.parametrize("count", [0, 1, 160, 399])
+def test_tiny_clips_are_read_as_they_are(tmp_path: Path, count: int) -> None:
+    soundfile.write(tmp_path / "tiny.wav", np.full(count, 0.5), RATE, subtype="FLOAT")
+    assert read_audio(tmp_path / "tiny.wav").samples.tolist() == [0.5] * count
+
+
+def test_no_samples_at_another_rate(tmp_path: Path) -> None:
+    soundfile.write(tmp_path / "empty.wav", np.zeros((0, 2)), 8_000)
+    assert read_audio(tmp_path / "empty.wav").samples.shape == (0,)
+
+
+def text_file(path: Path) -> None:
+    path.write_text("this is no sound\n" * 40)
+
+
+def no_bytes(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def half_a_header(path: Path) -> None:
+    soundfile.write(path, tone(200, RATE), RATE)
+    path.write_bytes(path.read_bytes()[:20])
+
+
+def not_a_number(path: Path) -> None:
+    soundfile.write(path, np.array([0.0, np.nan, 0.1]), RATE, subtype="FLOAT")
+
+
+def a_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def nothing(path: Path) -> None:
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("make", [text_file, no_bytes, half_a_header, not_a_number, a_folder, nothing])
+def test_bad_files_give_one_line_that_names_the_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    path = tmp_path / "bad.wav"
+    make(path)
+    with pytest.raises(Unreadable) as caught:
+        read_audio(path)
+    assert str(path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("array", "wanted"),
+    [
+        (np.array([-32768, 16384], np.int16), [-1.0, 0.5]),
+        (np.array([-(2**31), 2**30], np.int32), [-1.0, 0.5]),
+        (np.array([0, 192], np.uint8), [-1.0, 0.5]),
+        (np.array([[0.5, -0.25]]), [0.125]),
+    ],
+)
+def test_arrays_by_type(array: np.ndarray, wanted: list[float]) -> None:
+    assert as_waveform(array, RATE).samples.tolist() == wanted
+
+
+@pytest.mark.parametrize("array", [np.zeros((2, 16_000)), np.zeros((2, 3, 4)), np.array(["a"]), np.zeros(4, complex)])
+def test_arrays_that_are_no_waveform(array: np.ndarray) -> None:
+    with pytest.raises(Misuse):
+        as_waveform(array, RATE)
+
+
+@pytest.mark.parametrize("rate", [0, -1, 16_000.5])
+def test_rates_that_are_none(rate: float) -> None:
+    with pytest.raises(Misuse, match="rate"):
+        as_waveform(np.zeros(4), rate)  # type: ignore[arg-type]

@@ -1,0 +1,75 @@
+"""Voice activity rules on made-up posteriors; FunASR's own segments are compared in tests/models."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from paddable.runtime.vad import VadOptions, frame_decibels, speech_segments
+
+FIXED = VadOptions(schedule=None)
+
+
+def segments(*runs: tuple[str, int], options: VadOptions = FIXED, level: float = 0.0) -> list[tuple[int, int]]:
+    """Runs of speech ("s") and silence ("-"), in frames of 10 ms."""
+    silence = np.concatenate([np.full(frames, 0.0 if kind == "s" else 1.0) for kind, frames in runs])
+    posteriors = np.stack([silence, 1 - silence], axis=1).astype(np.float32)
+    return speech_segments(posteriors, np.full(len(silence), level), options)
+
+
+def test_silence_and_clicks() -> None:
+    assert segments(("-", 500)) == []
+    assert segments(("-", 100), ("s", 14), ("-", 100)) == []
+
+
+def test_speech_gets_its_margins() -> None:
+    # opens at the 15th frame of speech, less 200 ms of window and 200 ms of look-back: 114 - 40 = 74
+    # silence begins 5 frames into it; 10 frames of it are kept after the 650 ms that ended the segment
+    (segment,) = segments(("-", 100), ("s", 100), ("-", 200))
+    assert segment[0] == 740
+    assert 2_000 < segment[1] <= 2_250
+
+
+def test_speech_to_the_end() -> None:
+    assert segments(("-", 100), ("s", 100)) == [(740, 2_000)]
+
+
+def test_a_short_pause_does_not_cut() -> None:
+    assert len(segments(("s", 100), ("-", 50), ("s", 100))) == 1
+    assert len(segments(("s", 100), ("-", 120), ("s", 100))) == 2
+
+
+def test_long_speech_is_cut() -> None:
+    cut = segments(("s", 700), options=replace(FIXED, max_segment=2_000))
+    assert len(cut) > 2 and all(end - begin <= 2_010 for begin, end in cut)
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(cut))
+
+
+def test_schedule_waits_longer_at_first() -> None:
+    pause = (("-", 50), ("s", 100), ("-", 150), ("s", 100), ("-", 50))
+    assert len(segments(*pause)) == 2
+    assert len(segments(*pause, options=VadOptions())) == 1
+
+
+def test_too_quiet_to_be_speech() -> None:
+    loud_enough = replace(FIXED, least_decibel=-30.0)
+    assert segments(("s", 100), options=loud_enough, level=-20.0)
+    assert segments(("s", 100), options=loud_enough, level=-40.0) == []
+
+
+def test_too_near_to_the_noise() -> None:
+    strict = replace(FIXED, least_snr=10.0)
+    assert segments(("-", 100), ("s", 100), options=strict) == []
+
+
+def test_no_frames() -> None:
+    assert speech_segments(np.zeros((0, 2), np.float32), [], FIXED) == []
+
+
+@pytest.mark.parametrize(("samples", "frames"), [(0, 0), (399, 0), (400, 1), (560, 2)])
+def test_decibels(samples: int, frames: int) -> None:
+    decibels = frame_decibels(np.full(samples, 0.5, np.float32))
+    assert len(decibels) == frames and np.allclose(decibels, 20.0)  # 10 log10(400 / 4)
