@@ -2,7 +2,7 @@
 
 Follows ``Qwen3TTSTokenizerV2Decoder`` of qwen-tts 0.1.1. Strictly causal: F frames give exactly 1920 F samples, and a
 sample depends on its own frame and the 579 before it. Module paths are the checkpoint's, so its tensors load by name.
-Every layer takes a memory (``paddable.streaming``): the same code runs a whole utterance or one chunk of a stream.
+Every layer takes a memory (``paddable.models.streaming``): the same code runs a whole utterance or one chunk of a stream.
 
 Legend: B batch, F frames (12.5 a second), Q codebooks, C channels, T time at the layer's rate.
 """
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from paddable.models.qwen3_tts_codec.config import CodecConfig
-from paddable.streaming import CausalConv, CausalUpsample, Memory, SlidingAttention, WholeMemory, Window
+from paddable.models.streaming import CausalConv, CausalUpsample, Memory, SlidingAttention, WholeMemory, Window
 
 __all__ = ["Decoder"]
 

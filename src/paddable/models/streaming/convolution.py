@@ -8,7 +8,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from paddable.errors import Misuse
-from paddable.streaming.memory import Memory, Slot
+from paddable.models.streaming.memory import Memory, Slot
 
 __all__ = ["CausalConv", "CausalUpsample"]
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from paddable.bundle.state import StateTable
 from paddable.errors import Misuse
-from paddable.streaming.memory import Memory, StepMemory, declare_states
+from paddable.models.streaming.memory import Memory, StepMemory, declare_states
 
 __all__ = ["StepForm", "Streamable"]
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from paddable.streaming.memory import Memory, Slot
+from paddable.models.streaming.memory import Memory, Slot
 
 __all__ = ["SlidingAttention", "Window"]
 
