@@ -1,0 +1,47 @@
+"""Records what the original decoder says, for machines where it is not installed.
+
+In the judge's environment (see ``original.py``), from the repository root:
+``PYTHONPATH=tests/codec python tests/codec/record_golden.py``
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import original
+import synthetic
+import torch
+
+HERE = Path(__file__).parent / "golden"
+CASES = {  # configuration, every how manyth sample, lengths
+    "small": (synthetic.SMALL, 29, (1, 2, 3, 80, 400)),
+    "tiny": (synthetic.TINY, 1, (1, 7, 60)),
+}
+
+
+def main() -> None:
+    """Write one ``.npz`` a case."""
+    torch.set_num_threads(1)
+    HERE.mkdir(exist_ok=True)
+    for name, (config, stride, lengths) in CASES.items():
+        decoder = original.load(config, synthetic.checkpoint(config))
+        codes = synthetic.codes(config, max(lengths))
+        recorded: dict[str, np.ndarray] = {"stride": np.array(stride)}
+        whole = {frames: run(decoder, codes[:, :frames]) for frames in lengths}
+        for frames, wav in whole.items():
+            recorded[f"wav_{frames}"] = wav[:, ::stride]
+        longest = whole[max(lengths)]
+        # the original against itself: a shorter run against the prefix of the longest
+        recorded["noise"] = np.array(max(np.abs(wav - longest[:, : wav.shape[1]]).max() for wav in whole.values()))
+        np.savez_compressed(HERE / f"{name}.npz", **recorded)
+        print(name, {k: v.shape for k, v in recorded.items()}, "noise", recorded["noise"], "max", np.abs(longest).max())
+
+
+def run(decoder: torch.nn.Module, codes: np.ndarray) -> np.ndarray:
+    """Codes [1, F, Q] to [1, samples] by ``forward``, never by ``decode``."""
+    return decoder(torch.from_numpy(codes).transpose(1, 2)).squeeze(1).numpy()  # type: ignore[no-any-return]
+
+
+if __name__ == "__main__":
+    main()
