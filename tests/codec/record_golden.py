@@ -1,6 +1,6 @@
 """Records what the original decoder says, for machines where it is not installed.
 
-In the judge's environment (see ``original.py``), from the repository root:
+In the judge's environment (see ``codec_original.py``), from the repository root:
 ``PYTHONPATH=tests/codec python tests/codec/record_golden.py``
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import original
-import synthetic
+import codec_original as original
+import codec_synthetic as synthetic
 import torch
 
 HERE = Path(__file__).parent / "golden"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import Misuse, PaddableError, Unreadable
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -71,6 +71,9 @@ class StepGraph:
 
         Returns:
             The valid part of the output, and the next state.
+
+        Raises:
+            PaddableError: ONNX Runtime failed; the message is its own.
         """
         spec, valid = self.spec, x.shape[self.spec.axis]
         chunk = np.zeros(self.shape, self.dtype)
@@ -83,8 +86,11 @@ class StepGraph:
         for item in spec.states:
             binding.bind_ortvalue_input(item.input_name, state[item.name])
             binding.bind_output(item.output_name, self._device)
-        with self._lock:
-            self._session.run_with_iobinding(binding)
+        try:
+            with self._lock:
+                self._session.run_with_iobinding(binding)
+        except Exception as error:
+            raise PaddableError(f"onnxruntime: {str(error).strip().splitlines()[0]}") from error
         output, length, *after = binding.get_outputs()
         part = _span(spec.output_axis, int(length.numpy()[0]))
         return output.numpy()[part], {item.name: value for item, value in zip(spec.states, after, strict=True)}

@@ -1,7 +1,7 @@
 """Qwen3-TTS 12 Hz codec decoder, one file from codes to samples.
 
 Follows ``Qwen3TTSTokenizerV2Decoder`` of qwen-tts 0.1.1. Strictly causal: F frames give exactly 1920 F samples, and a
-sample depends on its own frame and the 579 before it. Module paths are the checkpoint's, so its tensors load by name.
+sample depends on its own frame and the 580 before it. Module paths are the checkpoint's, so its tensors load by name.
 Every layer takes a memory (``paddable.models.streaming``): the same code runs a whole utterance or one chunk of a stream.
 
 Legend: B batch, F frames (12.5 a second), Q codebooks, C channels, T time at the layer's rate.
