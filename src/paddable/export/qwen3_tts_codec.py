@@ -46,7 +46,7 @@ def export_step(decoder: Decoder, frames: int) -> ONNXProgram:
     Raises:
         Refused: a dimension stayed symbolic.
     """
-    form = StepForm(decoder, decoder.config.samples_per_frame)
+    form = StepForm(decoder, decoder.config.samples_per_frame).eval()
     spec = step_spec(decoder, frames)
     inputs = [spec.input, "ilens", *(state.input_name for state in spec.states)]
     outputs = [spec.output, f"{spec.output}_length", *(state.output_name for state in spec.states)]
