@@ -155,11 +155,11 @@ def _draw(name: str, shape: tuple[int, ...], snake: float, gain: float, seed: in
         return 1 + 0.1 * rng.standard_normal(shape)
     if name.endswith(".bias"):
         return 0.1 * rng.standard_normal(shape)
-    upsampling = ".block.1.conv" in name or (name.startswith("decoder.upsample") and ".0.conv" in name)
-    if upsampling:  # [in, out, kernel]; an output reads kernel / stride taps, 2 in the decoder, 1 in front
-        fan_in = shape[0] * (2 if ".block.1." in name else 1)
-    else:
-        fan_in = int(np.prod(shape[1:]))
+    fan_in = int(np.prod(shape[1:]))
+    if ".block.1.conv" in name:  # transposed, [in, out, kernel]: an output reads kernel / stride = 2 taps
+        fan_in = 2 * shape[0]
+    elif name.startswith("decoder.upsample") and ".0.conv" in name:  # and here one
+        fan_in = shape[0]
     if name.startswith("decoder.decoder."):  # Snake raises the second moment, residual units add up
         gain *= 0.3 if ".conv2." in name else 0.7
     return gain * rng.standard_normal(shape) / np.sqrt(fan_in)

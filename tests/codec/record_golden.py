@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import codec_original as original
 import codec_synthetic as synthetic
+import numpy as np
 import torch
 
 HERE = Path(__file__).parent / "golden"

@@ -46,8 +46,8 @@ class StateSpec:
     init: float = 0
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[A-Za-z_]\w*", self.name):
-            raise Misuse("state name is not an identifier", where=repr(self.name), fix="use letters, digits and _")
+        if not re.fullmatch(r"\w+", self.name, re.ASCII):
+            raise Misuse("bad state name", where=repr(self.name), fix="use letters, digits and _")
         if not all(size > 0 for size in self.shape):
             raise Misuse(
                 f"state has shape {list(self.shape)}",

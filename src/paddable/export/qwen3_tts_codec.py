@@ -30,18 +30,17 @@ def export_whole(decoder: Decoder) -> ONNXProgram:
     """
     frames = torch.export.Dim("F", min=1)
     program = _export(decoder, (_example(decoder, 5),), ["codes"], ["wav"], ({1: frames},))
-    ends = [("codes", program.model.graph.inputs[0].shape[1]), ("wav", program.model.graph.outputs[0].shape[1])]
-    for name, dim in ends:
-        if isinstance(dim, int):
-            raise Refused(f"the exporter fixed the number of frames at {dim}", where=name)
+    for value in (*program.model.graph.inputs, *program.model.graph.outputs):
+        if value.shape is None or isinstance(value.shape[1], int):
+            raise Refused(f"the exporter fixed the number of frames, shape {value.shape}", where=str(value.name))
     return program
 
 
 def export_step(decoder: Decoder, frames: int) -> ONNXProgram:
     """The step graph for chunks of at most ``frames`` frames; every shape in it is fixed.
 
-    Inputs ``codes`` i64[1, frames, Q], ``ilens`` i64[1], ``state_*``; outputs ``wav``, ``wav_length``, ``next_state_*``.
-    Its metadata holds the :class:`StepSpec`.
+    Inputs ``codes`` i64[1, frames, Q], ``ilens`` i64[1] and ``state_*``. Outputs ``wav`` [1, samples], ``wav_length``
+    i64[1] and ``next_state_*``. The metadata holds the :class:`StepSpec`.
 
     Raises:
         Refused: a dimension stayed symbolic.
@@ -55,7 +54,7 @@ def export_step(decoder: Decoder, frames: int) -> ONNXProgram:
     for node in program.model.graph:
         for value in node.outputs:
             if value.shape is None or not value.shape.is_static():
-                raise Refused(f"shape {value.shape} is not fixed", where=str(node.name), why="every chunk must be alike")
+                raise Refused(f"shape {value.shape} is not fixed", where=str(node.name))
     program.model.metadata_props[STEP_METADATA_KEY] = spec.to_json()
     return program
 

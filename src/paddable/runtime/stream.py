@@ -70,8 +70,8 @@ class Stream:
             Misuse: another type or layout, or a value out of range. The stream is then as it was before the call.
         """
         x, spec = self._checked(steps), self.spec
-        state, parts, done = self._state, [], 0
-        total = x.shape[spec.axis]
+        state, total, done = self._state, x.shape[spec.axis], 0
+        parts: list[Array] = []
         while done < total or not parts:
             graph = self._graph_for(total - done)
             span = (*(slice(None),) * spec.axis, slice(done, done + graph.spec.steps))

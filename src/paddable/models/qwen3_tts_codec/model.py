@@ -2,7 +2,7 @@
 
 Follows ``Qwen3TTSTokenizerV2Decoder`` of qwen-tts 0.1.1. Strictly causal: F frames give exactly 1920 F samples, and a
 sample depends on its own frame and the 580 before it. Module paths are the checkpoint's, so its tensors load by name.
-Every layer takes a memory (``paddable.models.streaming``): the same code runs a whole utterance or one chunk of a stream.
+Layers take a memory (``paddable.models.streaming``): the same code runs a whole utterance or one chunk of a stream.
 
 Legend: B batch, F frames (12.5 a second), Q codebooks, C channels, T time at the layer's rate.
 """
@@ -27,6 +27,8 @@ class Quantizer(nn.Module):
     ``table`` stacks the codebooks, so that one lookup serves all: row ``q * codebook_size + code``.
     """
 
+    first_row: Tensor
+
     def __init__(self, config: CodecConfig) -> None:
         super().__init__()
         books, size, width = config.num_quantizers, config.codebook_size, config.codebook_dim // 2
@@ -41,7 +43,8 @@ class Quantizer(nn.Module):
         row_BFQ = codes_BFQ.clamp(0, self.size - 1) + self.first_row
         entry_BFQC = nn.functional.embedding(row_BFQ, self.table)
         semantic_BFC, acoustic_BFC = entry_BFQC[:, :, 0], entry_BFQC[:, :, 1:].sum(2)
-        return self.semantic(semantic_BFC.transpose(1, 2)) + self.acoustic(acoustic_BFC.transpose(1, 2))
+        sum_BCF: Tensor = self.semantic(semantic_BFC.transpose(1, 2)) + self.acoustic(acoustic_BFC.transpose(1, 2))
+        return sum_BCF
 
 
 class RMSNorm(nn.Module):
@@ -102,7 +105,8 @@ class TransformerLayer(nn.Module):
 
     def forward(self, x_BFC: Tensor, window: Window, memory: Memory) -> Tensor:
         x_BFC = x_BFC + self.self_attn_layer_scale(self.self_attn(self.input_layernorm(x_BFC), window, memory))
-        return x_BFC + self.mlp_layer_scale(self.mlp(self.post_attention_layernorm(x_BFC)))
+        x_BFC = x_BFC + self.mlp_layer_scale(self.mlp(self.post_attention_layernorm(x_BFC)))
+        return x_BFC
 
 
 class Transformer(nn.Module):
@@ -138,9 +142,22 @@ class ConvNeXt(nn.Module):
         self.gamma = nn.Parameter(torch.ones(width))
 
     def forward(self, x_BCT: Tensor, memory: Memory) -> Tensor:
-        y_BTC = self.norm(self.dwconv(x_BCT, memory).transpose(1, 2))
+        y_BTC: Tensor = self.norm(self.dwconv(x_BCT, memory).transpose(1, 2))
         y_BTC = self.gamma * self.pwconv2(nn.functional.gelu(self.pwconv1(y_BTC)))
         return x_BCT + y_BTC.transpose(1, 2)
+
+
+class LatentUpsample(nn.ModuleList):
+    """Upsampling by ``ratio``, then ConvNeXt."""
+
+    def __init__(self, width: int, ratio: int, *, rate: int) -> None:
+        upsample = CausalUpsample(width, width, ratio, ratio, rate=rate)
+        super().__init__([upsample, ConvNeXt(width, rate=rate * ratio)])
+
+    def forward(self, x_BCT: Tensor, memory: Memory) -> Tensor:
+        for layer in self:
+            x_BCT = layer(x_BCT, memory)
+        return x_BCT
 
 
 class SnakeBeta(nn.Module):
@@ -166,8 +183,9 @@ class ResidualUnit(nn.Module):
         self.conv2 = CausalConv(channels, channels, 1, rate=rate)
 
     def forward(self, x_BCT: Tensor, memory: Memory) -> Tensor:
-        y_BCT = self.conv1(self.act1(x_BCT), memory)
-        return x_BCT + self.conv2(self.act2(y_BCT), memory)
+        y_BCT: Tensor = self.conv1(self.act1(x_BCT), memory)
+        y_BCT = self.conv2(self.act2(y_BCT), memory)
+        return x_BCT + y_BCT
 
 
 class DecoderBlock(nn.Module):
@@ -200,8 +218,7 @@ class Decoder(nn.Module):
         latent_rates = list(accumulate(config.upsampling_ratios, mul, initial=1))
         self.upsample = nn.ModuleList()
         for ratio, rate in zip(config.upsampling_ratios, latent_rates, strict=False):
-            upsample = CausalUpsample(config.latent_dim, config.latent_dim, ratio, ratio, rate=rate)
-            self.upsample.append(nn.ModuleList([upsample, ConvNeXt(config.latent_dim, rate=rate * ratio)]))
+            self.upsample.append(LatentUpsample(config.latent_dim, ratio, rate=rate))
 
         rates = list(accumulate(config.upsample_rates, mul, initial=latent_rates[-1]))
         channels = [config.decoder_dim // 2**i for i in range(len(rates))]
@@ -214,12 +231,11 @@ class Decoder(nn.Module):
     def forward(self, codes_BFQ: Tensor, memory: Memory | None = None) -> Tensor:
         """int64 [B, F, Q] to [B, 1920 F]; without a memory the frames are the whole utterance."""
         memory = memory or WholeMemory()
-        latent_BCT = self.pre_conv(self.quantizer(codes_BFQ), memory)
-        latent_BCT = self.pre_transformer(latent_BCT.transpose(1, 2), memory).transpose(1, 2)
-        for upsample, convnext in self.upsample:
-            latent_BCT = convnext(upsample(latent_BCT, memory), memory)
-        first, *blocks, snake, last = self.decoder
-        x_BCT = first(latent_BCT, memory)
+        x_BCT: Tensor = self.pre_conv(self.quantizer(codes_BFQ), memory)
+        x_BCT = self.pre_transformer(x_BCT.transpose(1, 2), memory).transpose(1, 2)
+        for upsample in self.upsample:
+            x_BCT = upsample(x_BCT, memory)
+        *blocks, snake, last = self.decoder
         for block in blocks:
             x_BCT = block(x_BCT, memory)
-        return last(snake(x_BCT), memory).clamp(-1, 1).squeeze(1)
+        return last(snake(x_BCT), memory).clamp(-1, 1).squeeze(1)  # type: ignore[no-any-return]

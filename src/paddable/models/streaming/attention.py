@@ -71,6 +71,8 @@ class SlidingAttention(nn.Module):
         rate: steps of this layer per step of the stream.
     """
 
+    swap: Tensor
+
     def __init__(self, width: int, heads: int, head_dim: int, window: int, *, bias: bool, rate: int) -> None:
         super().__init__()
         self.heads, self.head_dim = heads, head_dim
@@ -82,16 +84,16 @@ class SlidingAttention(nn.Module):
         self.register_buffer("swap", torch.arange(head_dim).roll(head_dim // 2), persistent=False)
         shape = (1, heads, window - 1, head_dim)
         self.slots = {
-            "_key": Slot(shape, 2, rate, "empty", "keys before rotation, newest last"),
-            "_value": Slot(shape, 2, rate, "empty", "values, newest last"),
+            "key": Slot(shape, 2, rate, "empty", "keys before rotation, newest last"),
+            "value": Slot(shape, 2, rate, "empty", "values, newest last"),
         }
 
     def forward(self, x_BTC: Tensor, window: Window, memory: Memory) -> Tensor:
         """[B, T, C] to [B, T, C]."""
         T = x_BTC.shape[1]
         q_BHTD = self._split(self.q_proj(x_BTC))
-        k_BHKD = memory.recall(self.slots["_key"], self._split(self.k_proj(x_BTC)))
-        v_BHKD = memory.recall(self.slots["_value"], self._split(self.v_proj(x_BTC)))
+        k_BHKD = memory.recall(self.slots["key"], self._split(self.k_proj(x_BTC)))
+        v_BHKD = memory.recall(self.slots["value"], self._split(self.v_proj(x_BTC)))
         q_BHTD = self._rotate(q_BHTD, window.cos_KD[-T:], window.sin_KD[-T:])
         k_BHKD = self._rotate(k_BHKD, window.cos_KD, window.sin_KD)
         score_BHTK = q_BHTD @ k_BHKD.transpose(2, 3) * self.head_dim**-0.5
@@ -100,7 +102,7 @@ class SlidingAttention(nn.Module):
         return out_BTC
 
     def _split(self, x_BTC: Tensor) -> Tensor:
-        return x_BTC.unflatten(-1, (self.heads, self.head_dim)).transpose(1, 2)
+        return x_BTC.view(*x_BTC.shape[:2], self.heads, self.head_dim).transpose(1, 2)
 
     def _rotate(self, x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
         return x * cos + x.index_select(-1, self.swap) * sin

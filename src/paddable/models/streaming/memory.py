@@ -113,15 +113,15 @@ class StepMemory:
 def declare_states(model: nn.Module, dtype: torch.dtype = torch.float32) -> StateTable:
     """Name every slot of ``model`` after its layer's path and list the states, the count last.
 
-    A layer offers its slots in an attribute ``slots`` (suffix to :class:`Slot`).
+    A layer offers its slots in an attribute ``slots`` (part of its name to :class:`Slot`).
 
     Raises:
         Misuse: caches of different sizes, which one count cannot describe.
     """
     found = [
-        (path.replace(".", "_") + suffix, slot)
+        ("_".join(filter(None, [path.replace(".", "_"), part])) or "history", slot)
         for path, module in model.named_modules()
-        for suffix, slot in getattr(module, "slots", {}).items()
+        for part, slot in getattr(module, "slots", {}).items()
         if slot.steps
     ]
     for name, slot in found:
