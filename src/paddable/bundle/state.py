@@ -32,7 +32,7 @@ class StateSpec:
     """One state tensor.
 
     Attributes:
-        name: ``[A-Za-z_]\\w*``; the graph uses ``state_<name>`` and ``next_state_<name>``.
+        name: letters, digits and ``_``; the graph uses ``state_<name>`` and ``next_state_<name>``.
         shape: fixed shape, batch included.
         dtype: numpy name of the element type.
         meaning: what it holds, for the documentation.
