@@ -1,7 +1,7 @@
 """Figures of ``docs/models/qwen3_tts_codec.md``, with random weights. One thread.
 
-From the repository root: ``PYTHONPATH=src:tests/codec python tests/codec/measure_codec.py growth|speed``, and in the
-judge's environment (see ``codec_original.py``) ``... measure_codec.py parity``.
+From the repository root: ``PYTHONPATH=src:tests/codec python tests/codec/measure_codec.py growth|speed|minute``, and
+in the judge's environment (see ``codec_original.py``) ``... measure_codec.py parity``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,15 @@ from pathlib import Path
 
 import codec_synthetic as synthetic
 import numpy as np
+import onnxruntime as ort
 import torch
 from codec_chunks import random_sizes, run_chunks
 
+from paddable.export.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 from paddable.models.streaming import StepForm
+from paddable.runtime.step_graph import StepGraph
+from paddable.runtime.stream import Stream
 
 SAMPLES = 1920
 
@@ -72,58 +76,65 @@ def growth() -> None:
 
 
 def speed() -> None:
-    """The released size in ONNX Runtime on the CPU: streamed against whole, and the cost of a chunk over a minute."""
-    import onnxruntime as ort
-
-    from paddable.export.qwen3_tts_codec import export_step, export_whole
-    from paddable.runtime.step_graph import StepGraph
-    from paddable.runtime.stream import Stream
-
-    decoder = make(synthetic.RELEASED)
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    with tempfile.TemporaryDirectory() as folder:
-        sessions = {}
-        for name in ("whole", 4, 12, 25):
-            path = Path(folder) / f"{name}.onnx"
-            (export_whole(decoder) if name == "whole" else export_step(decoder, int(name))).save(path)
-            sessions[name] = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    """The released size in ONNX Runtime on the CPU: streamed against whole, in CPU time."""
+    sizes: tuple[object, ...] = ("whole", 4, 12, 25)
+    sessions = _sessions(sizes)
     streams = {name: Stream([StepGraph(s)]) for name, s in sessions.items() if name != "whole"}
     codes = synthetic.codes(synthetic.RELEASED, 100)
-    rounds: dict[object, list[float]] = {name: [] for name in sessions}
+    (whole,) = sessions["whole"].run(None, {"codes": codes})
+    rounds: dict[object, list[float]] = {name: [] for name in sizes}
+    worst: dict[object, float] = dict.fromkeys(sizes, 0.0)
     for _ in range(4):  # interleaved: the machine is not quiet
         for name, session in sessions.items():
             start = time.process_time()
-            if name == "whole":
-                (wav,) = session.run(None, {"codes": codes})
-            else:
+            if isinstance(name, int):
                 streams[name].reset()
                 parts = [streams[name].push(codes[:, i : i + name]) for i in range(0, 100, name)]
-                error = np.abs(np.concatenate(parts, 1) - wav).max() / np.abs(wav).max()
-                print(f"N={name}: streamed - whole {error:.1e} of scale", flush=True)
+                worst[name] = float(np.abs(np.concatenate(parts, 1) - whole).max() / np.abs(whole).max())
+            else:
+                session.run(None, {"codes": codes})
             rounds[name].append((time.process_time() - start) / 100)
     cost = {name: statistics.median(values[1:]) for name, values in rounds.items()}
     for name, value in cost.items():
         print(
             f"{name}: {1e3 * value:.1f} ms CPU a frame, {value * 12.5:.2f} of real time, "
-            f"{value / cost['whole']:.2f} of whole"
+            f"{value / cost['whole']:.2f} of whole, differs by {worst[name]:.1e} of scale"
         )
     print(f"state of a stream: {streams[12].spec.states.nbytes} bytes")
-    minute = synthetic.codes(synthetic.RELEASED, 756)
-    costs = []
+
+
+def minute() -> None:
+    """The released size on the CPU: a chunk's cost over a minute, beside a new stream's at the same moment."""
+    graph = StepGraph(_sessions((12,))[12])
+    aged, codes, costs = Stream([graph]), synthetic.codes(synthetic.RELEASED, 756), []
     for i in range(0, 756, 12):
-        start = time.process_time()
-        streams[12].push(minute[:, i : i + 12])
-        costs.append(1e3 * (time.process_time() - start))
-    slope, _ = np.polyfit(np.arange(len(costs)), costs, 1)
-    error = np.std(costs) / np.sqrt(len(costs)) / np.std(np.arange(len(costs)))
-    print(
-        f"minute in {len(costs)} chunks of 12: median {np.median(costs):.0f} ms, "
-        f"slope {slope:.2f} +- {error:.2f} ms a chunk"
-    )
+        pair = []
+        for stream in (aged, Stream([graph])):
+            start = time.process_time()
+            stream.push(codes[:, i : i + 12])
+            pair.append(1e3 * (time.process_time() - start))
+        costs.append(pair)
+    chunks, index = np.array(costs), np.arange(len(costs))
+    for name, series in (("aged", chunks[:, 0]), ("new", chunks[:, 1]), ("aged - new", chunks[:, 0] - chunks[:, 1])):
+        (slope, _), covariance = np.polyfit(index, series, 1, cov=True)
+        print(
+            f"{name}: median {np.median(series):.0f} ms, slope {slope:.2f} +- {covariance[0, 0] ** 0.5:.2f} ms a chunk"
+        )
+
+
+def _sessions(names: tuple[object, ...]) -> dict[object, ort.InferenceSession]:
+    decoder, options = make(synthetic.RELEASED), ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    sessions = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            path = Path(folder) / f"{name}.onnx"
+            (export_step(decoder, name) if isinstance(name, int) else export_whole(decoder)).save(path)
+            sessions[name] = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return sessions
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    {"parity": parity, "growth": growth, "speed": speed}[sys.argv[1]]()
+    {"parity": parity, "growth": growth, "speed": speed, "minute": minute}[sys.argv[1]]()
