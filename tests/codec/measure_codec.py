@@ -1,0 +1,140 @@
+"""Figures of ``docs/models/qwen3_tts_codec.md``, with random weights. One thread.
+
+From the repository root: ``PYTHONPATH=src:tests/codec python tests/codec/measure_codec.py growth|speed|minute``, and
+in the judge's environment (see ``codec_original.py``) ``... measure_codec.py parity``.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import codec_synthetic as synthetic
+import numpy as np
+import onnxruntime as ort
+import torch
+from codec_chunks import random_sizes, run_chunks
+
+from paddable.export.qwen3_tts_codec import export_step, export_whole
+from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
+from paddable.models.streaming import StepForm
+from paddable.runtime.step_graph import StepGraph
+from paddable.runtime.stream import Stream
+
+SAMPLES = 1920
+
+
+def make(config: dict[str, object], snake: float = 0.3) -> Decoder:
+    """A decoder with random weights, fp32."""
+    tensors = {name: torch.from_numpy(a) for name, a in synthetic.checkpoint(config, snake=snake).items()}
+    return decoder_from_arrays(CodecConfig.from_dict(config | {"sample_rate": 24000}), tensors)
+
+
+def parity() -> None:
+    """The released size against the original: whole and streamed, beside the original's own noise."""
+    import codec_original as original
+
+    frames = 100
+    codes = torch.from_numpy(synthetic.codes(synthetic.RELEASED, frames))
+    for snake in (0.0, 0.3, 0.5):
+        judge = original.load(synthetic.RELEASED, synthetic.checkpoint(synthetic.RELEASED, snake=snake))
+        expected = judge(codes.transpose(1, 2)).squeeze(1)
+        noise = max(
+            float((judge(codes[:, :n].transpose(1, 2)).squeeze(1) - expected[:, : SAMPLES * n]).abs().max())
+            for n in (20, 73)
+        )
+        ours = make(synthetic.RELEASED, snake)
+        sizes = random_sizes(frames, 12, np.random.default_rng(0))
+        errors = [
+            float((wav - expected).abs().max())
+            for wav in (ours(codes), run_chunks(StepForm(ours, SAMPLES), codes, sizes, 12))
+        ]
+        scale = float(expected.abs().max())
+        print(f"snake {snake}: scale {scale:.2f}, of scale: noise {noise / scale:.1e}, ", end="")
+        print(f"whole {errors[0] / scale:.1e}, streamed {errors[1] / scale:.1e}", flush=True)
+
+
+def growth() -> None:
+    """Ten minutes streamed in fp32 against fp64, by the minute (narrow model, every rate and window as released)."""
+    minutes, per_minute, chunk = 10, 750, 75
+    codes = torch.from_numpy(synthetic.codes(synthetic.SMALL, minutes * per_minute))
+    decoder = make(synthetic.SMALL)
+    sizes = [chunk] * (per_minute // chunk)
+    forms = [StepForm(decoder, SAMPLES), StepForm(make(synthetic.SMALL).double(), SAMPLES)]
+    states = [form.initial() for form in forms]
+    for minute in range(minutes):
+        worst = 0.0
+        for i in range(len(sizes)):
+            part = codes[:, (minute * len(sizes) + i) * chunk :][:, :chunk]
+            results = [form(part, torch.tensor([chunk]), *s) for form, s in zip(forms, states, strict=True)]
+            states = [list(result[2:]) for result in results]
+            worst = max(worst, float((results[0][0] - results[1][0]).abs().max()))
+        print(f"minute {minute + 1}: {worst:.2e}", flush=True)
+
+
+def speed() -> None:
+    """The released size in ONNX Runtime on the CPU: streamed against whole, in CPU time."""
+    sizes: tuple[object, ...] = ("whole", 4, 12, 25)
+    sessions = _sessions(sizes)
+    streams = {name: Stream([StepGraph(s)]) for name, s in sessions.items() if name != "whole"}
+    codes = synthetic.codes(synthetic.RELEASED, 100)
+    (whole,) = sessions["whole"].run(None, {"codes": codes})
+    rounds: dict[object, list[float]] = {name: [] for name in sizes}
+    worst: dict[object, float] = dict.fromkeys(sizes, 0.0)
+    for _ in range(4):  # interleaved: the machine is not quiet
+        for name, session in sessions.items():
+            start = time.process_time()
+            if isinstance(name, int):
+                streams[name].reset()
+                parts = [streams[name].push(codes[:, i : i + name]) for i in range(0, 100, name)]
+                worst[name] = float(np.abs(np.concatenate(parts, 1) - whole).max() / np.abs(whole).max())
+            else:
+                session.run(None, {"codes": codes})
+            rounds[name].append((time.process_time() - start) / 100)
+    cost = {name: statistics.median(values[1:]) for name, values in rounds.items()}
+    for name, value in cost.items():
+        print(
+            f"{name}: {1e3 * value:.1f} ms CPU a frame, {value * 12.5:.2f} of real time, "
+            f"{value / cost['whole']:.2f} of whole, differs by {worst[name]:.1e} of scale"
+        )
+    print(f"state of a stream: {streams[12].spec.states.nbytes} bytes")
+
+
+def minute() -> None:
+    """The released size on the CPU: a chunk's cost over a minute, beside a new stream's at the same moment."""
+    graph = StepGraph(_sessions((12,))[12])
+    aged, codes, costs = Stream([graph]), synthetic.codes(synthetic.RELEASED, 756), []
+    for i in range(0, 756, 12):
+        pair = []
+        for stream in (aged, Stream([graph])):
+            start = time.process_time()
+            stream.push(codes[:, i : i + 12])
+            pair.append(1e3 * (time.process_time() - start))
+        costs.append(pair)
+    chunks, index = np.array(costs), np.arange(len(costs))
+    for name, series in (("aged", chunks[:, 0]), ("new", chunks[:, 1]), ("aged - new", chunks[:, 0] - chunks[:, 1])):
+        (slope, _), covariance = np.polyfit(index, series, 1, cov=True)
+        print(
+            f"{name}: median {np.median(series):.0f} ms, slope {slope:.2f} +- {covariance[0, 0] ** 0.5:.2f} ms a chunk"
+        )
+
+
+def _sessions(names: tuple[object, ...]) -> dict[object, ort.InferenceSession]:
+    decoder, options = make(synthetic.RELEASED), ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    sessions = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            path = Path(folder) / f"{name}.onnx"
+            (export_step(decoder, name) if isinstance(name, int) else export_whole(decoder)).save(path)
+            sessions[name] = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return sessions
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    {"parity": parity, "growth": growth, "speed": speed, "minute": minute}[sys.argv[1]]()

@@ -1,0 +1,89 @@
+"""The tests above can fail: every state matters, and so does every constant of the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import codec_synthetic as synthetic
+import pytest
+import torch
+from codec_chunks import run_chunks
+
+from paddable.models.qwen3_tts_codec import CodecConfig, Decoder
+from paddable.models.streaming import StepForm, StepMemory, attention, declare_states
+
+GATE = 1e-5  # of scale, the gate of fp32
+SIZES, FRAMES = [12] * 10, 120
+
+with torch.device("meta"):
+    NAMES = [
+        spec.name for spec in declare_states(Decoder(CodecConfig.from_dict(synthetic.SMALL | {"sample_rate": 24000})))
+    ]
+
+
+@pytest.fixture(scope="module")
+def codes() -> torch.Tensor:
+    return torch.from_numpy(synthetic.codes(synthetic.SMALL, FRAMES, seed=3))
+
+
+@pytest.fixture(scope="module")
+def whole(small: Decoder, codes: torch.Tensor) -> torch.Tensor:
+    with torch.no_grad():
+        return small(codes)
+
+
+def test_there_are_37_states_and_a_count() -> None:
+    assert len(NAMES) == 38 and NAMES[-1] == "count"
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", NAMES)
+def test_dropping_one_state_is_heard(
+    small: Decoder,
+    codes: torch.Tensor,
+    whole: torch.Tensor,
+    name: str,
+    record_property: Callable[[str, object], None],
+) -> None:
+    form, index = StepForm(small, 1920), NAMES.index(name)
+
+    def drop(states: list[torch.Tensor]) -> list[torch.Tensor]:
+        states[index] = torch.zeros_like(states[index])
+        return states
+
+    moved = (run_chunks(form, codes, SIZES, 12, drop) - whole).abs().max() / whole.abs().max()
+    record_property("moved", float(moved))
+    assert moved >= 100 * GATE
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("window", [71, 73])
+def test_another_window_is_heard(
+    small: Decoder, codes: torch.Tensor, whole: torch.Tensor, window: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(small.pre_transformer, "config", replace(small.config, sliding_window=window))
+    assert (small(codes) - whole).abs().max() >= 100 * GATE * whole.abs().max()
+
+
+@torch.no_grad()
+def test_keeping_junk_frames_is_heard(
+    small: Decoder, codes: torch.Tensor, whole: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Updating the states by the chunk's size in place of its valid count."""
+    monkeypatch.setattr(
+        StepMemory, "_kept_rows", lambda self, slot: torch.arange(slot.steps) + torch.tensor([12]) * slot.rate
+    )
+    streamed = run_chunks(StepForm(small, 1920), codes, [7] * 17 + [1], 12)
+    assert (streamed - whole).abs().max() >= 100 * GATE * whole.abs().max()
+
+
+@torch.no_grad()
+def test_positions_that_restart_are_heard(
+    small: Decoder, codes: torch.Tensor, whole: torch.Tensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What earlier exports do once their cache is full: every chunk is rotated from the same position on."""
+    angles = attention._angles
+    monkeypatch.setattr(attention, "_angles", lambda position, *rest: angles(71 + (position - 71) % 12, *rest))
+    streamed = run_chunks(StepForm(small, 1920), codes, SIZES, 12)
+    assert (streamed - whole).abs().max() >= 100 * GATE * whole.abs().max()

@@ -1,0 +1,193 @@
+"""Streams through ONNX Runtime: any chunking, several at once, interrupted and restored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import codec_synthetic as synthetic
+import numpy as np
+import onnxruntime as ort
+import pytest
+from codec_chunks import random_sizes
+
+from paddable.errors import Misuse
+from paddable.runtime.step_graph import StepGraph
+from paddable.runtime.stream import Stream, decode
+
+FRAMES, SAMPLES = 40, 24  # more than six windows
+
+
+def open_session(path: Path) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+
+@pytest.fixture(scope="module")
+def steps(graphs: dict[str, Path]) -> list[StepGraph]:
+    return [StepGraph(open_session(graphs[name])) for name in ("12", "4")]
+
+
+@pytest.fixture(scope="module")
+def codes() -> np.ndarray:
+    return synthetic.codes(synthetic.TINY, FRAMES)
+
+
+@pytest.fixture(scope="module")
+def judge(golden: Callable[[str], dict[str, np.ndarray]]) -> tuple[np.ndarray, float]:
+    """The original's audio, and what we allow: three times the original's own noise."""
+    recorded = golden("tiny")
+    assert recorded["stride"] == 1
+    return recorded[f"wav_{FRAMES}"], 3 * float(recorded["noise"])
+
+
+def cut(codes: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
+    return np.split(codes, np.cumsum(sizes)[:-1], axis=1)
+
+
+def test_a_thousand_random_chunkings(
+    steps: list[StepGraph], codes: np.ndarray, judge: tuple[np.ndarray, float]
+) -> None:
+    expected, allowed = judge
+    rng, stream, wrong = np.random.default_rng(0), Stream(steps), []
+    for _ in range(1000):
+        sizes = random_sizes(FRAMES, int(rng.integers(1, 30)), rng)
+        stream.reset()
+        wav = np.concatenate(list(stream.feed(cut(codes, sizes))), 1)
+        if wav.shape != expected.shape or np.abs(wav - expected).max() > allowed:
+            wrong.append(sizes)
+    assert not wrong
+
+
+def test_interrupted_and_restored_between_any_two_chunks(steps: list[StepGraph], codes: np.ndarray) -> None:
+    sizes = [5, 1, 12, 3, 10, 0, 9]
+    straight = list(Stream(steps).feed(cut(codes, sizes)))
+    for at in range(len(sizes)):
+        before, after = Stream(steps), Stream(steps)
+        parts = list(before.feed(cut(codes, sizes)[:at]))
+        saved = before.save()
+        before.push(codes[:, :7])  # what was saved is our own
+        after.restore(saved)
+        parts += after.feed(cut(codes, sizes)[at:])
+        for part, expected in zip(parts, straight, strict=True):
+            np.testing.assert_array_equal(part, expected)
+
+
+def test_streams_side_by_side_do_not_mix(steps: list[StepGraph], codes: np.ndarray) -> None:
+    others = [synthetic.codes(synthetic.TINY, FRAMES, seed=seed) for seed in range(3)]
+    alone = [np.concatenate(list(Stream(steps).feed(cut(c, [5] * 8))), 1) for c in others]
+    streams = [Stream(steps) for _ in others]
+    parts: list[list[np.ndarray]] = [[] for _ in others]
+    for chunks in zip(*(cut(c, [5] * 8) for c in others), strict=True):
+        for stream, chunk, out in zip(streams, chunks, parts, strict=True):
+            out.append(stream.push(chunk))
+    for got, expected in zip(parts, alone, strict=True):
+        np.testing.assert_array_equal(np.concatenate(got, 1), expected)
+
+
+def test_an_empty_push_and_a_warm_up_change_nothing(steps: list[StepGraph], codes: np.ndarray) -> None:
+    stream = Stream(steps)
+    stream.push(codes[:, :20])
+    before = stream.save()
+    assert stream.push(codes[:, :0]).shape == (1, 0)
+    stream.warm_up()
+    for name, value in stream.save().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_shapes_never_change(steps: list[StepGraph], codes: np.ndarray) -> None:
+    stream = Stream(steps)
+    declared = {spec.name: (spec.shape, np.dtype(spec.dtype)) for spec in stream.spec.states}
+    for chunk in ([], [0], [0, 1, 2], list(range(30)), [5]):
+        stream.push(codes[:, chunk])
+        assert {name: (v.shape, v.dtype) for name, v in stream.save().items()} == declared
+
+
+def test_a_short_push_takes_the_small_graph_and_does_not_wait(
+    steps: list[StepGraph], codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[int] = []
+    run = StepGraph.run
+
+    def noted(self: StepGraph, x: np.ndarray, state: dict[str, object]) -> object:
+        used.append(self.spec.steps)
+        return run(self, x, state)
+
+    monkeypatch.setattr(StepGraph, "run", noted)
+    stream = Stream(steps)
+    for size in (1, 4, 5, 28):
+        assert stream.push(codes[:, :size]).shape == (1, SAMPLES * size)
+    assert used == [4, 4, 12, 12, 12, 4]
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.full((3, 16), 64), r"64 at \[0, 0, 0\] is outside 0 .. 63"),
+        (np.full((3, 16), -1), r"-1 at \[0, 0, 0\] is outside"),
+        (np.zeros((3, 15), int), r"got shape \[1, 3, 15\], expected \[1, steps, 16\]"),
+        (np.zeros((2, 3, 16), int), "got shape"),
+        (np.zeros((3, 16)), "got float64, expected int64"),
+    ],
+)
+def test_wrong_codes_are_refused_and_leave_the_stream(
+    steps: list[StepGraph], codes: np.ndarray, bad: np.ndarray, message: str
+) -> None:
+    stream, twin = Stream(steps), Stream(steps)
+    stream.push(codes[:, :9])
+    twin.push(codes[:, :9])
+    with pytest.raises(Misuse, match=message):
+        stream.push(bad)
+    np.testing.assert_array_equal(stream.push(codes[:, 9:15]), twin.push(codes[:, 9:15]))
+
+
+def test_a_failure_half_way_leaves_the_stream(
+    steps: list[StepGraph], codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream, run, calls = Stream(steps), StepGraph.run, [0]
+    stream.push(codes[:, :9])
+    before = stream.save()
+
+    def fails_third(self: StepGraph, x: np.ndarray, state: dict[str, object]) -> object:
+        calls[0] += 1
+        if calls[0] == 3:
+            raise RuntimeError("device lost")
+        return run(self, x, state)
+
+    monkeypatch.setattr(StepGraph, "run", fails_third)
+    with pytest.raises(RuntimeError):
+        stream.push(codes[:, :40])
+    for name, value in stream.save().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_restoring_something_else_is_refused(steps: list[StepGraph]) -> None:
+    stream = Stream(steps)
+    saved = stream.save()
+    count = saved.pop("count")
+    with pytest.raises(Misuse, match="missing: count"):
+        stream.restore(saved)
+    with pytest.raises(Misuse, match="left over: voice"):
+        stream.restore(saved | {"count": count, "voice": count})
+    with pytest.raises(Misuse, match="state count: got int32"):
+        stream.restore(saved | {"count": count.astype(np.int32)})
+    with pytest.raises(Misuse, match="state pre_conv: not finite"):
+        stream.restore(saved | {"count": count, "pre_conv": np.full_like(saved["pre_conv"], np.nan)})
+
+
+def test_a_whole_graph_is_no_step_graph(graphs: dict[str, Path]) -> None:
+    with pytest.raises(Misuse, match="no step graph"):
+        StepGraph(open_session(graphs["whole"]))
+
+
+def test_decode_reports_the_first_audio(
+    steps: list[StepGraph], codes: np.ndarray, judge: tuple[np.ndarray, float]
+) -> None:
+    decoded = decode(Stream(steps), codes[0].astype(np.int32))
+    assert np.abs(decoded.output - judge[0]).max() <= judge[1]
+    assert decoded.sample_rate == 24000
+    assert 0 < decoded.first_seconds < decoded.seconds
+    with pytest.raises(Misuse, match="chunk of 0"):
+        decode(Stream(steps), codes, 0)
+    assert decode(Stream(steps), codes[:, :0]).output.shape == (1, 0)

@@ -1,0 +1,104 @@
+"""The loader takes every decoder tensor or says which one does not fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import codec_synthetic as synthetic
+import numpy as np
+import pytest
+import torch
+from safetensors.numpy import save_file
+
+from paddable.errors import Refused, Unreadable
+from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_checkpoint
+
+
+def write(folder: Path, arrays: dict[str, np.ndarray], config: dict[str, object] | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config or synthetic.outer_config(synthetic.TINY)))
+    save_file(arrays | {"encoder.layer.weight": np.zeros(3, np.float32)}, folder / "model.safetensors")
+    return folder
+
+
+@torch.no_grad()
+def test_checkpoint_on_disk_gives_the_same_decoder(tmp_path: Path, tiny: Decoder) -> None:
+    loaded = decoder_from_checkpoint(write(tmp_path, synthetic.checkpoint(synthetic.TINY)))
+    codes = torch.from_numpy(synthetic.codes(synthetic.TINY, 9))
+    assert torch.equal(loaded(codes), tiny(codes))
+    assert loaded.config == tiny.config and not loaded.training
+
+
+def test_released_checkpoint_has_271_tensors_that_all_fit() -> None:
+    shapes = synthetic.shapes(synthetic.RELEASED)
+    assert len(shapes) == 271
+    with torch.device("meta"):
+        decoder = Decoder(CodecConfig.from_dict(synthetic.RELEASED | {"sample_rate": 24000}))
+    idle = sum(int(np.prod(shape)) for name, shape in shapes.items() if "input_proj" in name and "rvq" in name)
+    usage = sum(int(np.prod(shape)) for name, shape in shapes.items() if "cluster_usage" in name)
+    total = sum(int(np.prod(shape)) for shape in shapes.values())
+    assert sum(p.numel() for p in decoder.parameters()) == total - idle - usage
+
+
+@torch.no_grad()
+def test_codebooks_are_sums_over_clamped_usage(tiny: Decoder) -> None:
+    arrays = synthetic.checkpoint(synthetic.TINY)
+    book = "decoder.quantizer.rvq_rest.vq.layers.4._codebook"
+    usage = arrays[f"{book}.cluster_usage"]
+    assert (usage < 1e-5).any()
+    entries = arrays[f"{book}.embedding_sum"] / np.maximum(usage, np.float32(1e-5))[:, None]
+    np.testing.assert_array_equal(tiny.quantizer.table[5 * 64 : 6 * 64].numpy(), entries)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: a.pop("decoder.pre_conv.conv.bias"), "missing pre_conv.conv.bias"),
+        (lambda a: a.pop("decoder.quantizer.rvq_first.vq.layers.0._codebook.embedding_sum"), "missing quantizer"),
+        (lambda a: a.update({"decoder.extra": np.zeros(2, np.float32)}), "left over extra"),
+        (
+            lambda a: a.update({"decoder.pre_conv.conv.bias": np.zeros(5, np.float32)}),
+            r"pre_conv.conv.bias is \[5\], the configuration says \[16\]",
+        ),
+    ],
+)
+def test_a_tensor_that_does_not_fit_is_named(tmp_path: Path, change: object, message: str) -> None:
+    arrays = synthetic.checkpoint(synthetic.TINY)
+    change(arrays)  # type: ignore[operator]
+    with pytest.raises(Unreadable, match=message):
+        decoder_from_checkpoint(write(tmp_path, arrays))
+
+
+def test_damaged_weights_and_absent_files_are_one_line(tmp_path: Path) -> None:
+    folder = write(tmp_path / "a", synthetic.checkpoint(synthetic.TINY))
+    (folder / "model.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{nonsense")
+    with pytest.raises(Unreadable, match=r"model\.safetensors: cannot read the weights"):
+        decoder_from_checkpoint(folder)
+    with pytest.raises(Unreadable, match="speech_tokenizer"):
+        decoder_from_checkpoint(tmp_path / "nowhere")
+
+
+def test_defaults_of_the_original_class_are_not_used(tmp_path: Path) -> None:
+    config = synthetic.outer_config({k: v for k, v in synthetic.TINY.items() if k != "codebook_dim"})
+    with pytest.raises(Unreadable, match="missing: codebook_dim"):
+        decoder_from_checkpoint(write(tmp_path, synthetic.checkpoint(synthetic.TINY), config))
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"num_key_value_heads": 1}, Refused),
+        ({"hidden_act": "gelu"}, Refused),
+        ({"rope_scaling": {"rope_type": "linear", "factor": 2}}, Refused),
+    ],
+)
+def test_other_architectures_are_refused(change: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error, match=next(iter(change))):
+        CodecConfig.from_dict(synthetic.TINY | change | {"sample_rate": 24000})
+
+
+def test_rates_must_multiply_to_the_declared_one(tmp_path: Path) -> None:
+    config = synthetic.outer_config(synthetic.TINY) | {"decode_upsample_rate": 1920}
+    with pytest.raises(Unreadable, match="product of the rates, 24"):
+        decoder_from_checkpoint(write(tmp_path, synthetic.checkpoint(synthetic.TINY), config))
