@@ -5,6 +5,20 @@ This package is the top of the library: it alone sees the compiler, the gates an
 
 from paddable.build.checking import CheckReport, check
 from paddable.build.converting import convert
+from paddable.build.demonstrating import DemoReport, demo
+from paddable.build.inspecting import InspectReport, inspect
+from paddable.build.linting import LintReport, lint
 from paddable.build.verifying import verify
 
-__all__ = ["CheckReport", "check", "convert", "verify"]
+__all__ = [
+    "CheckReport",
+    "DemoReport",
+    "InspectReport",
+    "LintReport",
+    "check",
+    "convert",
+    "demo",
+    "inspect",
+    "lint",
+    "verify",
+]

@@ -14,13 +14,16 @@ import onnx_ir as ir
 
 from paddable.build.certificate import certificate
 from paddable.build.opened import Model, Opened, Progress, open_model
+from paddable.build.running import run_model, sample_feeds
 from paddable.build.verifying import demand, largest
 from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, write_bundle
-from paddable.errors import Misuse
+from paddable.errors import Misuse, Refused
 from paddable.gates import Candidate, GateReport, judge
 from paddable.graph.rewrite import rewrite
 from paddable.graph.write import to_proto, write_model, write_shared
 from paddable.lengths.declare import parse_container
+from paddable.targets.report import fix_for, lint_for
+from paddable.targets.tables import target as table_of
 
 __all__ = ["convert"]
 
@@ -78,7 +81,8 @@ def convert(
         Refused: no proof was found; the findings name node, source line and reason.
         GateFailed: the result differs from native.
     """
-    _refuse_what_is_not_there(target, precision)
+    target = table_of(target).name if target is not None else "cpu"
+    _refuse_precision(precision)
     opened = open_model(
         model,
         lengths,
@@ -102,29 +106,33 @@ def convert(
         raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
-    report = _judged(opened, wanted, place, progress) if verify else None
+    report = _judged(opened, wanted, target, place, progress) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
     for count, container in enumerate(wanted):
         if progress is not None:
             progress("convert", count, len(wanted))
-        graphs.append(padded(opened, container, verified))
+        graphs.append(padded(opened, container, target, verified))
     if place is None:
         return to_proto(graphs[0][0], keep_traces=keep_traces)
     if place.suffix == ".onnx":
         place.parent.mkdir(parents=True, exist_ok=True)
         return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
-    _write_directory(opened, graphs, place, report, force=force, keep_traces=keep_traces)
+    _write_directory(opened, graphs, place, target, report, force=force, keep_traces=keep_traces)
     return place
 
 
 def _judged(
-    opened: Opened, wanted: Sequence[Mapping[str, int]], place: Path | None, progress: Progress | None
+    opened: Opened,
+    wanted: Sequence[Mapping[str, int]],
+    target: str,
+    place: Path | None,
+    progress: Progress | None,
 ) -> GateReport:
     """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name."""
     with tempfile.TemporaryDirectory(prefix=".paddable.", dir=_nearest(place), ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        made = [padded(opened, container) for container in ({}, *(size for size in wanted if size))]
+        made = [padded(opened, container, target) for container in ({}, *(size for size in wanted if size))]
         files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
         if opened.source is None:
             files["native.onnx"] = opened.model
@@ -149,18 +157,33 @@ def _nearest(place: Path | None) -> Path | None:
 
 
 def padded(
-    opened: Opened, container: Mapping[str, int], verified: Mapping[str, Any] | None = None
+    opened: Opened, container: Mapping[str, int], target: str = "cpu", verified: Mapping[str, Any] | None = None
 ) -> tuple[ir.Model, Metadata]:
     """One padded graph, its metadata inside it and beside it.
 
     Args:
         opened: the native model.
         container: steps of each symbol; empty keeps the container symbolic.
+        target: the provider whose fixes a static graph gets.
         verified: what the gates measured.
+
+    Raises:
+        Refused: the target cannot run the graph whatever is done to it; the findings say what stands in the way.
     """
     analysis = opened.analyse()
-    metadata = certificate(analysis, opened.rates, container, "cpu", verified or {})
+    metadata = certificate(analysis, opened.rates, container, target, verified or {})
     model = rewrite(analysis, container or None)
+    if container:
+        model, _ = fix_for(model, target, run_model, sample_feeds(model, container))
+        stopped = [f for f in lint_for(model, target).findings if f.severity == "error"]
+        if stopped:
+            raise Refused(
+                f"{target} cannot run it: {stopped[0]}",
+                where=f"container {metadata.container}",
+                why=f"{len(stopped)} findings are left after the fixes",
+                fix=f"see paddable lint --target {target}",
+                findings=stopped,
+            )
     model.metadata_props[KEY] = metadata.dumps()
     return model, metadata
 
@@ -181,9 +204,7 @@ def _containers(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool) 
     return [size for i, size in enumerate(sizes) if size not in sizes[:i]]
 
 
-def _refuse_what_is_not_there(target: str | None, precision: str | None) -> None:
-    if target not in (None, "cpu"):
-        raise Misuse(f"this version does not convert for the target {target!r}", fix="leave --target out, or give cpu")
+def _refuse_precision(precision: str | None) -> None:
     if precision not in (None, "fp32"):
         raise Misuse(f"this version does not convert to {precision!r}", fix="leave --precision out, or give fp32")
 
@@ -192,6 +213,7 @@ def _write_directory(
     opened: Opened,
     graphs: Sequence[tuple[ir.Model, Metadata]],
     place: Path,
+    target: str,
     report: GateReport | None,
     *,
     force: bool,
@@ -202,7 +224,7 @@ def _write_directory(
         listed = []
         for model, metadata in graphs:
             size = "x".join(str(steps) for steps in metadata.container.values()) or "dynamic"
-            name = f"cpu-fp32-{size}.onnx"
+            name = f"{target}-fp32-{size}.onnx"
             files[name] = model
             listed.append(Graph(name, metadata.container))
         write_shared(files, folder / WEIGHTS, keep_traces=keep_traces)

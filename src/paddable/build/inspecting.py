@@ -1,0 +1,119 @@
+"""``inspect``: inputs and outputs, the length of every value, operators, state."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import onnx_ir as ir
+
+from paddable.build.checking import domain, texts
+from paddable.build.opened import Model, open_model, versions
+from paddable.bundle import KEY
+from paddable.errors import Refused
+from paddable.graph.facts.axes import axis_size
+from paddable.graph.read import read_model
+
+__all__ = ["InspectReport", "inspect"]
+
+
+@dataclass(frozen=True)
+class InspectReport:
+    """What is in a file.
+
+    Attributes:
+        inputs, outputs: name, type, shape.
+        values: with declared lengths, the native shape of every computed value.
+        state: pairs of inputs and outputs that carry state from run to run.
+        operators: how often each operator occurs.
+        weights: number of weights, and their bytes.
+        refusal: why lengths could not be followed to the end, if they could not.
+    """
+
+    inputs: tuple[Mapping[str, Any], ...]
+    outputs: tuple[Mapping[str, Any], ...]
+    operators: Mapping[str, int]
+    weights: Mapping[str, int]
+    opsets: Mapping[str, int]
+    values: tuple[Mapping[str, Any], ...] = ()
+    state: tuple[Mapping[str, Any], ...] = ()
+    lengths: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    domain: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    padded: bool = False
+    refusal: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "ok": self.refusal is None,
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "state": list(self.state),
+            "weights": dict(self.weights),
+            "opsets": dict(self.opsets),
+            "operators": dict(self.operators),
+            "padded": self.padded,
+            "domain": {name: dict(limits) for name, limits in self.domain.items()},
+            "lengths": {name: {str(a): text for a, text in axes.items()} for name, axes in self.lengths.items()},
+            "values": list(self.values),
+            "refusal": self.refusal,
+            "versions": versions(),
+        }
+
+
+def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
+    """Describe a model; with declared lengths also the length of every value.
+
+    Raises:
+        Unreadable: not a model.
+        Misuse: a declaration that does not fit it.
+    """
+    found = read_model(model)
+    stored = [value.const_value for value in found.graph.initializers.values() if value.const_value is not None]
+    counted = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in found.graph)
+    basic = {
+        "inputs": tuple(_described(value) for value in found.graph.inputs),
+        "outputs": tuple(_described(value) for value in found.graph.outputs),
+        "operators": dict(counted.most_common()),
+        "weights": {"tensors": len(stored), "numbers": sum(t.size for t in stored), "bytes": sum(t.nbytes for t in stored)},
+        "opsets": {name or "ai.onnx": version for name, version in found.graph.opset_imports.items()},
+        "state": tuple(_states(found)),
+        "padded": KEY in found.metadata_props,
+    }
+    if not lengths:
+        return InspectReport(**basic)  # type: ignore[arg-type]
+    opened = open_model(model, lengths)
+    try:
+        analysis = opened.analyse()
+    except Refused as refusal:
+        return InspectReport(**basic, refusal=str(refusal))  # type: ignore[arg-type]
+    values = []
+    for node in analysis.model.graph:
+        for output in node.outputs:
+            facts = analysis.values.get(output.name or "")
+            if facts is not None:
+                shape = [str(axis_size(axis)) for axis in facts.axes]
+                values.append({"value": output.name, "op": node.op_type, "shape": shape})
+    return InspectReport(
+        **basic,  # type: ignore[arg-type]
+        values=tuple(values),
+        lengths=texts(analysis),
+        domain=domain(analysis),
+    )
+
+
+def _described(value: ir.Value) -> dict[str, Any]:
+    shape = None if value.shape is None else [d if isinstance(d, int) else str(d) for d in value.shape]
+    return {"name": value.name, "type": str(value.dtype), "shape": shape}
+
+
+def _states(model: ir.Model) -> list[dict[str, Any]]:
+    """Inputs ``state_x`` with an output ``next_state_x``."""
+    outputs = {value.name for value in model.graph.outputs}
+    return [
+        _described(value)
+        for value in model.graph.inputs
+        if (value.name or "").startswith("state_") and f"next_{value.name}" in outputs
+    ]

@@ -1,0 +1,101 @@
+"""``lint``: hazards of a graph as it is written, in general or on one target, and the safe fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from paddable.build.opened import Model, versions
+from paddable.build.running import run_bytes, run_model, sample_feeds
+from paddable.errors import Misuse
+from paddable.findings import Finding
+from paddable.graph.lint import lint_model
+from paddable.graph.read import read_model
+from paddable.graph.write import write_model
+from paddable.lengths.declare import parse_length
+from paddable.targets.report import fix_for, lint_for
+
+__all__ = ["LintReport", "lint"]
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """What lint says.
+
+    Attributes:
+        findings: errors first.
+        placement: on a target whose placement is modelled, where the nodes run; None elsewhere.
+        advice: the session settings that the target needs.
+        fixed: names of the fixes that were applied, with the largest relative change of an output.
+        left: names of the fixes that were not, and why.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    placement: Mapping[str, Any] | None = None
+    advice: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, float | None] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    @property
+    def ok(self) -> bool:
+        """No finding is an error."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "ok": self.ok,
+            "findings": [finding.to_json() for finding in self.findings],
+            "placement": self.placement,
+            "advice": dict(self.advice),
+            "fixed": dict(self.fixed),
+            "left": dict(self.left),
+            "lengths": {},
+            "versions": dict(self.versions),
+        }
+
+
+def lint(
+    model: Model,
+    *,
+    lengths: Sequence[str] = (),
+    target: str | None = None,
+    fix: bool = False,
+    out: str | Path | None = None,
+) -> LintReport:
+    """Find what will break, slow down or silently change a graph.
+
+    Args:
+        model: a file, or a model in memory.
+        lengths: the ragged axes, such as ``["x:1=T"]``; without them every free axis but the batch is taken for time.
+        target: the execution provider to judge by; None judges in general.
+        fix: apply the target's safe fixes, each re-checked numerically on the CPU, and judge the result.
+        out: where the fixed model goes.
+
+    Raises:
+        Unreadable: not a model.
+        Misuse: an unknown target, or a fix without a target.
+    """
+    found = read_model(model)
+    applied: Mapping[str, float | None] = {}
+    left: Mapping[str, str] = {}
+    if fix:
+        if target is None:
+            raise Misuse("--fix needs to know for whom", fix="add --target, such as --target directml")
+        found, report = fix_for(found, target, run_model, sample_feeds(found))
+        applied, left = report.applied, report.refused
+        if out is not None:
+            write_model(found, out)
+    declared = [parse_length(text) for text in lengths]
+    general = lint_model(found, runner=run_bytes, declarations=declared)
+    if target is None:
+        return LintReport(tuple(general), fixed=applied, left=left)
+    source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
+    judged = lint_for(source, target, general)
+    payload = judged.to_json()
+    return LintReport(tuple(judged.findings), payload["placement"], payload["target"], applied, left)

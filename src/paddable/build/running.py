@@ -1,0 +1,61 @@
+"""Runs models on the CPU for the parts of the library that may not know a runtime: lint and the fixes of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnx_ir as ir
+
+from paddable.gates.engine import Engine, EngineError
+from paddable.graph.write import to_proto
+
+__all__ = ["run_bytes", "run_model", "sample_feeds"]
+
+Array = npt.NDArray[Any]
+
+_TRIED = (16000, 2000, 400, 100, 20)
+"""Sizes tried for the free axes of a model about which nothing is declared."""
+
+
+def run_bytes(model: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    """Outputs by name of a serialised model."""
+    return Engine(model).run(feeds)
+
+
+def run_model(model: ir.Model, feeds: Mapping[str, Array]) -> list[Array]:
+    """Outputs in the order of the graph."""
+    engine = Engine(to_proto(model).SerializeToString())
+    results = engine.run({name: array for name, array in feeds.items() if name in engine.shapes})
+    return [results[name] for name in engine.outputs]
+
+
+def sample_feeds(model: ir.Model, container: Mapping[str, int] | None = None) -> list[dict[str, Array]]:
+    """Random inputs that the model accepts, for comparing it before and after a change; none if none is found.
+
+    Args:
+        model: any model; free axes get the first size at which it runs, leading ones 1.
+        container: steps of each symbol when the model was just padded: its length inputs then say "full".
+    """
+    engine = Engine(to_proto(model).SerializeToString())
+    random = np.random.default_rng(0)
+    longest = max((container or {"": 1}).values())
+    for size in _TRIED:
+        feeds = {}
+        for name, shape in engine.shapes.items():
+            dims = [d if isinstance(d, int) else (1 if i == 0 else size) for i, d in enumerate(shape)]
+            dtype = engine.dtypes[name]
+            if np.issubdtype(dtype, np.floating):
+                feeds[name] = (0.1 * random.standard_normal(dims)).astype(dtype)
+            elif dtype == np.bool_:
+                feeds[name] = np.ones(dims, dtype=dtype)
+            else:
+                feeds[name] = np.full(dims, longest if len(dims) <= 1 else 1, dtype=dtype)
+        try:
+            engine.run(feeds)
+        except EngineError:
+            continue
+        return [feeds]
+    return []
