@@ -16,6 +16,20 @@ from .recipe import Recipe, random_recipe
 __all__ = ["Summary", "campaign", "shrink"]
 
 
+REQUIRED = """
+    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization BitShift BitwiseAnd
+    BitwiseNot BitwiseOr BitwiseXor Cast Ceil Celu Clip Concat ConstantOfShape Conv ConvTranspose Cos Cosh CumSum
+    DequantizeLinear Div DynamicQuantizeLinear Einsum Elu Equal Erf Exp Expand Flatten Floor GRU Gather GatherElements
+    GatherND Gelu Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish
+    InstanceNormalization IsInf IsNaN LSTM LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax LpNormalization
+    LpPool MatMul MatMulInteger Max MaxPool Mean Min Mish Mod Mul Neg Not Or PRelu Pad Pow QuantizeLinear RMSNormalization
+    RNN Range Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
+    ReduceSumSquare Relu Reshape Resize Round STFT Selu Shape Shrink Sigmoid Sign Sin Sinh Slice Softmax Softplus Softsign
+    Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile TopK Transpose Trilu Unsqueeze Where Xor
+""".split()
+"""Operators of the rules' table and of the models that it was written for."""
+
+
 @dataclass
 class Summary:
     """Counts over a campaign."""
@@ -56,11 +70,16 @@ class Summary:
     def share(self, operator: str) -> float:
         return self.operators[operator] / max(1, self.outcomes["exact"])
 
+    def rare(self, share: float = 0.01) -> dict[str, float]:
+        """Operators that must be met on a ragged axis, and are met in fewer graphs than ``share``."""
+        return {name: self.share(name) for name in REQUIRED if self.share(name) < share}
+
     def text(self) -> str:
         lines = [f"graphs {self.total}: " + ", ".join(f"{k} {v}" for k, v in self.outcomes.most_common())]
         lines.append(f"refused {self.refused:.2%}, leak under zero padding {self.leaking:.1%}, worst error {self.worst:.2g}")
         lines += [f"  refused {count:4d}  {reason}   (e.g. {self.examples[reason]})" for reason, count in self.reasons.most_common()]
         lines += [f"  tight   {count:4d}  {reason}   (e.g. {self.examples[reason]})" for reason, count in self.tight.most_common()]
+        lines.append(f"rarer than 1 %: {self.rare() or 'none'}")
         lines.append("operators on a ragged axis, % of graphs:")
         shares = [f"{name} {self.share(name):.1%}" for name, _ in self.operators.most_common()]
         lines += ["  " + ", ".join(shares[i : i + 8]) for i in range(0, len(shares), 8)]

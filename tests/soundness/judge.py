@@ -36,6 +36,7 @@ class Verdict:
         leaks: plain zero padding changes some valid output.
         operators: the operators that touched a ragged axis.
         tight: native runs below the shortest accepted length.
+        spans: the accepted values of each symbol.
     """
 
     outcome: str
@@ -44,7 +45,7 @@ class Verdict:
     leaks: bool = False
     operators: frozenset[str] = frozenset()
     tight: str = ""
-    notes: list[str] = field(default_factory=list)
+    spans: Mapping[str, Span] = field(default_factory=dict)
 
 
 class Wrong(Exception):
@@ -68,7 +69,7 @@ def judge(recipe: Recipe | Case, seed: int = 0) -> Verdict:
         return Verdict("refused", refusal.what)
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}")
-    verdict = Verdict("exact", operators=_operators(compiled))
+    verdict = Verdict("exact", operators=_operators(compiled), spans=compiled.analysis.scope.spans)
     try:
         _Trial(case, native, compiled, np.random.default_rng(seed), verdict).run()
     except Wrong as wrong:

@@ -18,6 +18,7 @@ from .builder import BATCH, FLOAT, INT64, Builder, Tensor, ragged
 from .case import TABLE, Case
 from .steps import STEPS
 from .steps.normalisation import settle
+from .steps.pointwise import activation
 
 __all__ = ["Recipe", "build", "random_recipe", "recipes"]
 
@@ -88,7 +89,9 @@ def _attempt(b: Builder, name: str, x: Tensor) -> Tensor:
     if long or short or len(time) != 1 or result.rank != 3:
         del b.nodes[kept[0] :], b.initializers[kept[1] :], b.outputs[kept[2] :]
         return x
-    return settle(b, result) if b.chance(0.4) and result is not x else result
+    if result is not x and b.chance(0.4):
+        result = activation(b, result)
+    return settle(b, result) if result is not x and b.chance(0.4) else result
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from . import step
 def settle(b: Builder, x: Tensor) -> Tensor:
     """Channels normalised, so that a chain of random steps keeps its scale."""
     x = b.time_middle(x)
+    if b.opset >= 23 and b.chance(0.3):
+        return rms_norm(b, x)
     if b.opset >= 17:
         width = x.size(2)
         return b.op("LayerNormalization", x, b.weight(width, positive=True), b.weight(width), axis=-1, epsilon=0.05, shape=x.shape)
@@ -29,7 +31,7 @@ def layer_norm(b: Builder, x: Tensor) -> Tensor:
 @step
 def rms_norm(b: Builder, x: Tensor) -> Tensor:
     x = b.time_middle(x)
-    if b.opset >= 23 and b.chance():
+    if b.opset >= 23:
         return b.op("RMSNormalization", x, b.weight(x.size(2), positive=True), axis=-1, epsilon=0.05, shape=x.shape)
     mean = b.reduce("ReduceMean", b.op("Pow", x, b.floats(2.0)), -1)
     root = b.op("Sqrt", b.op("Add", mean, b.floats(0.05)))
@@ -63,7 +65,7 @@ def group_norm(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     batch, width, time = x.shape[0], x.size(1), x.shape[2]
     groups = b.pick([g for g in (1, 2) if width % g == 0])
-    if b.opset >= 21 and b.chance():
+    if b.opset >= 21 and b.chance(0.9):
         scale, bias = b.weight(width, positive=True), b.weight(width)
         return b.op("GroupNormalization", x, scale, bias, shape=x.shape, num_groups=groups, epsilon=0.05)
     size: int | Tensor = -1

@@ -15,18 +15,21 @@ _BOUNDED = ["Exp", "Sinh", "Cosh", "Tan", "Asin", "Acos", "Atanh"]
 _STEPPED = ["Floor", "Ceil", "Round", "Sign"]
 
 
-@step
-def unary(b: Builder, x: Tensor) -> Tensor:
+def activation(b: Builder, x: Tensor) -> Tensor:
+    """Any operator of one operand; those that overflow or are undefined far out get a value between -0.9 and 0.9."""
     names = [name for name, since in _UNARY.items() if since <= b.opset]
-    for _ in range(b.between(1, 2)):
-        x = b.op(b.pick(names), x)
-    return x
+    name = b.pick([*names, "PRelu", *_BOUNDED])
+    if name == "PRelu":
+        slope = b.weight(x.size(2)) if b.time_axis(x) == 1 else b.weight(x.size(1), 1)
+        return b.op("PRelu", x, slope, shape=x.shape)
+    if name in _BOUNDED:
+        x = b.op("Mul", b.op("Tanh", x), b.floats(0.9))
+    return b.op(name, x)
 
 
 @step
-def unary_within_bounds(b: Builder, x: Tensor) -> Tensor:
-    small = b.op("Mul", b.op("Tanh", x), b.floats(0.9))
-    return b.op(b.pick(_BOUNDED), small)
+def activations(b: Builder, x: Tensor) -> Tensor:
+    return activation(b, activation(b, x))
 
 
 @step
@@ -80,16 +83,14 @@ def _other(b: Builder, x: Tensor) -> Tensor:
 
 @step
 def binary(b: Builder, x: Tensor) -> Tensor:
-    operator = b.pick(["Add", "Sub", "Mul", "Max", "Min", "Sum", "Div", "PRelu", "Mean"])
+    operator = b.pick(["Add", "Sub", "Mul", "Max", "Min", "Sum", "Div", "Mean"])
     other = _other(b, x)
     if operator == "Div":
         other = b.op("Add", b.op("Abs", other), b.floats(0.5))
-    if operator == "PRelu":
-        other = b.weight(x.size(2)) if b.time_axis(x) == 1 else b.weight(x.size(1), 1)
-        return b.op("PRelu", x, other, shape=x.shape)
-    if operator == "Mean":
-        return b.op("Mean", x, other)
-    pair = (x, other) if operator in ("Div",) or b.chance() else (other, x)
+    if operator in ("Mean", "Sum"):
+        return b.op(operator, x, other)
+    x = b.op(b.pick(["Mean", "Sum"]), x, b.op("Sin", x))
+    pair = (x, other) if operator == "Div" or b.chance() else (other, x)
     if operator == "Div" and b.chance(0.3):
         pair = (other, b.op("Add", b.op("Abs", x), b.floats(0.5)))
     return b.op(operator, *pair)
@@ -139,9 +140,10 @@ def select(b: Builder, x: Tensor) -> Tensor:
         condition = b.op(compared, x, other, dtype=BOOL)
     if b.chance():
         condition = b.op("Not", condition)
-    if b.chance():
-        second = b.op("Less", x, b.floats(1.0), dtype=BOOL)
-        condition = b.op(b.pick(["And", "Or", "Xor"]), condition, second)
+    for operator in ("And", "Or", "Xor"):
+        compared = b.pick(["Less", "Greater", "LessOrEqual", "GreaterOrEqual"] if b.opset >= 12 else ["Less", "Greater"])
+        second = b.op(compared, x, b.floats(b.random.standard_normal()), dtype=BOOL)
+        condition = b.op(operator, condition, second)
     if b.chance(0.3):
         return b.op("Add", x, b.cast(condition, FLOAT))
     pair = (x, other) if b.chance() else (other, x)
@@ -167,7 +169,8 @@ def bits(b: Builder, x: Tensor) -> Tensor:
         code = b.op("BitShift", code, b.constant(1, 2), direction=b.pick(["LEFT", "RIGHT"]))
         return b.op("Add", x, b.op("Mul", b.cast(code, FLOAT), b.floats(0.01)))
     code = b.cast(b.op("Mul", x, b.floats(9.0)), INT32)
-    code = b.op(b.pick(["BitwiseAnd", "BitwiseOr", "BitwiseXor"]), code, b.constant(b.between(0, 15), INT32))
+    for operator in ("BitwiseAnd", "BitwiseOr", "BitwiseXor"):
+        code = b.op(operator, code, b.constant(b.between(4, 31), INT32))
     if b.chance():
         code = b.op("BitwiseNot", code)
     return b.op("Add", x, b.op("Mul", b.cast(code, FLOAT), b.floats(0.05)))

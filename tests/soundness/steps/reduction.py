@@ -29,6 +29,11 @@ _REDUCTIONS = [
 
 @step
 def reduced(b: Builder, x: Tensor) -> Tensor:
+    """Three reductions, one after the other."""
+    return _reduced(b, _reduced(b, _reduced(b, x)))
+
+
+def _reduced(b: Builder, x: Tensor) -> Tensor:
     operator = b.pick(_REDUCTIONS)
     axis = b.time_axis(x)
     source = x

@@ -120,7 +120,7 @@ def transposed_convolution(b: Builder, x: Tensor) -> Tensor:
 def pool(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     time = x.shape[2]
-    operator = b.pick(["MaxPool", "AveragePool", "AveragePool", "LpPool"])
+    operator = b.pick(["MaxPool", "AveragePool", "LpPool"])
     kernel, stride = b.between(1, 4), b.between(1, 3)
     pad = b.between(0, kernel // 2)
     ceil = b.chance(0.3) and operator != "LpPool"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.graph.facts.axes import Axes, flatten
+from paddable.graph.facts.axes import Axes, axis_size
 from paddable.graph.remedies.emitter import Emitter
 from paddable.lengths import Length
 
@@ -76,6 +76,7 @@ def normalise(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
     """
     dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
     channels, groups = arguments["channels"], arguments["groups"]
+    axes = arguments["axes"]
     rank = len(axes)
     mask = emitter.mask(axes, arguments["atoms"])
     work = FLOAT if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16) else dtype
@@ -123,24 +124,11 @@ def normalise(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
 def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
     """pool(x) / pool(valid): the average over valid steps, as count_include_pad=0 means it at the valid end."""
     dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    axes = arguments["axes"]
     mask = emitter.cast(emitter.mask(axes, arguments["atoms"]), dtype)
-    flat = flatten(axes)
-    ones: list[ir.Value | int] = []
-    count = 0
-    for axis in axes:
-        here = [i for i in range(count, count + len(axis)) if i in arguments["atoms"]]
-        count += len(axis)
-        # spatial axes at full size, so that the window's own padding is left out of both counts alike
-        ones.append(emitter.size(flat[here[0]].size) if here else 1)
-    full = []
-    for position, axis in enumerate(axes):
-        if position >= 2 and ones[position] == 1 and axis:
-            full.append(emitter.size(axis[0].size))
-        else:
-            full.append(ones[position])
+    # spatial axes at full size, so that the window's own padding is left out of both counts alike
     row = _row_axis(axes)
-    if row is not None and not emitter.scope.single_row:
-        full[row] = emitter.size(axes[row][0].size)
+    full: list[ir.Value | int] = [emitter.size(axis_size(a)) if i >= 2 or i == row else 1 for i, a in enumerate(axes)]
     weight = emitter.op("Expand", mask, emitter.shape_vector(full))
     attributes = {k: a for k, a in node.attributes.items()}
     summed = _again(emitter, node, x, attributes)

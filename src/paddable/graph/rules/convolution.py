@@ -45,7 +45,11 @@ class Window:
         padded = length + (self.before + self.after - self.extent)
         if not self.ceil:
             return padded // self.stride + 1
-        return minimum(padded.ceildiv(self.stride) + 1, (length + self.before).ceildiv(self.stride))
+        return minimum(self.counted(length), (length + self.before).ceildiv(self.stride))
+
+    def counted(self, length: Length) -> Length:
+        """With ceil_mode, the windows that start anywhere, behind the input too."""
+        return (length + (self.before + self.after - self.extent)).ceildiv(self.stride) + 1
 
     def last_read(self, outputs: Length) -> Length:
         """The largest input index that the last output reads."""
@@ -247,6 +251,7 @@ def pool(operation: Operation) -> Sequence[Value | None]:
     for k, window in enumerate(found):
         length = operation.length_of(value.axes[k + 2])
         size = operation.scope.simplify(window.size(length))
+        _agreed(operation, window, length, size)
         axes.append(output_axis(operation, length, size))
         if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
@@ -258,8 +263,6 @@ def pool(operation: Operation) -> Sequence[Value | None]:
                 0, overhanging, identity(value.dtype, fill), "PAD107", "the maximum at the valid end sees the padding"
             )
         elif operation.type == "AveragePool" and not operation.attribute("count_include_pad", 0):
-            if any(w.ceil for w in found):
-                operation.refuse("AveragePool with ceil_mode over the valid end")
             leak = "the average at the valid end counts the padding"
             value = operation.fill(0, overhanging, 0.0, "PAD102", leak)
             arguments = {"atoms": tuple(overhanging), "axes": value.axes}
@@ -288,6 +291,15 @@ def pool(operation: Operation) -> Sequence[Value | None]:
             operation.refuse("MaxPool's flat indices depend on the container's size")
         outputs.append(replace(result, dtype=ir.DataType.INT64, pads=tuple(Pad.of(FINITE) for _ in result.atoms)))
     return outputs
+
+
+def _agreed(operation: Operation, window: Window, length: Length, size: Length) -> None:
+    """A last window that would start behind the input is dropped by kernels, but counted by ONNX before opset 22."""
+    if window.ceil and operation.version < 22 and not operation.scope.same(size, window.counted(length)):
+        operation.refuse(
+            "ceil_mode drops a window, and shape inference before opset 22 counts it",
+            "export with opset 22, or with a stride no longer than the kernel less its padding",
+        )
 
 
 @rule("GlobalAveragePool", "GlobalMaxPool")

@@ -22,8 +22,9 @@ from paddable.graph.facts.axes import axis_size
 from paddable.graph.facts.kinds import ANY, FINITE
 from paddable.graph.facts.numbers import Number, Product
 from paddable.graph.facts.value import Pad, Relative, Value
-from paddable.graph.rules.operation import Operation
-from paddable.lengths import Length, constant
+from paddable.graph.rules.operation import Operation, merge_axis
+from paddable.graph.scope import BATCH
+from paddable.lengths import Length, constant, symbol
 
 __all__ = ["relative_shift", "relative_start", "relative_view"]
 
@@ -31,8 +32,12 @@ __all__ = ["relative_shift", "relative_start", "relative_view"]
 def relative_start(operation: Operation, value: Value) -> Value | None:
     """A zero column in front of [.., L, 2L - 1] scores whose last axis is centred."""
     scope = operation.scope
-    if value.rank < 2 or len(value.axes[-1]) != 1 or len(value.axes[-2]) != 1:
+    if value.rank < 2 or len(value.axes[-1]) != 1 or not value.axes[-2]:
         return None
+    merged = merge_axis(scope, value, value.rank - 2)
+    if merged is None:
+        return None
+    value = merged
     rows, columns = value.axes[-2][0], value.axes[-1][0]
     if not (rows.ragged and rows.prefix and columns.ragged) or columns.prefix:
         return None
@@ -60,7 +65,8 @@ def relative_view(operation: Operation, value: Value, sizes: Sequence[Length | P
     }.get(relative.stage)
     leading = [axis_size(a) for a in value.axes[:-2]]
     if wanted is None or len(sizes) != value.rank or not all(
-        scope.same(a, b) for a, b in zip([*leading, *wanted[1]], sizes, strict=True)
+        scope.same(a, b) or a == symbol(BATCH) and b == constant(scope.rows or 0)
+        for a, b in zip([*leading, *wanted[1]], sizes, strict=True)
     ):
         operation.refuse("a relative shift is interrupted by another view")
     stage, (height, width) = wanted

@@ -1,0 +1,44 @@
+"""Judges a small graph, written as text, against native: the checks of tests/soundness on a graph that means something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+import onnx.parser
+
+from paddable.lengths import constant, parse
+
+from ...soundness.builder import Tensor
+from ...soundness.case import Case
+from ...soundness.judge import Verdict, judge
+
+__all__ = ["assert_exact", "verdict_of"]
+
+BATCH = "batch"
+
+
+def verdict_of(text: str, *lengths: str, opset: int = 17, rows: int | None = 1, kept: bool = False) -> Verdict:
+    """What comes of a graph.
+
+    Args:
+        text: the graph in ONNX's text form, as ``g (float[1, T, 2] x) => (float[1, T, 2] y) {...}``.
+        lengths: declarations such as ``x:1=T``.
+        opset: version of the standard operators.
+        rows: rows of native's batch, None where the text has ``batch``.
+        kept: the batch stays symbolic in the padded model.
+    """
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]>\n{text}')
+    data = [Tensor(i.name, i.type.tensor_type.elem_type, _shape(i)) for i in model.graph.input]
+    return judge(Case(model, lengths, (), (), data, True, None if kept else rows or 1, rows))
+
+
+def assert_exact(text: str, *lengths: str, opset: int = 17, rows: int | None = 1, kept: bool = False) -> None:
+    """The padded graph gives native's answer at every tried length, container and filling."""
+    verdict = verdict_of(text, *lengths, opset=opset, rows=rows, kept=kept)
+    assert verdict.outcome == "exact", verdict.reason
+
+
+def _shape(value: onnx.ValueInfoProto) -> Sequence[object]:
+    dims = value.type.tensor_type.shape.dim
+    return tuple(parse(d.dim_param) if d.dim_param else constant(d.dim_value) for d in dims)

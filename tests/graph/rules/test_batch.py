@@ -1,0 +1,133 @@
+"""Rows of different lengths: a fixed batch that exporters write as a constant, and lengths used as data."""
+
+from __future__ import annotations
+
+import pytest
+
+from .native import assert_exact
+
+
+def test_a_fixed_batch_is_a_constant_in_the_target_of_a_reshape() -> None:
+    assert_exact(
+        """g (float[2, 4, T] x) => (float[2, 4, T] y) <int64[3] flat = {2, 1, -1}, int64[3] back = {2, 4, -1},
+           float[1] one = {1.0}, float[1] zero = {0.0}> {
+           a = Reshape (x, flat)
+           n = InstanceNormalization <epsilon = 0.05> (a, one, zero)
+           y = Reshape (n, back)
+        }""",
+        "x:2=T", rows=2,
+    )  # fmt: skip
+
+
+def test_the_size_inferred_behind_a_symbolic_batch_shares_constant_factors() -> None:
+    assert_exact(
+        """g (float[batch, T, 3] x) => (float[batch, N, 6] y) <int64[1] zero = {0}, int64[2] rest = {-1, 6}> {
+           s = Shape (x)
+           b = Gather <axis = 0> (s, zero)
+           target = Concat <axis = 0> (b, rest)
+           twice = Concat <axis = 1> (x, x)
+           y = Reshape (twice, target)
+        }""",
+        "x:1=T", rows=None, kept=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_length_that_divides_data_is_taken_row_by_row(kept: bool) -> None:
+    assert_exact(
+        """g (float[batch, 4, T] x) => (float[batch, 4, 1] y) <int64[1] axis = {2}, int64 two = {2}> {
+           total = ReduceSum <keepdims = 1> (x, axis)
+           s = Shape (x)
+           n = Gather <axis = 0> (s, two)
+           f = Cast <to = 1> (n)
+           y = Div (total, f)
+        }""",
+        "x:2=T", rows=None, kept=kept,
+    )  # fmt: skip
+
+
+def test_positions_from_the_end_keep_their_atoms_when_the_batch_is_inserted() -> None:
+    """The coefficient of the time index was applied to the batch index."""
+    assert_exact(
+        """g (float[batch, T, 3] x) => (float[batch, T, 3] y) <int64 axis = {1}, int64 zero = {0}, int64 one = {1}, int64[1] front = {0}> {
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           i = Range (zero, n, one)
+           row = Unsqueeze (i, front)
+           last = Sub (n, one)
+           gap = Sub (row, last)
+           bias = Cast <to = 1> (gap)
+           xt = Transpose <perm = [0, 2, 1]> (x)
+           scores = MatMul (x, xt)
+           biased = Add (scores, bias)
+           weights = Softmax <axis = 2> (biased)
+           y = MatMul (weights, x)
+        }""",
+        "x:1=T", rows=None, kept=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [3, None])
+def test_a_fraction_of_the_utterance_differs_by_row(rows: int | None) -> None:
+    batch = rows or "batch"
+    assert_exact(
+        f"""g (float[{batch}, T, 2] x) => (float[{batch}, T, 2] y) <int64 axis = {{1}}, int64 zero = {{0}}, int64 one = {{1}}, int64[1] back = {{1}}> {{
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           i = Range (zero, n, one)
+           position = Cast <to = 1> (i)
+           steps = Cast <to = 1> (n)
+           part = Div (position, steps)
+           angle = Sin (part)
+           column = Unsqueeze (angle, back)
+           y = Mul (x, column)
+        }}""",
+        "x:1=T", rows=rows, kept=rows is None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("opset", [11, 17])
+def test_a_flip_by_index_differs_by_row(opset: int) -> None:
+    assert_exact(
+        """g (float[3, T, 2] x) => (float[3, T, 2] y) <int64 axis = {1}, int64 zero = {0}, int64 one = {1}> {
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           i = Range (zero, n, one)
+           last = Sub (n, one)
+           back = Sub (last, i)
+           y = Gather <axis = 1> (x, back)
+        }""",
+        "x:1=T", rows=3, opset=opset,
+    )  # fmt: skip
+
+
+def test_a_token_expanded_to_a_fixed_batch_stands_before_the_stream() -> None:
+    assert_exact(
+        """g (float[3, T, 2] x) => (float[3, N, 2] y) <float[1, 1, 2] token = {0.5, -0.5}, int64[3] size = {3, 1, 2}> {
+           tokens = Expand (token, size)
+           y = Concat <axis = 1> (tokens, x)
+        }""",
+        "x:1=T", rows=3,
+    )  # fmt: skip
+
+
+def test_a_table_is_read_by_clipped_distances_without_a_batch_axis() -> None:
+    assert_exact(
+        """g (float[batch, T, 2] x) => (float[batch, T, T] y) <int64 axis = {1}, int64 zero = {0}, int64 one = {1}, int64[1] front = {0}, int64[1] back = {1},
+           int64 low = {-2}, int64 high = {2}, float[5] table = {0.1, 0.2, 0.3, 0.4, 0.5}> {
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           i = Range (zero, n, one)
+           rows = Unsqueeze (i, back)
+           columns = Unsqueeze (i, front)
+           gap = Sub (columns, rows)
+           above = Max (gap, low)
+           within = Min (above, high)
+           bucket = Sub (within, low)
+           bias = Gather <axis = 0> (table, bucket)
+           xt = Transpose <perm = [0, 2, 1]> (x)
+           scores = MatMul (x, xt)
+           y = Add (scores, bias)
+        }""",
+        "x:1=T", rows=None, kept=True,
+    )  # fmt: skip
