@@ -1,7 +1,7 @@
 """Figures of ``docs/models/qwen3_tts_codec.md``, with random weights. One thread.
 
-From the repository root: ``PYTHONPATH=src:tests/codec python tests/codec/measure_codec.py growth|speed|minute``, and
-in the judge's environment (see ``codec_original.py``) ``... measure_codec.py parity``.
+From the repository root: ``PYTHONPATH=src:tests/codec python tests/codec/measure_codec.py`` and ``growth``,
+``positions``, ``speed`` or ``minute``; in the judge's environment (see ``codec_original.py``) ``parity``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from codec_chunks import random_sizes, run_chunks
 from paddable.export.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 from paddable.models.streaming import StepForm
+from paddable.models.streaming.attention import _angles
 from paddable.runtime.step_graph import StepGraph
 from paddable.runtime.stream import Stream
 
@@ -73,6 +74,24 @@ def growth() -> None:
             states = [list(result[2:]) for result in results]
             worst = max(worst, float((results[0][0] - results[1][0]).abs().max()))
         print(f"minute {minute + 1}: {worst:.2e}", flush=True)
+
+
+def positions() -> None:
+    """A rotary logit (standard deviation 2, head of 64) in fp32 at absolute positions, against fp64."""
+    rng = torch.Generator().manual_seed(0)
+    q, k = (torch.randn(2000, 64, dtype=torch.float64, generator=rng) for _ in range(2))
+    age = torch.randint(0, 72, (2000,), generator=rng)
+
+    def logit(first: int, dtype: torch.dtype) -> torch.Tensor:
+        rotated = []
+        for x, position in ((q, first + age), (k, torch.full_like(age, first))):
+            cos, sin = _angles(position, 64, 10000.0, dtype)
+            rotated.append(x.to(dtype) * cos + x.to(dtype).roll(32, -1) * sin)
+        return (rotated[0] * rotated[1]).sum(-1).double() / 4
+
+    for first in (0, 1000, 8000, 45000):
+        error = (logit(first, torch.float32) - logit(first, torch.float64)).abs().max()
+        print(f"position {first}: {float(error):.1e}")
 
 
 def speed() -> None:
@@ -137,4 +156,4 @@ def _sessions(names: tuple[object, ...]) -> dict[object, ort.InferenceSession]:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    {"parity": parity, "growth": growth, "speed": speed, "minute": minute}[sys.argv[1]]()
+    {"parity": parity, "growth": growth, "speed": speed, "minute": minute, "positions": positions}[sys.argv[1]]()
