@@ -169,7 +169,9 @@ class Builder:
         return self.op(op_type, x, shape=shape, axes=list(axes), **attributes)
 
     def split(self, x: Tensor, axis: int, parts: Sequence[int]) -> list[Tensor]:
-        results = [(x.dtype, [fixed_size(p) if i == axis % x.rank else s for i, s in enumerate(x.shape)]) for p in parts]
+        results = [
+            (x.dtype, [fixed_size(p) if i == axis % x.rank else s for i, s in enumerate(x.shape)]) for p in parts
+        ]
         if self.opset >= 13:
             return self.ops("Split", [x, self.constant(list(parts))], results, axis=axis)
         return self.ops("Split", [x], results, axis=axis, split=list(parts))

@@ -16,17 +16,7 @@ from .recipe import Recipe, random_recipe
 __all__ = ["Summary", "campaign", "shrink"]
 
 
-REQUIRED = """
-    Abs Acos Acosh Add And ArgMax ArgMin Asin Asinh Atan Atanh AveragePool BatchNormalization BitShift BitwiseAnd
-    BitwiseNot BitwiseOr BitwiseXor Cast Ceil Celu Clip Concat ConstantOfShape Conv ConvTranspose Cos Cosh CumSum
-    DequantizeLinear Div DynamicQuantizeLinear Einsum Elu Equal Erf Exp Expand Flatten Floor GRU Gather GatherElements
-    GatherND Gelu Gemm GlobalAveragePool GlobalMaxPool Greater GreaterOrEqual GroupNormalization HardSigmoid HardSwish
-    InstanceNormalization IsInf IsNaN LSTM LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax LpNormalization
-    LpPool MatMul MatMulInteger Max MaxPool Mean Min Mish Mod Mul Neg Not Or PRelu Pad Pow QuantizeLinear RMSNormalization
-    RNN Range Reciprocal ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum
-    ReduceSumSquare Relu Reshape Resize Round STFT Selu Shape Shrink Sigmoid Sign Sin Sinh Slice Softmax Softplus Softsign
-    Split Sqrt Squeeze Sub Sum Tan Tanh ThresholdedRelu Tile TopK Transpose Trilu Unsqueeze Where Xor
-""".split()
+REQUIRED = ["Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh", "AveragePool", "BatchNormalization", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Concat", "ConstantOfShape", "Conv", "ConvTranspose", "Cos", "Cosh", "CumSum", "DequantizeLinear", "Div", "DynamicQuantizeLinear", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand", "Flatten", "Floor", "GRU", "Gather", "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Greater", "GreaterOrEqual", "GroupNormalization", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization", "LpPool", "MatMul", "MatMulInteger", "Max", "MaxPool", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pad", "Pow", "QuantizeLinear", "RMSNormalization", "RNN", "Range", "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Resize", "Round", "STFT", "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Slice", "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"]
 """Operators of the rules' table and of the models that it was written for."""
 
 
@@ -76,9 +66,17 @@ class Summary:
 
     def text(self) -> str:
         lines = [f"graphs {self.total}: " + ", ".join(f"{k} {v}" for k, v in self.outcomes.most_common())]
-        lines.append(f"refused {self.refused:.2%}, leak under zero padding {self.leaking:.1%}, worst error {self.worst:.2g}")
-        lines += [f"  refused {count:4d}  {reason}   (e.g. {self.examples[reason]})" for reason, count in self.reasons.most_common()]
-        lines += [f"  tight   {count:4d}  {reason}   (e.g. {self.examples[reason]})" for reason, count in self.tight.most_common()]
+        lines.append(
+            f"refused {self.refused:.2%}, leak under zero padding {self.leaking:.1%}, worst error {self.worst:.2g}"
+        )
+        lines += [
+            f"  refused {count:4d}  {reason}   (e.g. {self.examples[reason]})"
+            for reason, count in self.reasons.most_common()
+        ]
+        lines += [
+            f"  tight   {count:4d}  {reason}   (e.g. {self.examples[reason]})"
+            for reason, count in self.tight.most_common()
+        ]
         lines.append(f"rarer than 1 %: {self.rare() or 'none'}")
         lines.append("operators on a ragged axis, % of graphs:")
         shares = [f"{name} {self.share(name):.1%}" for name, _ in self.operators.most_common()]

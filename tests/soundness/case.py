@@ -75,11 +75,16 @@ class Case:
         k = k if self.native_rows else 0
         return output[k : k + 1] if self.batched else output
 
-    def contain(self, rows: Sequence[Row], points: Sequence[Point], container: Point, filling: Filling) -> dict[str, np.ndarray]:
+    def contain(
+        self, rows: Sequence[Row], points: Sequence[Point], container: Point, filling: Filling
+    ) -> dict[str, np.ndarray]:
         """Rows of different lengths in one container, its padding filled, with the length inputs."""
         feeds = {}
         for tensor in self.data:
-            sizes = [s.evaluate({**container, BATCH: len(rows)}) for s in (tensor.shape[1:] if self.batched else tensor.shape)]
+            sizes = [
+                s.evaluate({**container, BATCH: len(rows)})
+                for s in (tensor.shape[1:] if self.batched else tensor.shape)
+            ]
             stacked = []
             for row in rows:
                 array = filling(sizes, tensor.dtype)

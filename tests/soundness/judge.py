@@ -222,11 +222,11 @@ class _Trial:
         for axis, size in self.ragged.get(name, {}).items():
             title = titles.setdefault(size, f"{name}_length" if not titles else f"{name}_length_{axis}")
             if found[title][k] != expected.shape[axis]:
-                raise Wrong(f"{title} is {found[title][k]}, native has {expected.shape[axis]}, n {dict(point)}, {where}")
+                raise Wrong(
+                    f"{title} is {found[title][k]}, native has {expected.shape[axis]}, n {dict(point)}, {where}"
+                )
 
-    def _close(
-        self, name: str, got: np.ndarray, expected: np.ndarray, row: Row, point: Point, where: str
-    ) -> None:
+    def _close(self, name: str, got: np.ndarray, expected: np.ndarray, row: Row, point: Point, where: str) -> None:
         error = _error(got, expected)
         self.verdict.worst = max(self.verdict.worst, error if error <= TOLERANCE else 0.0)
         if error <= TOLERANCE or error <= 3 * self._noise(name, row, point):
@@ -253,7 +253,9 @@ class _Trial:
             moved = max(moved, _error(session(near)[name], expected))
         return moved
 
-    def _junk(self, session: Session, points: Sequence[Point], oracle: Sequence[tuple[Row, dict[str, np.ndarray]]]) -> None:
+    def _junk(
+        self, session: Session, points: Sequence[Point], oracle: Sequence[tuple[Row, dict[str, np.ndarray]]]
+    ) -> None:
         for group in self._groups(len(points)):
             chosen = [points[i] for i in group]
             least = {s: max(p[s] for p in chosen) for s in self.spans}
@@ -295,7 +297,9 @@ class _Trial:
         """Whether zero padding alone changes what is valid."""
         for point, (row, expected) in zip(points, oracle, strict=True):
             container = {s: _fit(self.spans[s], 2 * n) or n for s, n in point.items()}
-            feeds = self.case.contain([row] * (self.case.native_rows or 1), [point] * (self.case.native_rows or 1), container, ZEROS)
+            feeds = self.case.contain(
+                [row] * (self.case.native_rows or 1), [point] * (self.case.native_rows or 1), container, ZEROS
+            )
             for symbol, tensor in self.case.masks.items():
                 mask = np.zeros((self.case.native_rows or 1, container[symbol]), np.int64)
                 mask[:, : point[symbol]] = 1

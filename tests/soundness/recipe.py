@@ -49,7 +49,9 @@ _SEEDS = 1 << 16
 def recipes() -> strategies.SearchStrategy[Recipe]:
     """Recipes as hypothesis draws and shrinks them."""
     one = strategies.tuples(strategies.sampled_from(sorted(STEPS)), strategies.integers(0, _SEEDS))
-    return strategies.builds(Recipe, strategies.integers(0, _SEEDS), strategies.lists(one, min_size=2, max_size=12).map(tuple))
+    return strategies.builds(
+        Recipe, strategies.integers(0, _SEEDS), strategies.lists(one, min_size=2, max_size=12).map(tuple)
+    )
 
 
 def random_recipe(number: int, seed: int = 0) -> Recipe:
@@ -82,10 +84,10 @@ def _attempt(b: Builder, name: str, x: Tensor) -> Tensor:
     """Apply a step unless the stream would become too long or too short."""
     kept = len(b.nodes), len(b.initializers), len(b.outputs)
     result = STEPS[name](b, x)
-    sizes = [s.evaluate({s_: _TYPICAL for s_ in s.symbols}) for t in (result, *b.outputs[kept[2] :]) for s in t.shape]
+    sizes = [s.evaluate(dict.fromkeys(s.symbols, _TYPICAL)) for t in (result, *b.outputs[kept[2] :]) for s in t.shape]
     time = [s for s in result.shape if ragged(s)]
     long = max(sizes) > _LONGEST
-    short = any(s.evaluate({name: _TYPICAL for name in s.symbols}) < _SHORTEST for s in time)
+    short = any(s.evaluate(dict.fromkeys(s.symbols, _TYPICAL)) < _SHORTEST for s in time)
     if long or short or len(time) != 1 or result.rank != 3:
         del b.nodes[kept[0] :], b.initializers[kept[1] :], b.outputs[kept[2] :]
         return x

@@ -77,7 +77,11 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
         "inputs": tuple(_described(value) for value in found.graph.inputs),
         "outputs": tuple(_described(value) for value in found.graph.outputs),
         "operators": dict(counted.most_common()),
-        "weights": {"tensors": len(stored), "numbers": sum(t.size for t in stored), "bytes": sum(t.nbytes for t in stored)},
+        "weights": {
+            "tensors": len(stored),
+            "numbers": sum(t.size for t in stored),
+            "bytes": sum(t.nbytes for t in stored),
+        },
         "opsets": {name or "ai.onnx": version for name, version in found.graph.opset_imports.items()},
         "state": tuple(_states(found)),
         "padded": KEY in found.metadata_props,

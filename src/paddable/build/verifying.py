@@ -57,9 +57,7 @@ def verify(
     else:
         candidates.append(_candidate(analysis, place, place.name))
     source = Path(native) if not isinstance(native, onnx.ModelProto) else native.SerializeToString()
-    return judge(
-        analysis, source, candidates, lengths=lengths, exhaustive=exhaustive, seed=seed, progress=progress
-    )
+    return judge(analysis, source, candidates, lengths=lengths, exhaustive=exhaustive, seed=seed, progress=progress)
 
 
 def open_as_converted(native: Model, metadata: Metadata) -> Opened:
@@ -99,7 +97,9 @@ def demand(report: GateReport, place: Path | None) -> None:
         path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         told = f"the report is {path}; "
     where, what = _first_failure(report)
-    raise GateFailed(what, where=where, why="nothing was written", fix=told + "please report it, with the model if you can")
+    raise GateFailed(
+        what, where=where, why="nothing was written", fix=told + "please report it, with the model if you can"
+    )
 
 
 def largest(analysis: Analysis, containers: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -95,7 +95,9 @@ def _judge(
         frame = Frame(container, lengths, analysis.scope.single_row)
         detail = _junk_against_junk(analysis, unit, names, engine, frame, seed + number)
         if detail:
-            return replace(place, ok=False, detail=f"{detail} at {', '.join(map(_told, lengths))} of {_told(container)}")
+            return replace(
+                place, ok=False, detail=f"{detail} at {', '.join(map(_told, lengths))} of {_told(container)}"
+            )
     return replace(place, ok=True)
 
 
@@ -128,7 +130,10 @@ def _cut_out(
                 facts = site.operands[position]
                 copy = ir.Value(name=value.name, const_value=value.const_value)
                 if value.const_value is not None and value.name not in analysis.values:
-                    copy.type, copy.shape = ir.TensorType(value.const_value.dtype), ir.Shape(value.const_value.shape.numpy())
+                    copy.type, copy.shape = (
+                        ir.TensorType(value.const_value.dtype),
+                        ir.Shape(value.const_value.shape.numpy()),
+                    )
                     constants.append(copy)
                 elif facts is None:
                     raise ValueError(f"nothing is known of {value.name}")
@@ -153,10 +158,16 @@ def _cut_out(
             made[old] = new
         nodes.append(node)
         sites.append(Site(node, site.operands, site.remedies, site.outputs))
-    outputs = [v for v, facts in zip(nodes[-1].outputs, sites[-1].outputs, strict=False) if v.name and facts is not None]
-    graph = ir.Graph(inputs, outputs, nodes=nodes, initializers=constants, opset_imports=dict(_opsets(analysis)), name="unit")
+    outputs = [
+        v for v, facts in zip(nodes[-1].outputs, sites[-1].outputs, strict=False) if v.name and facts is not None
+    ]
+    graph = ir.Graph(
+        inputs, outputs, nodes=nodes, initializers=constants, opset_imports=dict(_opsets(analysis)), name="unit"
+    )
     model = ir.Model(graph, ir_version=analysis.model.ir_version)
-    values = {v.name or "": analysis.values[v.name or ""] for v in (*inputs, *made.values()) if v.name in analysis.values}
+    values = {
+        v.name or "": analysis.values[v.name or ""] for v in (*inputs, *made.values()) if v.name in analysis.values
+    }
     declared = analysis.declarations
     alone = Analysis(
         model,
@@ -186,7 +197,9 @@ def _junk_against_junk(
     feeds = {name: _valid_data(facts, site, position, frame, rng) for name, (facts, site, position) in wanted.items()}
     for name in analysis.declarations.symbols:
         held = np.array([steps[name] for steps in frame.lengths], np.int64)
-        title = length_input_name(replace(analysis, declarations=replace(analysis.declarations, length_inputs={})), name)
+        title = length_input_name(
+            replace(analysis, declarations=replace(analysis.declarations, length_inputs={})), name
+        )
         if title in engine.shapes:
             feeds[title] = held
     results = unit[-1].outputs
@@ -260,7 +273,9 @@ def _with_junk(facts: Value, valid: Array, frame: Frame, filling: int, rng: np.r
     return result
 
 
-def _promised(kind: Kind, facts: Value, count: int, dtype: np.dtype[np.generic], filling: int, rng: np.random.Generator) -> Array:
+def _promised(
+    kind: Kind, facts: Value, count: int, dtype: np.dtype[np.generic], filling: int, rng: np.random.Generator
+) -> Array:
     if kind.value is not None:
         return np.full(count, kind.value, dtype)
     if not kind.finite:

@@ -67,11 +67,10 @@ def judge(
         oracle = Oracle(native, candidate.metadata)
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
 
-        def signals(largest: Mapping[str, int], candidate: Candidate = candidate, oracle: Oracle = oracle,
-                    count: int = count) -> Signals:
-            return Signals(
-                candidate.metadata, oracle.engine.dtypes, oracle.engine.shapes, largest, limits, count, seed
-            )
+        def signals(
+            largest: Mapping[str, int], candidate: Candidate = candidate, oracle: Oracle = oracle, count: int = count
+        ) -> Signals:
+            return Signals(candidate.metadata, oracle.engine.dtypes, oracle.engine.shapes, largest, limits, count, seed)
 
         chosen = choose(spans, candidate.largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths)
         whole = signals(candidate.largest)
@@ -89,9 +88,7 @@ def judge(
             frame = Frame(container, [steps] * count, analysis.scope.single_row)
             padded_feeds = whole.padded(frame.lengths, container, 0, engine.shapes, engine.dtypes)
             if count == 1:
-                difference = first_difference(
-                    analysis, candidate.model, whole.native(0, steps), padded_feeds, frame
-                )
+                difference = first_difference(analysis, candidate.model, whole.native(0, steps), padded_feeds, frame)
     versions = {"paddable": __version__, "onnxruntime": version("onnxruntime")}
     return GateReport(rows, sites, domain, difference, versions)
 
@@ -116,5 +113,3 @@ def _ticker(progress: Progress | None, stage: str, total: int) -> Callable[[], N
             progress(stage, done, total)
 
     return tick
-
-

@@ -29,8 +29,10 @@ def fill(which: int, shape: tuple[int, ...], dtype: np.dtype[Any], rng: np.rando
         rng: of the random values.
         limit: valid integers lie in ``[0, limit)``.
     """
-    return fillings(dtype)[which % FILLINGS](shape, dtype, rng) if dtype.kind == "f" else _other(
-        which, shape, dtype, rng, limit
+    return (
+        fillings(dtype)[which % FILLINGS](shape, dtype, rng)
+        if dtype.kind == "f"
+        else _other(which, shape, dtype, rng, limit)
     )
 
 
@@ -51,7 +53,7 @@ def draw(
         most = least + 7 if high == np.inf else int(high)
         return np.asarray(rng.integers(least, max(least, most) + 1, shape)).astype(dtype)
     values = rng.standard_normal(shape)
-    if low > -1 and low != -np.inf or high < 1 and high != np.inf:  # few normal values would lie inside
+    if (low > -1 and low != -np.inf) or (high < 1 and high != np.inf):  # few normal values would lie inside
         bottom = low if low != -np.inf else high - 2
         top = min(high, bottom + 2) if high != np.inf else bottom + 2
         values = bottom + (max(top, bottom) - bottom) * rng.random(shape)

@@ -38,15 +38,31 @@ def judge_refused_lengths(candidate: Candidate, engine: Engine, signals: Signals
         for value in sorted(short):
             found = _run(candidate, engine, signals, inputs[0], value)
             zero = found is not None and not any(np.any(array) for array in found)
-            checks.append(DomainCheck(name, value, f"{candidate.name}: a refused length gives zeros",
-                                      "zeros" if zero else "no zeros", zero))
+            checks.append(
+                DomainCheck(
+                    name,
+                    value,
+                    f"{candidate.name}: a refused length gives zeros",
+                    "zeros" if zero else "no zeros",
+                    zero,
+                )
+            )
         above = _run(candidate, engine, signals, inputs[0], container[name] + 7)
         full = _run(candidate, engine, signals, inputs[0], container[name])
-        same = above is not None and full is not None and all(
-            np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(above, full, strict=True)
+        same = (
+            above is not None
+            and full is not None
+            and all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(above, full, strict=True))
         )
-        checks.append(DomainCheck(name, container[name] + 7, f"{candidate.name}: a length above the container is clamped",
-                                  "as the full container" if same else "not as the full container", same))
+        checks.append(
+            DomainCheck(
+                name,
+                container[name] + 7,
+                f"{candidate.name}: a length above the container is clamped",
+                "as the full container" if same else "not as the full container",
+                same,
+            )
+        )
     return checks
 
 

@@ -99,9 +99,9 @@ class Frame:
             numbers = [self._number(item) for item in content.array.flat]
             if any(number is None for number in numbers) or int(np.prod(shape)) != len(numbers):
                 return None
-            return np.array([float(n) if dtype.kind == "f" else int(n) for n in numbers if n is not None], dtype).reshape(
-                shape
-            )
+            return np.array(
+                [float(n) if dtype.kind == "f" else int(n) for n in numbers if n is not None], dtype
+            ).reshape(shape)
         if isinstance(content, Affine):
             base = self._number(content.base)
             if base is None:
@@ -114,7 +114,7 @@ class Frame:
         return None
 
     def _number(self, found: Number | None) -> Fraction | None:
-        if found is None or found.face is Face.MIXED or isinstance(found.length, Product) and found.face is Face.LENGTH:
+        if found is None or found.face is Face.MIXED or (isinstance(found.length, Product) and found.face is Face.LENGTH):
             return None
         if found.face is Face.LENGTH:
             assert isinstance(found.length, Length)

@@ -132,13 +132,21 @@ class GateReport:
         """Few numbers, as they go into a file's metadata."""
         judged = [site for site in self.sites if site.ok is not None]
         return {
-            "L": {"sites": len(judged), "failing": sum(not site.ok for site in judged),
-                  "not_judged": len(self.sites) - len(judged)},
-            "C": {"rows": len(self.rows), "failing": sum(not row.ok for row in self.rows),
-                  "error": _plain(max((row.error for row in self.rows), default=0.0)),
-                  "noise": _plain(max((row.noise for row in self.rows), default=0.0))},
-            "J": {"rows": sum(row.junk is not None for row in self.rows),
-                  "failing": sum(row.junk is False for row in self.rows)},
+            "L": {
+                "sites": len(judged),
+                "failing": sum(not site.ok for site in judged),
+                "not_judged": len(self.sites) - len(judged),
+            },
+            "C": {
+                "rows": len(self.rows),
+                "failing": sum(not row.ok for row in self.rows),
+                "error": _plain(max((row.error for row in self.rows), default=0.0)),
+                "noise": _plain(max((row.noise for row in self.rows), default=0.0)),
+            },
+            "J": {
+                "rows": sum(row.junk is not None for row in self.rows),
+                "failing": sum(row.junk is False for row in self.rows),
+            },
         }
 
     def to_json(self) -> dict[str, Any]:

@@ -6,8 +6,21 @@ import onnx_ir as ir
 
 __all__ = ["index_limits"]
 
-_THROUGH = {"Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Flatten", "Split", "Slice",
-            "Where", "Concat", "Clip"}
+_THROUGH = {
+    "Cast",
+    "Identity",
+    "Reshape",
+    "Squeeze",
+    "Unsqueeze",
+    "Transpose",
+    "Expand",
+    "Flatten",
+    "Split",
+    "Slice",
+    "Where",
+    "Concat",
+    "Clip",
+}
 
 
 def index_limits(model: ir.Model) -> dict[str, int]:

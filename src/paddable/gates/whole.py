@@ -213,9 +213,7 @@ def _worse(one: Row | None, other: Row) -> Row:
     )
 
 
-def _junk(
-    candidate: Candidate, engine: Engine, signals: Signals, lengths: Sequence[Steps]
-) -> dict[str, bool] | None:
+def _junk(candidate: Candidate, engine: Engine, signals: Signals, lengths: Sequence[Steps]) -> dict[str, bool] | None:
     """Per output, whether it is bit-equal for all fillings; None where the container leaves no padding."""
     container = candidate.largest
     if all(steps == container for steps in lengths):

@@ -204,7 +204,7 @@ def _constant_value(tensor: ir.TensorProtocol) -> Value:
     low, high = (float(wide.min()), float(wide.max())) if not np.isnan(wide).any() else (-np.inf, np.inf)
     content = None
     integral = not np.issubdtype(array.dtype, np.floating) and not array.dtype.kind == "V"
-    if finite and (integral and size <= _CONTENT_LIMIT or size <= 16):
+    if finite and ((integral and size <= _CONTENT_LIMIT) or size <= 16):
         elements = np.empty(shape, dtype=object)
         for index in np.ndindex(shape):
             item = array[index]
@@ -284,7 +284,7 @@ class _Walk:
             return axis == batch.axis
         if axis != 0:
             return False
-        return not isinstance(size, int) or size == self.declarations.rows and size != 1
+        return not isinstance(size, int) or (size == self.declarations.rows and size != 1)
 
     def _rows(self) -> Length:
         from paddable.lengths import symbol
@@ -318,7 +318,7 @@ class _Walk:
     # -- nodes -------------------------------------------------------------------------------------------------
 
     def _value(self, value: ir.Value | None) -> Value | None:
-        if value is None or not value.name and value.producer() is None:
+        if value is None or (not value.name and value.producer() is None):
             return None
         found = self.values.get(value.name or "")
         if found is None and value.const_value is not None:
@@ -332,7 +332,10 @@ class _Walk:
         constants = {
             i: v.const_value.numpy()
             for i, v in enumerate(node.inputs)
-            if v is not None and v.const_value is not None and v.name not in self.values and v.const_value.size <= 1 << 16
+            if v is not None
+            and v.const_value is not None
+            and v.name not in self.values
+            and v.const_value.size <= 1 << 16
         }
         uses = {o.name or "": len(o.uses()) + int(o.is_graph_output()) for o in node.outputs}
         operation = Operation(node, version, operands, self.scope, constants, uses=uses)
@@ -348,7 +351,7 @@ class _Walk:
                 rule is not elementwise and node.op_type not in _BEHIND_ROWS
             ):
                 operation.refuse("a vector made of each row's own length is used other than elementwise", _ONE_ROW)
-            if rule is None or node.op_type in ADVICE and not varying and not node.op_type.startswith("Random"):
+            if rule is None or (node.op_type in ADVICE and not varying and not node.op_type.startswith("Random")):
                 outputs: Sequence[Value | None] = self._default(operation, varying)
             else:
                 outputs = rule(operation)

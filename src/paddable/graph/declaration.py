@@ -114,9 +114,7 @@ def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:
 def _axis(value: ir.Value, axis: int) -> int:
     rank = len(value.shape) if value.shape is not None else 0
     if not -rank <= axis < rank:
-        raise Misuse(
-            f"input {value.name!r} has rank {rank}, so no axis {axis}", fix=f"its axes are 0 to {rank - 1}"
-        )
+        raise Misuse(f"input {value.name!r} has rank {rank}, so no axis {axis}", fix=f"its axes are 0 to {rank - 1}")
     return axis % rank
 
 
@@ -163,7 +161,7 @@ def _undeclared(
         for axis, size in enumerate(value.shape):
             if isinstance(size, int) or axis in axes.get(name, {}):
                 continue
-            if batch is not None and (name == batch.input and axis == batch.axis or axis == 0):
+            if batch is not None and ((name == batch.input and axis == batch.axis) or axis == 0):
                 continue
             if name in held:
                 continue

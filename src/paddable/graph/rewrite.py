@@ -12,7 +12,18 @@ from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
 from paddable.graph.facts.axes import Axes, Axis, axis_size
 from paddable.graph.facts.value import Value
-from paddable.graph.remedies import Fill, FromEnd, Remedy, Replace, Segment, SequenceLengths, Spread, Take, UseLength, UseSize
+from paddable.graph.remedies import (
+    Fill,
+    FromEnd,
+    Remedy,
+    Replace,
+    Segment,
+    SequenceLengths,
+    Spread,
+    Take,
+    UseLength,
+    UseSize,
+)
 from paddable.graph.remedies.emitter import INT64, Emitter
 from paddable.graph.remedies.forms import FORMS
 from paddable.graph.scope import BATCH
@@ -118,7 +129,9 @@ class _Rewriter:
     def _dim(self, value: ir.Value, axis: int) -> ir.Value:
         emitter = self.emitter
         shape = emitter.once(("shape", value.name), lambda: emitter.op("Shape", value, dtype=INT64))
-        return emitter.once(("dim", value.name, axis), lambda: emitter.op("Gather", shape, emitter.constant([axis]), axis=0))
+        return emitter.once(
+            ("dim", value.name, axis), lambda: emitter.op("Gather", shape, emitter.constant([axis]), axis=0)
+        )
 
     def _length_inputs(self) -> None:
         """Clamp each length to [0, C]; a length that native refuses is replaced by the shortest it accepts."""
@@ -154,7 +167,9 @@ class _Rewriter:
             span = self.analysis.scope.spans[name]
             shortest = span.low + (span.residue - span.low) % span.step
             clamped = self._clamped(raw[name], name)
-            emitter.lengths[name] = emitter.where(accepted, clamped, emitter.constant([shortest]), name=f"length_{name}")
+            emitter.lengths[name] = emitter.where(
+                accepted, clamped, emitter.constant([shortest]), name=f"length_{name}"
+            )
         self._held_lengths()
 
     def _clamped(self, value: ir.Value, name: str) -> ir.Value:
@@ -373,7 +388,9 @@ class _Rewriter:
                     read = base
                 else:
                     scaled = iota if segment.step == 1 else emitter.op("Mul", iota, emitter.constant([segment.step]))
-                    read = scaled if segment.native == segment.physical == constant(0) else emitter.op("Add", base, scaled)
+                    read = (
+                        scaled if segment.native == segment.physical == constant(0) else emitter.op("Add", base, scaled)
+                    )
                 if result is None:
                     result = read
                 else:

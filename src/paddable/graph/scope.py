@@ -140,8 +140,11 @@ class Scope:
         if period > 1 << 16:
             return False
         start = span.low + period
-        accepted = [t for t in range(start, start + period) if length.evaluate({symbol: t, BATCH: 1}) % divisor == 0
-                    and t % span.step == span.residue]
+        accepted = [
+            t
+            for t in range(start, start + period)
+            if length.evaluate({symbol: t, BATCH: 1}) % divisor == 0 and t % span.step == span.residue
+        ]
         if not accepted:
             return False
         step = period // len(accepted) if period % len(accepted) == 0 else 0

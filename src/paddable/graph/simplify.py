@@ -15,7 +15,14 @@ from paddable.graph.facts.value import Value
 __all__ = ["remove_neutral"]
 
 # operator to neutral element and the operands in which it is neutral
-_NEUTRAL = {"Add": (0, (0, 1)), "Sub": (0, (1,)), "Mul": (1, (0, 1)), "Div": (1, (1,)), "And": (1, (0, 1)), "Or": (0, (0, 1))}
+_NEUTRAL = {
+    "Add": (0, (0, 1)),
+    "Sub": (0, (1,)),
+    "Mul": (1, (0, 1)),
+    "Div": (1, (1,)),
+    "And": (1, (0, 1)),
+    "Or": (0, (0, 1)),
+}
 
 
 def remove_neutral(graph: ir.Graph, facts: Mapping[str, Value], kept: Collection[ir.Node]) -> int:

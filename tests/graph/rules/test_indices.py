@@ -27,7 +27,9 @@ def test_a_computed_negative_index_counts_from_the_valid_end() -> None:
 
 
 def test_a_constant_negative_index_counts_from_the_valid_end() -> None:
-    assert_exact("g (float[1, T, 2] x) => (float[1, 2] y) <int64 last = {-1}> { y = Gather <axis = 1> (x, last) }", "x:1=T")
+    assert_exact(
+        "g (float[1, T, 2] x) => (float[1, 2] y) <int64 last = {-1}> { y = Gather <axis = 1> (x, last) }", "x:1=T"
+    )
 
 
 def test_gather_nd_reads_a_merged_axis_and_wraps() -> None:

@@ -85,7 +85,11 @@ def _causal_bias(b: Builder, x: Tensor) -> Tensor:
     if form == 0 and b.opset >= 14:
         size = b.op("Concat", b.dim(x, 1), b.dim(x, 1), shape=[2], axis=0)
         filled = b.op(
-            "ConstantOfShape", size, shape=[time, time], dtype=FLOAT, value=helper.make_tensor("fill", FLOAT, [1], [fill])
+            "ConstantOfShape",
+            size,
+            shape=[time, time],
+            dtype=FLOAT,
+            value=helper.make_tensor("fill", FLOAT, [1], [fill]),
         )
         return b.op("Trilu", filled, b.constant(1), shape=[time, time], upper=1)
     steps = arange(b, x)

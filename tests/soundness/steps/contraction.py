@@ -48,7 +48,9 @@ def gemm_over_time(b: Builder, x: Tensor) -> Tensor:
 def projection(b: Builder, x: Tensor) -> Tensor:
     x = b.time_middle(x)
     if b.opset >= 12 and b.chance(0.2):
-        return b.op("Einsum", x, b.weight(x.size(2), x.size(2), fan_in=x.size(2)), shape=x.shape, equation="btc,cd->btd")
+        return b.op(
+            "Einsum", x, b.weight(x.size(2), x.size(2), fan_in=x.size(2)), shape=x.shape, equation="btc,cd->btd"
+        )
     return b.linear(x, x.size(2))
 
 

@@ -55,7 +55,9 @@ def channels_by_time(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     batch, width, time = x.shape[0], x.size(1), x.shape[2]
     merged = b.reshape(x, [b.rows(x), 1, -1], [batch, 1, time * width])
-    merged = b.op("InstanceNormalization", merged, b.weight(1, positive=True), b.weight(1), shape=merged.shape, epsilon=0.05)
+    merged = b.op(
+        "InstanceNormalization", merged, b.weight(1, positive=True), b.weight(1), shape=merged.shape, epsilon=0.05
+    )
     if b.chance():
         merged = b.op("Tanh", merged)
     return b.reshape(merged, [b.rows(merged), width, b.free(x, 2)], [batch, width, time])
@@ -153,9 +155,6 @@ def chunks_in_the_batch(b: Builder, x: Tensor) -> Tensor:
     else:
         rows = b.op("Tanh", b.linear(rows, width))
     return b.reshape(rows, [1, -1, width], [1, count * factor, width])
-
-
-
 
 
 @step

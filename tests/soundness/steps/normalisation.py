@@ -17,7 +17,15 @@ def settle(b: Builder, x: Tensor) -> Tensor:
         return rms_norm(b, x)
     if b.opset >= 17:
         width = x.size(2)
-        return b.op("LayerNormalization", x, b.weight(width, positive=True), b.weight(width), axis=-1, epsilon=0.05, shape=x.shape)
+        return b.op(
+            "LayerNormalization",
+            x,
+            b.weight(width, positive=True),
+            b.weight(width),
+            axis=-1,
+            epsilon=0.05,
+            shape=x.shape,
+        )
     centred = b.op("Sub", x, b.reduce("ReduceMean", x, 2))
     variance = b.reduce("ReduceMean", b.op("Mul", centred, centred), 2)
     return b.op("Div", centred, b.op("Sqrt", b.op("Add", variance, b.floats(0.05))))
@@ -56,7 +64,9 @@ def instance_norm(b: Builder, x: Tensor) -> Tensor:
     """wav2vec2's group norm: statistics over time, a channel at a time."""
     x = b.time_last(x)
     width = x.size(1)
-    return b.op("InstanceNormalization", x, b.weight(width, positive=True), b.weight(width), shape=x.shape, epsilon=0.05)
+    return b.op(
+        "InstanceNormalization", x, b.weight(width, positive=True), b.weight(width), shape=x.shape, epsilon=0.05
+    )
 
 
 @step
@@ -88,10 +98,14 @@ def group_norm_2d(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     image = b.unsqueeze(x, 1)
     if b.chance():
-        image = b.op("InstanceNormalization", image, b.weight(1, positive=True), b.weight(1), shape=image.shape, epsilon=0.05)
+        image = b.op(
+            "InstanceNormalization", image, b.weight(1, positive=True), b.weight(1), shape=image.shape, epsilon=0.05
+        )
     else:
         pair = b.op("Concat", image, b.op("Sin", image), shape=[x.shape[0], 2, *x.shape[1:]], axis=1)
-        pair = b.op("InstanceNormalization", pair, b.weight(2, positive=True), b.weight(2), shape=pair.shape, epsilon=0.05)
+        pair = b.op(
+            "InstanceNormalization", pair, b.weight(2, positive=True), b.weight(2), shape=pair.shape, epsilon=0.05
+        )
         image = b.reduce("ReduceSum", pair, 1)
     return b.squeeze(image, 1)
 

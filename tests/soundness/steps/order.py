@@ -50,7 +50,11 @@ def rolled(b: Builder, x: Tensor) -> Tensor:
     time, count = x.shape[axis], b.between(1, 2)
     late = b.slice(x, axis, -count, _END, count)
     early = b.slice(x, axis, 0, -count, time - count)
-    pair = (late, early) if b.chance() else (b.slice(x, axis, count, _END, time - count), b.slice(x, axis, 0, count, count))
+    pair = (
+        (late, early)
+        if b.chance()
+        else (b.slice(x, axis, count, _END, time - count), b.slice(x, axis, 0, count, count))
+    )
     return b.op("Concat", *pair, shape=x.shape, axis=axis)
 
 

@@ -71,7 +71,7 @@ def _other(b: Builder, x: Tensor) -> Tensor:
     """Something to combine the stream with: weights, a scalar, an earlier value of the same shape, or its own branch."""
     same = [t for t in b.others if t.shape == x.shape and t.dtype == x.dtype and t.name != x.name]
     form = b.between(0, 3)
-    if form == 0 or form == 1 and not same:
+    if form == 0 or (form == 1 and not same):
         return b.floats(b.random.standard_normal())
     if form == 1:
         return b.pick(same)
@@ -141,7 +141,9 @@ def select(b: Builder, x: Tensor) -> Tensor:
     if b.chance():
         condition = b.op("Not", condition)
     for operator in ("And", "Or", "Xor"):
-        compared = b.pick(["Less", "Greater", "LessOrEqual", "GreaterOrEqual"] if b.opset >= 12 else ["Less", "Greater"])
+        compared = b.pick(
+            ["Less", "Greater", "LessOrEqual", "GreaterOrEqual"] if b.opset >= 12 else ["Less", "Greater"]
+        )
         second = b.op(compared, x, b.floats(b.random.standard_normal()), dtype=BOOL)
         condition = b.op(operator, condition, second)
     if b.chance(0.3):

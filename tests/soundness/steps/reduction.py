@@ -174,7 +174,9 @@ def running_mean(b: Builder, x: Tensor) -> Tensor:
         ones = b.op("ConstantOfShape", whole, shape=x.shape, dtype=FLOAT, value=one)
     else:
         ones = b.op("Expand", b.floats(1.0), whole, shape=x.shape)
-    return b.op("Div", b.op("CumSum", x, b.constant(axis), shape=x.shape), b.op("CumSum", ones, b.constant(axis), shape=x.shape))
+    return b.op(
+        "Div", b.op("CumSum", x, b.constant(axis), shape=x.shape), b.op("CumSum", ones, b.constant(axis), shape=x.shape)
+    )
 
 
 @step

@@ -191,8 +191,6 @@ def resized(b: Builder, x: Tensor) -> Tensor:
     if b.chance(0.6) or scale < 1:
         empty = b.constant(b.random.standard_normal(0), FLOAT) if b.opset < 13 else None
         return b.op("Resize", x, empty, b.floats([1.0, 1.0, scale]), shape=[*x.shape[:2], size], **attributes)
-    target = b.op(
-        "Concat", b.dim(x, 0), b.dim(x, 1), b.calc("Mul", b.dim(x, 2), int(scale)), shape=[3], axis=0
-    )
+    target = b.op("Concat", b.dim(x, 0), b.dim(x, 1), b.calc("Mul", b.dim(x, 2), int(scale)), shape=[3], axis=0)
     empties = [b.constant(b.random.standard_normal(0), FLOAT) for _ in range(2)] if b.opset < 13 else [None, None]
     return b.op("Resize", x, *empties, target, shape=[*x.shape[:2], size], **attributes)

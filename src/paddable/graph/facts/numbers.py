@@ -198,8 +198,12 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
         elif domain.less_equal(right, left):
             chosen, other = (a, b) if largest else (b, a)
         if chosen is not None and other is not None:
-            grows = isinstance(other.length, Length) and all(domain.monotone(other.length, s) for s in other.length.symbols)
-            if face is Face.MIXED and not (not largest and chosen.face is not Face.SIZE and other.face is Face.SIZE and grows):
+            grows = isinstance(other.length, Length) and all(
+                domain.monotone(other.length, s) for s in other.length.symbols
+            )
+            if face is Face.MIXED and not (
+                not largest and chosen.face is not Face.SIZE and other.face is Face.SIZE and grows
+            ):
                 return Number(chosen.length, chosen.divisor, Face.MIXED)
             return chosen
     except Undecided:

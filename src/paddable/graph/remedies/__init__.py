@@ -13,4 +13,15 @@ from paddable.graph.remedies.remedy import (
     UseSize,
 )
 
-__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Spread", "Take", "UseLength", "UseSize"]
+__all__ = [
+    "Fill",
+    "FromEnd",
+    "Remedy",
+    "Replace",
+    "Segment",
+    "SequenceLengths",
+    "Spread",
+    "Take",
+    "UseLength",
+    "UseSize",
+]

@@ -34,9 +34,7 @@ class Emitter:
         rows: the batch size, None when symbolic.
     """
 
-    def __init__(
-        self, model: ir.Model, scope: Scope, container: Mapping[str, int] | None, rows: int | None
-    ) -> None:
+    def __init__(self, model: ir.Model, scope: Scope, container: Mapping[str, int] | None, rows: int | None) -> None:
         self.model, self.graph, self.scope = model, model.graph, scope
         self.container, self.rows = container, rows
         self.version = model.graph.opset_imports.get("", 17)
@@ -50,10 +48,19 @@ class Emitter:
 
     # -- nodes -------------------------------------------------------------------------------------------------
 
-    def op(self, op_type: str, *inputs: ir.Value | None, name: str = "", dtype: ir.DataType | None = None, **attributes: object) -> ir.Value:
+    def op(
+        self,
+        op_type: str,
+        *inputs: ir.Value | None,
+        name: str = "",
+        dtype: ir.DataType | None = None,
+        **attributes: object,
+    ) -> ir.Value:
         """One node; its single output."""
         stem = self.names.fresh(f"paddable/{name or op_type}")
-        node = ir.node(op_type, list(inputs), attributes={k: v for k, v in attributes.items() if v is not None}, name=stem)
+        node = ir.node(
+            op_type, list(inputs), attributes={k: v for k, v in attributes.items() if v is not None}, name=stem
+        )
         output = node.outputs[0]
         output.name = stem if name else stem
         if dtype is not None:
@@ -213,8 +220,10 @@ class Emitter:
             known = self.known(size)
             if known is not None:
                 return self.constant(np.arange(known))
-            limit = self.op("Squeeze", self.size(size), self.constant([0])) if self.version >= 13 else self.op(
-                "Squeeze", self.size(size), axes=[0]
+            limit = (
+                self.op("Squeeze", self.size(size), self.constant([0]))
+                if self.version >= 13
+                else self.op("Squeeze", self.size(size), axes=[0])
             )
             return self.op("Range", self.constant(np.array(0)), limit, self.constant(np.array(1)), dtype=INT64)
 
@@ -291,9 +300,7 @@ class Emitter:
             joined: list[ir.Value | int] = []
             for axis in range(len(axes)):
                 own_positions = [p for p in range(len(flat)) if flat[p][0] == axis]
-                if axis in merged:
-                    joined.append(self.size(axis_size(axes[axis])))
-                elif any(p in wanted for p in own_positions):
+                if axis in merged or any(p in wanted for p in own_positions):
                     joined.append(self.size(axis_size(axes[axis])))
                 else:
                     joined.append(1)
@@ -315,7 +322,9 @@ class Emitter:
         quotient = self.op("Div", self.cast(value, wide), self.constant([found.divisor], wide))
         return quotient if wide == dtype else self.cast(quotient, dtype)
 
-    def contents(self, content: Elements | Affine, axes: Axes, dtype: ir.DataType, *, as_size: bool = False) -> ir.Value:
+    def contents(
+        self, content: Elements | Affine, axes: Axes, dtype: ir.DataType, *, as_size: bool = False
+    ) -> ir.Value:
         """Known contents as a tensor of the given axes, numbers taken at run time or, ``as_size``, at the container."""
         if isinstance(content, Elements) and content.array.size == 1 and any(axes):
             content = Affine(content.array.flat[0])  # one number a row

@@ -138,7 +138,9 @@ def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argum
 
 
 def _again(emitter: Emitter, node: ir.Node, x: ir.Value, attributes: Mapping[str, ir.Attr]) -> ir.Value:
-    copy = ir.Node("", node.op_type, [x], list(attributes.values()), name=emitter.names.fresh(f"paddable/{node.op_type}"))
+    copy = ir.Node(
+        "", node.op_type, [x], list(attributes.values()), name=emitter.names.fresh(f"paddable/{node.op_type}")
+    )
     copy.outputs[0].name = copy.name
     emitter.nodes.append(copy)
     return copy.outputs[0]

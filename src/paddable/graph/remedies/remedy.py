@@ -10,7 +10,18 @@ from paddable.graph.facts.axes import Axes, Axis
 from paddable.graph.facts.value import Affine, Elements
 from paddable.lengths import Length
 
-__all__ = ["Fill", "FromEnd", "Remedy", "Replace", "Segment", "SequenceLengths", "Spread", "Take", "UseLength", "UseSize"]
+__all__ = [
+    "Fill",
+    "FromEnd",
+    "Remedy",
+    "Replace",
+    "Segment",
+    "SequenceLengths",
+    "Spread",
+    "Take",
+    "UseLength",
+    "UseSize",
+]
 
 
 @dataclass(frozen=True, eq=False)

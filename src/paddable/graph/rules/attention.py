@@ -34,7 +34,7 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
 
     def low_enough(i: int) -> bool:
         fact = value.pads[i].weak if len(ragged) == 1 else value.pads[i].strong
-        return fact.value is not None and (fact.value == -math.inf or fact.value <= floor and not value.masked)
+        return fact.value is not None and (fact.value == -math.inf or (fact.value <= floor and not value.masked))
 
     missing = [i for i in ragged if not low_enough(i)]
     filled = operation.fill(0, missing, fill, "PAD103", "the padding takes part of the attention") if missing else value

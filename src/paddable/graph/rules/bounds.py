@@ -26,7 +26,10 @@ def _product(a: Interval, b: Interval) -> Interval:
 def _inverse(b: Interval) -> Interval:
     low, high = b
     if low > 0 or high < 0:
-        return (1 / high if high != math.inf else 0.0) if high else -math.inf, 1 / low if low not in (0, -math.inf) else 0.0
+        return (1 / high if high != math.inf else 0.0) if high else -math.inf, 1 / low if low not in (
+            0,
+            -math.inf,
+        ) else 0.0
     return -math.inf, math.inf
 
 
@@ -82,7 +85,9 @@ def bounds(op_type: str, operands: Sequence[Value], attribute: Callable[[str], o
             return 0.0, max(spans[0][0] ** 2, spans[0][1] ** 2)
         return _product(spans[0], spans[1])
     if op_type == "Div":
-        return _product(spans[0], _inverse(spans[1])) if operands[0].dtype.is_floating_point() else (-math.inf, math.inf)
+        return (
+            _product(spans[0], _inverse(spans[1])) if operands[0].dtype.is_floating_point() else (-math.inf, math.inf)
+        )
     if op_type == "Pow" and spans[1][0] == spans[1][1] and spans[1][0] > 0:
         power = spans[1][0]
         if power % 2 == 0:

@@ -133,8 +133,10 @@ def _reconcile(operation: Operation, terms: Sequence[Term], letter: str) -> Axis
         size = operation.length_of(other)
         if operation.scope.same(first, size):
             continue
-        if first.is_constant or size.is_constant or not operation.scope.need_equal(
-            first, size, f"{first} must equal {size}"
+        if (
+            first.is_constant
+            or size.is_constant
+            or not operation.scope.need_equal(first, size, f"{first} must equal {size}")
         ):
             operation.refuse(f"sizes {first} and {size} do not agree", "a constant frozen by tracing?")
     return found[0]
@@ -159,14 +161,22 @@ def _clear(operation: Operation, terms: Sequence[Term], letter: str, k: int) -> 
         return
     zero = [fact.is_zero for fact in facts]
     if not any(zero):
-        term, i = min(sides, key=lambda side: (operation.peek(side[0].index).pads[side[1]].weak.finite,
-                                               len(operation.peek(side[0].index).ragged), side[0].index))
+        term, i = min(
+            sides,
+            key=lambda side: (
+                operation.peek(side[0].index).pads[side[1]].weak.finite,
+                len(operation.peek(side[0].index).ragged),
+                side[0].index,
+            ),
+        )
         operation.fill(term.index, (i,), 0.0, "PAD108", _LEAK)
         facts = [operation.peek(t.index).pads[j].weak for t, j in sides]
         zero = [fact.is_zero for fact in facts]
     for (term, i), fact, is_zero in zip(sides, facts, zero, strict=True):
         if not is_zero and not fact.finite:
-            operation.fill(term.index, (i,), 0.0, "PAD108", "zero times a value that may be NaN or infinite is not zero")
+            operation.fill(
+                term.index, (i,), 0.0, "PAD108", "zero times a value that may be NaN or infinite is not zero"
+            )
 
 
 @rule("MatMul", "MatMulInteger")
@@ -185,8 +195,9 @@ def matmul(operation: Operation) -> Sequence[Value | None]:
     result = (*result, *(("m",) if a.rank > 1 else ()), *(("n",) if b.rank > 1 else ()))
     value = contract(operation, [Term(0, left), Term(1, right)], result)
     if operation.type == "MatMulInteger":
-        import onnx_ir as ir
         from dataclasses import replace
+
+        import onnx_ir as ir
 
         value = replace(value, dtype=ir.DataType.INT32)
     return [value]

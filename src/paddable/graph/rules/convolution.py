@@ -21,7 +21,7 @@ from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.reduction import identity, lowest
 from paddable.graph.rules.registry import rule
-from paddable.lengths import Length, constant, minimum
+from paddable.lengths import Length, minimum
 
 __all__ = ["Window", "windows"]
 
@@ -347,4 +347,3 @@ def short_time_transform(operation: Operation) -> Sequence[Value | None]:
     axes = (value.axes[0], output_axis(operation, length, frames), operation.axis(bins), operation.axis(2))
     finite = value.everywhere.finite
     return [Value(value.dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), finite=value.finite)]
-

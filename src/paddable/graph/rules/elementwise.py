@@ -77,7 +77,7 @@ def _combine(operation: Operation, operands: Sequence[Value], kinds: Sequence[Ki
         return ZERO
     if op_type == "Div" and kinds[0].is_zero and kinds[1].finite and keeps_finite("Div", operands):
         return ZERO
-    if op_type in ("Add", "Sub") and all(not k.finite and k.value is not None or k.finite for k in kinds):
+    if op_type in ("Add", "Sub") and all((not k.finite and k.value is not None) or k.finite for k in kinds):
         infinite = [k for k in kinds if not k.finite]
         if len(infinite) == 1:
             sign = -1 if op_type == "Sub" and infinite[0] is kinds[1] else 1
@@ -236,7 +236,7 @@ def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> boo
         return False
     if valid.value is not None:
         return valid.value <= -1e30
-    return any(v.masked or v.valid.value is not None and abs(v.valid.value) >= 1e30 for v in operands)
+    return any(v.masked or (v.valid.value is not None and abs(v.valid.value) >= 1e30) for v in operands)
 
 
 def _clip_bounds(operation: Operation, operands: Sequence[Value]) -> tuple[float, float]:
@@ -295,7 +295,10 @@ def _carried_pending(operation: Operation, indices: Sequence[int]) -> Pending | 
         return None
     value = operation.peek(found[0])
     others = [operation.peek(i) for i in indices if i != found[0]]
-    if any(other.rows_in_front or other.ragged or other.content is not None and other.content.face is not Face.CONSTANT for other in others):
+    if any(
+        other.rows_in_front or other.ragged or (other.content is not None and other.content.face is not Face.CONSTANT)
+        for other in others
+    ):
         return None
     if any(other.rank > value.rank for other in others):
         return None

@@ -219,4 +219,3 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
     finite = all(value.kind(r).finite for r in _all(value))
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
     return [replace(value, axes=axes, pads=pads, content=None, pending=None)]
-

@@ -17,8 +17,8 @@ from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
-from paddable.graph.rules.relative import relative_view
 from paddable.graph.rules.regroup import Origin, regroup
+from paddable.graph.rules.relative import relative_view
 from paddable.graph.scope import BATCH, Scope
 from paddable.lengths import Length, constant
 

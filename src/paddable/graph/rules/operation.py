@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
@@ -132,14 +131,18 @@ class Operation:
             if moved is not None:
                 self.operands[index] = moved
                 return moved
-        if isinstance(content, Elements) and any(x is None or isinstance(x.length, Product) for x in content.array.flat):
+        if isinstance(content, Elements) and any(
+            x is None or isinstance(x.length, Product) for x in content.array.flat
+        ):
             self.refuse("a value computed from shapes is used as data and is not known symbolically")
         axes = value.axes
         if not self.scope.single_row:
             if row_axis is None or (len(axes) >= row_axis and axes[len(axes) - row_axis] != ()):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
             if isinstance(content, Elements) and content.array.size > 1:
-                self.refuse("a vector of lengths used as data, and each row has lengths of its own", "export with batch 1")
+                self.refuse(
+                    "a vector of lengths used as data, and each row has lengths of its own", "export with batch 1"
+                )
             missing = max(0, row_axis - len(axes))
             axes = ((),) * missing + axes
             place = len(axes) - row_axis
@@ -149,7 +152,9 @@ class Operation:
                 moved = tuple((i + (i >= inserted), c) for i, c in content.coefficients)
                 content = Affine(content.base, moved)
         self.ask(
-            UseLength("PAD106", "a length computed from the container's size is used as data", index, content, axes, row_axis)
+            UseLength(
+                "PAD106", "a length computed from the container's size is used as data", index, content, axes, row_axis
+            )
         )
         low, high = self.bounds(content, axes)
         pads = tuple(Pad.of(FINITE) for axis in axes for _ in axis)
@@ -195,7 +200,12 @@ class Operation:
                     self.refuse("the valid part of a merged axis is not a prefix")
                 segments = (Segment(length_constant(0), -atom.shift, atom.shift),)
                 value = self.take(
-                    index, axis, atom.size, segments, "PAD105", "the valid part is counted from the end of the container"
+                    index,
+                    axis,
+                    atom.size,
+                    segments,
+                    "PAD105",
+                    "the valid part is counted from the end of the container",
                 )
         return value
 
@@ -218,7 +228,9 @@ class Operation:
                 self.refuse("a size is a product of run-time lengths")
             self.ask(UseSize("", "a shape is computed from the length input", index, content))
             content = Elements(
-                np.array([number(x.length, Face.SIZE) if x.divisor == 1 else x for x in content.array.flat], dtype=object)
+                np.array(
+                    [number(x.length, Face.SIZE) if x.divisor == 1 else x for x in content.array.flat], dtype=object
+                )
             )
         return list(content.array.flat)
 
@@ -269,7 +281,7 @@ class Operation:
         axes = remedy.axes if isinstance(remedy, Fill | Take) else None
         if axes is not None and not self.scope.single_row:
             alone = any(len(axis) == 1 and axis[0].batch for axis in axes)
-            if not (alone or isinstance(remedy, Fill) and any(atom.batch for axis in axes for atom in axis)):
+            if not (alone or (isinstance(remedy, Fill) and any(atom.batch for axis in axes for atom in axis))):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute it per row")
         self.remedies.append(remedy)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from paddable.graph.facts.axes import Atom
 from paddable.graph.facts.kinds import constant as constant_kind
 from paddable.graph.facts.numbers import Number
-from paddable.graph.facts.value import Elements, Pad, Value
+from paddable.graph.facts.value import Pad, Value
 from paddable.graph.remedies import Segment
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
@@ -69,9 +69,7 @@ def _fill_value(operation: Operation) -> float:
     return float(array.reshape(-1)[0])
 
 
-def _pad_axis(
-    operation: Operation, value: Value, axis: int, before: Length, after: Length, mode: str
-) -> Value:
+def _pad_axis(operation: Operation, value: Value, axis: int, before: Length, after: Length, mode: str) -> Value:
     scope = operation.scope
     whole = value.axes[axis]
     if any(a.batch for a in whole):
@@ -91,7 +89,7 @@ def _pad_axis(
         operation.need(after, f"a pad of {after} must not be negative")
         if not all(scope.domain.monotone(total, name) for name in total.symbols):
             operation.refuse(f"the padded size {total} does not grow with the length")
-    if fixed_before < 0 or fixed_after is not None and fixed_after < 0:
+    if fixed_before < 0 or (fixed_after is not None and fixed_after < 0):
         return _crop(operation, value, axis, fixed_before, fixed_after, total, mode)
     if mode == "constant":
         return _constant(operation, value, axis, fixed_after, total)
@@ -117,7 +115,9 @@ def _pad_axis(
         segments.append(Segment(end, size - 1, constant(0), 0))
     what = "mirrored" if mode == "reflect" else "repeated"
     operation.operands[0] = value
-    return operation.take(0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True)
+    return operation.take(
+        0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True
+    )
 
 
 def _constant(operation: Operation, value: Value, axis: int, fixed_after: int | None, total: Length) -> Value:
@@ -131,7 +131,9 @@ def _constant(operation: Operation, value: Value, axis: int, fixed_after: int | 
     else:
         operation.operands[0] = value
         if ragged:
-            value = operation.fill(0, ragged, fill, "PAD102", "the padding stands before the constant appended to the valid part")
+            value = operation.fill(
+                0, ragged, fill, "PAD102", "the padding stands before the constant appended to the valid part"
+            )
         kind = Pad.of(constant_kind(fill))
     result = replaced_axis(value, axis, operation.axis(total), kind)
     return replace(
@@ -157,4 +159,3 @@ def _crop(
     if atom is not None and not atom.prefix:
         operation.refuse("a crop of a shifted axis")
     return replaced_axis(value, axis, operation.axis(total), kind)
-

@@ -37,12 +37,18 @@ def recurrent(operation: Operation) -> Sequence[Value | None]:
     given = operation.present(4)
     if given and ragged:
         lengths = operation.peek(4).scalar
-        if lengths is None or lengths.integer is None or not operation.scope.same(
-            lengths.integer, operation.length_of(time)
+        if (
+            lengths is None
+            or lengths.integer is None
+            or not operation.scope.same(lengths.integer, operation.length_of(time))
         ):
             operation.refuse(f"{operation.type} with sequence lengths that are not the valid length")
     if ragged and not given and (direction != "forward" or finals):
-        leak = "the reverse direction starts in the padding" if direction != "forward" else "the final state has read the padding"
+        leak = (
+            "the reverse direction starts in the padding"
+            if direction != "forward"
+            else "the final state has read the padding"
+        )
         operation.ask(SequenceLengths("PAD104", leak, 4, operation.length_of(time), value.axes[1]))
     axes = (time, operation.axis(directions), value.axes[1], operation.axis(hidden))
     span = set(value.span(0))

@@ -129,9 +129,7 @@ def _bounds(op_type: str, value: Value) -> tuple[float, float]:
     return -math.inf, math.inf
 
 
-def _result(
-    operation: Operation, value: Value, atoms: set[int], axes: Axes, low: float, high: float
-) -> Value:
+def _result(operation: Operation, value: Value, atoms: set[int], axes: Axes, low: float, high: float) -> Value:
     import itertools
 
     kept = [i for i in range(len(value.atoms)) if i not in atoms]

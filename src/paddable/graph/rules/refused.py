@@ -32,5 +32,7 @@ ADVICE = {
 @rule(*ADVICE)
 def refused(operation: Operation) -> Sequence[Value | None]:
     random = operation.type.startswith("Random") or operation.type in ("Multinomial", "Bernoulli")
-    reason = "draws random numbers, so no two runs agree" if random else "has results whose size or order depends on data"
+    reason = (
+        "draws random numbers, so no two runs agree" if random else "has results whose size or order depends on data"
+    )
     operation.refuse(f"{operation.type} {reason}", ADVICE[operation.type])

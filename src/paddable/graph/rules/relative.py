@@ -64,14 +64,20 @@ def relative_view(operation: Operation, value: Value, sizes: Sequence[Length | P
         "dropped": ("shifted", (rows, rows * 2 - 1)),
     }.get(relative.stage)
     leading = [axis_size(a) for a in value.axes[:-2]]
-    if wanted is None or len(sizes) != value.rank or not all(
-        scope.same(a, b) or a == symbol(BATCH) and b == constant(scope.rows or 0)
-        for a, b in zip([*leading, *wanted[1]], sizes, strict=True)
+    if (
+        wanted is None
+        or len(sizes) != value.rank
+        or not all(
+            scope.same(a, b) or (a == symbol(BATCH) and b == constant(scope.rows or 0))
+            for a, b in zip([*leading, *wanted[1]], sizes, strict=True)
+        )
     ):
         operation.refuse("a relative shift is interrupted by another view")
     stage, (height, width) = wanted
     axes = (*value.axes[:-2], operation.axis(height), operation.axis(width))
-    return replace(value, axes=axes, pads=tuple(Pad() for a in axes for _ in a), relative=replace(relative, stage=stage))
+    return replace(
+        value, axes=axes, pads=tuple(Pad() for a in axes for _ in a), relative=replace(relative, stage=stage)
+    )
 
 
 def relative_shift(
@@ -89,7 +95,7 @@ def relative_shift(
         first, last = start.integer, end.integer
         if first is None or last is None or isinstance(size, Product):
             operation.refuse("a relative shift is interrupted by another slice")
-        whole = last.is_constant and last.constant >= (1 << 31) - 1 or scope.same(last, size)
+        whole = (last.is_constant and last.constant >= (1 << 31) - 1) or scope.same(last, size)
         if first == constant(0) and whole:
             continue
         cuts[axis] = (first, None if whole else last)

@@ -63,7 +63,9 @@ def _scales(operation: Operation, value: Value) -> list[Fraction]:
             continue
         times = operation.scope.ratio(wanted, size)
         if times is None:
-            operation.refuse(f"Resize from {size} to {wanted}: the scale depends on the length", "give a constant scale")
+            operation.refuse(
+                f"Resize from {size} to {wanted}: the scale depends on the length", "give a constant scale"
+            )
         result[axis] = Fraction(times)
     return result
 
@@ -82,10 +84,18 @@ def _resize_axis(
         operation.refuse(f"Resize mode {mode} over time", "use nearest or linear")
     if transform == "pytorch_half_pixel":
         operation.need(total - 2, "pytorch_half_pixel treats a result of one step apart")
-    inside = mode == "nearest" and scale.denominator == 1 and (
-        transform == "asymmetric" and rounding == "floor"
-        or transform != "asymmetric" and rounding in ("round_prefer_floor", "round_prefer_ceil", "floor") and scale % 2 == 0
-        or transform != "asymmetric" and rounding in ("round_prefer_floor", "round_prefer_ceil")
+    inside = (
+        mode == "nearest"
+        and scale.denominator == 1
+        and (
+            (transform == "asymmetric"
+            and rounding == "floor")
+            or (transform != "asymmetric"
+            and rounding in ("round_prefer_floor", "round_prefer_ceil", "floor")
+            and scale % 2 == 0)
+            or (transform != "asymmetric"
+            and rounding in ("round_prefer_floor", "round_prefer_ceil"))
+        )
     )
     if not inside:
         # native repeats the last step where it would read past the end

@@ -49,9 +49,7 @@ def slice_(operation: Operation) -> Sequence[Value | None]:
     return [value]
 
 
-def _arguments(
-    operation: Operation, value: Value
-) -> tuple[list[Number], list[Number], list[int], list[int]]:
+def _arguments(operation: Operation, value: Value) -> tuple[list[Number], list[Number], list[int], list[int]]:
     if operation.version < 10:
         starts = [Number(constant(x)) for x in operation.attribute("starts")]
         ends = [Number(constant(x)) for x in operation.attribute("ends")]
@@ -157,7 +155,11 @@ def _slice_axis(
     if not atom.prefix:
         value = operation._align(0, value)
     segments = (Segment(constant(0), first, constant(0), step),)
-    leak = "a slice counted from the end reads the container's end" if step > 0 else "a reversed axis starts in the padding"
+    leak = (
+        "a slice counted from the end reads the container's end"
+        if step > 0
+        else "a reversed axis starts in the padding"
+    )
     taken = operation.take(0, axis, count, segments, "PAD105", leak, instead=True)
     return taken
 
@@ -229,9 +231,7 @@ def _sliced_affine(value: Value, axis: int, first: Length, step: int, new: tuple
     return Affine(base, tuple(coefficients))
 
 
-def _window(
-    operation: Operation, value: Value, axis: int, atom: Atom, first: Length, count: Length
-) -> Value | None:
+def _window(operation: Operation, value: Value, axis: int, atom: Atom, first: Length, count: Length) -> Value | None:
     """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) - first(C)."""
     scope = operation.scope
     shift = window_shift(scope, -first, count)
@@ -321,7 +321,9 @@ def concat(operation: Operation) -> Sequence[Value | None]:
         # zeros appended to a ragged part: with its own padding zero, the zeros may start anywhere
         k = ragged[0]
         span = values[k].span(axis)
-        filled = operation.fill(k, span, 0.0, "PAD102", "the padding stands before the zeros appended to the valid part")
+        filled = operation.fill(
+            k, span, 0.0, "PAD102", "the padding stands before the zeros appended to the valid part"
+        )
         values[k] = filled
         result = _joined(operation, values, axis, total)
         pad = Pad.of(ZERO)

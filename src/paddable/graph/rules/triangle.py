@@ -53,5 +53,3 @@ def triangle(operation: Operation) -> Sequence[Value | None]:
     low, high = min(0.0, value.low), max(0.0, value.high)
 
     return [replace(value, pads=pads, low=low, high=high, content=None, pending=None)]
-
-
