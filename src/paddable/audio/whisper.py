@@ -57,7 +57,8 @@ def log_mel(audio: NDArray[np.floating], mels: int = 128) -> NDArray[np.float32]
     bank, taper = mel_bank(mels), window()
     blocks = [_power(framed[start : start + _BLOCK] * taper) @ bank for start in range(0, len(framed), _BLOCK)]
     decades = np.log10(np.maximum(np.concatenate(blocks), LOG_FLOOR))
-    return ((np.maximum(decades, decades.max() - RANGE) + 4.0) / 4.0).T.astype(np.float32)
+    features: NDArray[np.float32] = ((np.maximum(decades, decades.max() - RANGE) + 4.0) / 4.0).T.astype(np.float32)
+    return features
 
 
 def _power(frames_: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -37,7 +37,8 @@ class WhisperFrontEnd(nn.Module):
     def forward(self, audio_BS: Tensor) -> Tensor:
         """Waveform float32 [1, S] in [-1, 1], S >= 1, to features float32 [1, M, T] with T = max(S, 8000) // 160."""
         samples = audio_BS.shape[1]
-        audio_BS = functional.pad(audio_BS, (0, torch.sym_max(whisper.SHORTEST - samples, 0)))
+        missing = torch.sym_max(whisper.SHORTEST - samples, 0)  # type: ignore[no-untyped-call]
+        audio_BS = functional.pad(audio_BS, (0, missing))
         # 200 on the right would give one frame more, which the original computes and drops.
         around = (whisper.FFT // 2, whisper.FFT // 2 - whisper.HOP)
         waves_B2KT = functional.conv1d(

@@ -54,7 +54,8 @@ class ChunkTokens(nn.Module):
         padded = functional.pad(mel_BMT, (0, chunks * CHUNK - frames))
         x = padded.reshape(mels, chunks, CHUNK).permute(1, 0, 2).unsqueeze(1)
 
-        width = torch.sym_min(frames, CHUNK)  # of the first chunk; less than CHUNK only in a clip that has no other
+        # Of the first chunk; less than CHUNK only in a clip that has no other.
+        width = torch.sym_min(frames, CHUNK)  # type: ignore[no-untyped-call]
         for conv in (self.conv2d1, self.conv2d2):
             x, width = functional.gelu(conv(x)), (width + 1) // 2
             if self.short_clips == "own":
@@ -62,7 +63,8 @@ class ChunkTokens(nn.Module):
         x = functional.gelu(self.conv2d3(x))
 
         token_CLD = self.conv_out(x.permute(0, 3, 1, 2).flatten(2)) + self.positions
-        return token_CLD.reshape(1, chunks * TOKENS, -1)[:, : token_count(frames)]
+        token_BLD: Tensor = token_CLD.reshape(1, chunks * TOKENS, -1)[:, : token_count(frames)]
+        return token_BLD
 
 
 class TokenTransformer(nn.Module):
