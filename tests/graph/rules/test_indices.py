@@ -89,3 +89,19 @@ def test_an_integer_made_of_nan_is_no_index() -> None:
         }""",
         "x:1=T",
     )  # fmt: skip
+
+
+def test_a_constant_vector_compared_with_a_length_reads_the_length() -> None:
+    """An undecided element counted as a constant, so that the container's size stayed in the comparison."""
+    assert_exact(
+        """g (float[1, T] x) => (float[1, T] y, float[8] z)
+           <int64[1] axis = {1}, int64 eight = {8}, int64[8] places = {0, 1, 2, 3, 4, 5, 6, 7}, float one = {1}, float nil = {0}> {
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           w = Min (n, eight)
+           keep = Less (places, w)
+           z = Where (keep, one, nil)
+           y = Identity (x)
+        }""",
+        "x:1=T",
+    )  # fmt: skip

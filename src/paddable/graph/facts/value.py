@@ -39,7 +39,10 @@ class Pad:
 
 @dataclass(frozen=True, eq=False)
 class Elements:
-    """Known contents, element by element: an object array of Number, or None where unknown."""
+    """Known contents, element by element: an object array of Number, or None where unknown.
+
+    An unknown element is a constant (the square root of 2): what varies with the length is known, or the whole is not.
+    """
 
     array: np.ndarray
 

@@ -231,6 +231,8 @@ def _elements(function: Scalar, joined: Broadcast) -> Elements | None:
     for index in np.ndindex(result.shape):
         parts = [grid[index] for grid in grids]
         result[index] = None if any(part is None for part in parts) else function(parts)
+        if result[index] is None and any(part is not None and part.face is not Face.CONSTANT for part in parts):
+            return None  # an element that varies and is not known: the operands are data, read at the run-time length
     return Elements(result)
 
 
