@@ -160,7 +160,7 @@ def _start(b: Builder) -> _Start:
 
 def _input(b: Builder, name: str, batch: Length, time: Length, batched: bool) -> tuple[Tensor, Tensor, int]:
     """An input, the stream [B, T, C] or [B, C, T] made of it, and its ragged axis."""
-    width = b.pick([2, 3, 4, 4])
+    width = b.pick([3, 4, 4, 6])  # two channels, normalised, are plus and minus one
     if not batched:
         x = Tensor(name, FLOAT, (time, constant(width)))
         return x, b.unsqueeze(x, 0), 0

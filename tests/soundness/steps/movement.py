@@ -68,8 +68,8 @@ def pixel_shuffle(b: Builder, x: Tensor) -> Tensor:
     """[B, T, 2C] -> [B, 2T, C]."""
     x = b.time_middle(x)
     width, time = x.size(2), x.shape[1]
-    if width % 2 or width < 4:
-        return x
+    x = b.linear(x, 2 * width)
+    width = 2 * width
     size: int | Tensor = -1 if b.chance() else b.calc("Mul", b.dim(x, 1), 2)
     return b.reshape(x, [b.rows(x), size, width // 2], [x.shape[0], time * 2, width // 2])
 
