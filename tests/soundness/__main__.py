@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
+from pathlib import Path
+
+import onnx
 
 from .campaign import campaign, shrink
 from .judge import judge
@@ -16,6 +20,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first graph")
     parser.add_argument("--seed", type=int, default=0, help="another seed gives other graphs")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--report", type=Path, help="write the counts here, as JSON")
     parser.add_argument("--only", type=int, help="judge one graph, shrink it and print it")
     parser.add_argument("--save", help="with --only: write the shrunk model here")
     arguments = parser.parse_args()
@@ -23,13 +28,13 @@ def main() -> int:
         numbers = range(arguments.first, arguments.first + arguments.graphs)
         summary = campaign(numbers, arguments.seed, arguments.workers)
         print(summary.text())
+        if arguments.report:
+            arguments.report.write_text(json.dumps(summary.to_json(), indent=1))
         return 1 if summary.bad else 0
     recipe = shrink(random_recipe(arguments.only, arguments.seed))
     case = build(recipe)
     print(recipe)
     print(case.lengths, case.length_inputs, case.mask_inputs, "rows", case.rows, "native rows", case.native_rows)
-    import onnx
-
     print(onnx.printer.to_text(case.model))
     verdict = judge(recipe)
     print(verdict)

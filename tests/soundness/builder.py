@@ -1,4 +1,4 @@
-"""Writes random ONNX graphs: a thin layer over onnx.helper that follows sizes and hides how an operator's form varies by opset."""
+"""Writes ONNX graphs: a thin layer over onnx.helper that follows sizes and hides how operators differ by opset."""
 
 from __future__ import annotations
 

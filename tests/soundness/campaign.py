@@ -16,7 +16,21 @@ from .recipe import Recipe, random_recipe
 __all__ = ["Summary", "campaign", "shrink"]
 
 
-REQUIRED = ["Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh", "AveragePool", "BatchNormalization", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Concat", "ConstantOfShape", "Conv", "ConvTranspose", "Cos", "Cosh", "CumSum", "DequantizeLinear", "Div", "DynamicQuantizeLinear", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand", "Flatten", "Floor", "GRU", "Gather", "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Greater", "GreaterOrEqual", "GroupNormalization", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN", "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization", "LpPool", "MatMul", "MatMulInteger", "Max", "MaxPool", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pad", "Pow", "QuantizeLinear", "RMSNormalization", "RNN", "Range", "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Resize", "Round", "STFT", "Selu", "Shape", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Slice", "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub", "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor"]
+REQUIRED = [
+    "Abs", "Acos", "Acosh", "Add", "And", "ArgMax", "ArgMin", "Asin", "Asinh", "Atan", "Atanh", "AveragePool",
+    "BatchNormalization", "BitShift", "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu",
+    "Clip", "Concat", "ConstantOfShape", "Conv", "ConvTranspose", "Cos", "Cosh", "CumSum", "DequantizeLinear",
+    "Div", "DynamicQuantizeLinear", "Einsum", "Elu", "Equal", "Erf", "Exp", "Expand", "Flatten", "Floor", "GRU",
+    "Gather", "GatherElements", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "GlobalMaxPool", "Greater",
+    "GreaterOrEqual", "GroupNormalization", "HardSigmoid", "HardSwish", "InstanceNormalization", "IsInf", "IsNaN",
+    "LSTM", "LayerNormalization", "LeakyRelu", "Less", "LessOrEqual", "Log", "LogSoftmax", "LpNormalization",
+    "LpPool", "MatMul", "MatMulInteger", "Max", "MaxPool", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or",
+    "PRelu", "Pad", "Pow", "QuantizeLinear", "RMSNormalization", "RNN", "Range", "Reciprocal", "ReduceL1",
+    "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+    "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Resize", "Round", "STFT", "Selu", "Shape", "Shrink",
+    "Sigmoid", "Sign", "Sin", "Sinh", "Slice", "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub",
+    "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor",
+]  # fmt: skip
 """Operators of the rules' table and of the models that it was written for."""
 
 
@@ -63,6 +77,21 @@ class Summary:
     def rare(self, share: float = 0.01) -> dict[str, float]:
         """Operators that must be met on a ragged axis, and are met in fewer graphs than ``share``."""
         return {name: self.share(name) for name in REQUIRED if self.share(name) < share}
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts that tests and reports read; shares are of one, not of a hundred."""
+        return {
+            "graphs": self.total,
+            "outcomes": dict(self.outcomes),
+            "refused": self.refused,
+            "ill-conditioned": self.outcomes["ill-conditioned"] / max(1, self.total),
+            "leaking": self.leaking,
+            "worst": self.worst,
+            "reasons": dict(self.reasons.most_common()),
+            "rare": self.rare(),
+            "shares": {name: self.share(name) for name, _ in self.operators.most_common()},
+            "bad": [[number, verdict.outcome, verdict.reason] for number, verdict in self.bad],
+        }
 
     def text(self) -> str:
         lines = [f"graphs {self.total}: " + ", ".join(f"{k} {v}" for k, v in self.outcomes.most_common())]

@@ -1,4 +1,4 @@
-"""Judges a small graph, written as text, against native: the checks of tests/soundness on a graph that means something."""
+"""Judges a small graph, written as text, against native, by the checks of tests/soundness."""
 
 from __future__ import annotations
 

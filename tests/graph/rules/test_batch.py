@@ -49,7 +49,8 @@ def test_a_length_that_divides_data_is_taken_row_by_row(kept: bool) -> None:
 def test_positions_from_the_end_keep_their_atoms_when_the_batch_is_inserted() -> None:
     """The coefficient of the time index was applied to the batch index."""
     assert_exact(
-        """g (float[batch, T, 3] x) => (float[batch, T, 3] y) <int64 axis = {1}, int64 zero = {0}, int64 one = {1}, int64[1] front = {0}> {
+        """g (float[batch, T, 3] x) => (float[batch, T, 3] y)
+           <int64 axis = {1}, int64 zero = {0}, int64 one = {1}, int64[1] front = {0}> {
            s = Shape (x)
            n = Gather <axis = 0> (s, axis)
            i = Range (zero, n, one)
@@ -71,7 +72,8 @@ def test_positions_from_the_end_keep_their_atoms_when_the_batch_is_inserted() ->
 def test_a_fraction_of_the_utterance_differs_by_row(rows: int | None) -> None:
     batch = rows or "batch"
     assert_exact(
-        f"""g (float[{batch}, T, 2] x) => (float[{batch}, T, 2] y) <int64 axis = {{1}}, int64 zero = {{0}}, int64 one = {{1}}, int64[1] back = {{1}}> {{
+        f"""g (float[{batch}, T, 2] x) => (float[{batch}, T, 2] y)
+           <int64 axis = {{1}}, int64 zero = {{0}}, int64 one = {{1}}, int64[1] back = {{1}}> {{
            s = Shape (x)
            n = Gather <axis = 0> (s, axis)
            i = Range (zero, n, one)
@@ -113,7 +115,8 @@ def test_a_token_expanded_to_a_fixed_batch_stands_before_the_stream() -> None:
 
 def test_a_table_is_read_by_clipped_distances_without_a_batch_axis() -> None:
     assert_exact(
-        """g (float[batch, T, 2] x) => (float[batch, T, T] y) <int64 axis = {1}, int64 zero = {0}, int64 one = {1}, int64[1] front = {0}, int64[1] back = {1},
+        """g (float[batch, T, 2] x) => (float[batch, T, T] y)
+           <int64 axis = {1}, int64 zero = {0}, int64 one = {1}, int64[1] front = {0}, int64[1] back = {1},
            int64 low = {-2}, int64 high = {2}, float[5] table = {0.1, 0.2, 0.3, 0.4, 0.5}> {
            s = Shape (x)
            n = Gather <axis = 0> (s, axis)

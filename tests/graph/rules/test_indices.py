@@ -34,7 +34,8 @@ def test_a_constant_negative_index_counts_from_the_valid_end() -> None:
 
 def test_gather_nd_reads_a_merged_axis_and_wraps() -> None:
     assert_exact(
-        f"""g (float[1, T, 4] x) => (float[1, N, 2] y) <{NUMBERS}, int64[2] flat = {{-1, 2}}, int64[1] front = {{0}}, int64[1] back = {{1}}> {{{ARANGE}
+        f"""g (float[1, T, 4] x) => (float[1, N, 2] y)
+           <{NUMBERS}, int64[2] flat = {{-1, 2}}, int64[1] front = {{0}}, int64[1] back = {{1}}> {{{ARANGE}
            wide = Reshape (x, flat)
            earlier = Sub (i, one)
            tuples = Unsqueeze (earlier, back)
@@ -62,11 +63,11 @@ def test_a_table_read_from_the_end_bounds_the_container() -> None:
 def test_codes_below_the_shortest_length_are_never_read() -> None:
     """A row of no steps has no valid code to repeat; junk became an index out of range."""
     assert_exact(
-        """g (int64[1, T] x) => (float[1, N, 2] y) <float[20, 2] table = {%s}, int64[1] a = {0}, int64[1] b = {-2}, int64[1] axis = {1}> {
+        """g (int64[1, T] x) => (float[1, N, 2] y)
+           <float[20, 2] table = {TABLE}, int64[1] a = {0}, int64[1] b = {-2}, int64[1] axis = {1}> {
            e = Gather <axis = 0> (table, x)
            y = Slice (e, a, b, axis)
-        }"""
-        % ", ".join(map(str, range(40))),
+        }""".replace("TABLE", ", ".join(map(str, range(40)))),
         "x:1=T",
     )
 
@@ -74,7 +75,9 @@ def test_codes_below_the_shortest_length_are_never_read() -> None:
 def test_an_integer_made_of_nan_is_no_index() -> None:
     """Where padding may be NaN, its integer keeps to no bounds."""
     assert_exact(
-        """g (float[1, T, 2] x) => (float[1, T, 2] y) <float[3, 2] table = {1, 2, 3, 4, 5, 6}, int64[1] two = {2}, float scale = {2.9}, int64[1] zero = {0}, int64[1] one = {1}, int64 axis = {1}> {
+        """g (float[1, T, 2] x) => (float[1, T, 2] y)
+           <float[3, 2] table = {1, 2, 3, 4, 5, 6}, int64[1] two = {2}, float scale = {2.9},
+            int64[1] zero = {0}, int64[1] one = {1}, int64 axis = {1}> {
            c = CumSum (x, axis)
            q = Mul (c, c)
            l = Log (q)
@@ -95,7 +98,8 @@ def test_a_constant_vector_compared_with_a_length_reads_the_length() -> None:
     """An undecided element counted as a constant, so that the container's size stayed in the comparison."""
     assert_exact(
         """g (float[1, T] x) => (float[1, T] y, float[8] z)
-           <int64[1] axis = {1}, int64 eight = {8}, int64[8] places = {0, 1, 2, 3, 4, 5, 6, 7}, float one = {1}, float nil = {0}> {
+           <int64[1] axis = {1}, int64 eight = {8},
+            int64[8] places = {0, 1, 2, 3, 4, 5, 6, 7}, float one = {1}, float nil = {0}> {
            s = Shape (x)
            n = Gather <axis = 0> (s, axis)
            w = Min (n, eight)

@@ -45,7 +45,7 @@ def table_of_positions(b: Builder, x: Tensor) -> Tensor:
 def sinusoid(b: Builder, x: Tensor) -> Tensor:
     """Sine and cosine of position times frequency."""
     x = b.time_middle(x)
-    time, width = x.shape[1], x.size(2)
+    width = x.size(2)
     position = arange(b, x, dtype=FLOAT) if b.chance() else b.cast(arange(b, x), FLOAT)
     angle = b.op("Mul", b.unsqueeze(position, 1), b.floats(1.0 / 10 ** (np.arange(width) / width)))
     return b.op("Add", x, b.op(b.pick(["Sin", "Cos"]), angle)) if b.chance() else _rotated(b, x, angle)

@@ -56,9 +56,8 @@ def logarithm(b: Builder, x: Tensor) -> Tensor:
 def own_norm(b: Builder, x: Tensor) -> Tensor:
     """x / |x| along channels: a step of zeros would become NaN."""
     axis = 3 - b.time_axis(x)
+    norm = b.reduce("ReduceL2", x, axis)
     if b.chance():
-        norm = b.reduce("ReduceL2", x, axis)
-    else:
         norm = b.op("Sqrt", b.reduce("ReduceSum", b.op("Mul", x, x), axis))
     if b.chance(0.3):
         norm = b.op("Max", norm, b.floats(1e-6))
@@ -68,7 +67,7 @@ def own_norm(b: Builder, x: Tensor) -> Tensor:
 
 
 def _other(b: Builder, x: Tensor) -> Tensor:
-    """Something to combine the stream with: weights, a scalar, an earlier value of the same shape, or its own branch."""
+    """Something to combine the stream with: weights, a scalar, an earlier value of its shape, or a branch of it."""
     same = [t for t in b.others if t.shape == x.shape and t.dtype == x.dtype and t.name != x.name]
     form = b.between(0, 3)
     if form == 0 or (form == 1 and not same):

@@ -1,0 +1,50 @@
+"""The judge sees what it is there for: each remedy left out, each wrong length, is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from . import judge as judging
+from . import runs
+from .case import Case
+from .judge import judge
+from .recipe import Recipe, build
+from .runs import Compiled
+
+STEPS = {
+    "fill": Recipe(3, (("gram", 1), ("shallow_convolution", 2))),
+    "replace": Recipe(3, (("mean_variance_by_hand", 5),)),
+    "take": Recipe(3, (("reversed_by_index", 1),)),
+    "length": Recipe(3, (("divided_by_the_length", 2),)),
+}
+
+
+@pytest.mark.parametrize("name", sorted(STEPS))
+def test_a_remedy_left_out_is_a_silent_error(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = build(STEPS[name])
+    assert judge(case).outcome == "exact"
+
+    def without_remedies(case: Case, container: Mapping[str, int] | None = None) -> Compiled:
+        def leave_out(analysis: object, container: Mapping[str, int] | None) -> object:
+            coded = [r for site in analysis.sites for r in site.remedies if r.code]  # type: ignore[attr-defined]
+            assert coded
+            return rewrite(analysis, container, leave_out=coded)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as patch:
+            rewrite = runs.rewrite
+            patch.setattr(runs, "rewrite", leave_out)
+            return runs.compile_case(case, container)
+
+    monkeypatch.setattr(judging, "compile_case", without_remedies)
+    assert judge(case).outcome == "wrong"
+
+
+def test_junk_that_is_read_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attention weights of zero times values that only a tail fill makes finite: zeros hide it, NaN does not."""
+    case = build(Recipe(4, (("attention", 1),)))
+    assert judge(case).outcome == "exact"
+    monkeypatch.setattr("paddable.graph.rewrite._Rewriter._tail_fill", lambda self: None)
+    verdict = judge(case)
+    assert verdict.outcome == "wrong" and "junk" in verdict.reason, verdict
