@@ -114,7 +114,11 @@ class Frame:
         return None
 
     def _number(self, found: Number | None) -> Fraction | None:
-        if found is None or found.face is Face.MIXED or (isinstance(found.length, Product) and found.face is Face.LENGTH):
+        if (
+            found is None
+            or found.face is Face.MIXED
+            or (isinstance(found.length, Product) and found.face is Face.LENGTH)
+        ):
             return None
         if found.face is Face.LENGTH:
             assert isinstance(found.length, Length)

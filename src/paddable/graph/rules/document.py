@@ -43,7 +43,9 @@ def _page(code: str, entry: Code) -> str:
 def _where(code: str) -> str:
     if code == "PAD190":
         rows = "\n".join(f"| {op} | {advice} |" for op, advice in sorted(ADVICE.items()))
-        return f"Any operator whose rule finds no proof; always, over time:\n\n| operator | instead |\n|---|---|\n{rows}"
+        return (
+            f"Any operator whose rule finds no proof; always, over time:\n\n| operator | instead |\n|---|---|\n{rows}"
+        )
     rows = []
     for module, operators in _modules().items():
         if f'"{code}"' in inspect.getsource(module):

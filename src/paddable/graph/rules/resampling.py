@@ -88,13 +88,13 @@ def _resize_axis(
         mode == "nearest"
         and scale.denominator == 1
         and (
-            (transform == "asymmetric"
-            and rounding == "floor")
-            or (transform != "asymmetric"
-            and rounding in ("round_prefer_floor", "round_prefer_ceil", "floor")
-            and scale % 2 == 0)
-            or (transform != "asymmetric"
-            and rounding in ("round_prefer_floor", "round_prefer_ceil"))
+            (transform == "asymmetric" and rounding == "floor")
+            or (
+                transform != "asymmetric"
+                and rounding in ("round_prefer_floor", "round_prefer_ceil", "floor")
+                and scale % 2 == 0
+            )
+            or (transform != "asymmetric" and rounding in ("round_prefer_floor", "round_prefer_ceil"))
         )
     )
     if not inside:
