@@ -1,7 +1,7 @@
 """What a diagnosis is made of: a code that never changes its meaning, a place, and what to do.
 
-Codes: PAD1xx padding invariance, SHP1xx shape chains, SIG1xx signature, DTY1xx types, DML1xx DirectML, TGT1xx the tables of
-all targets. Never reused.
+Codes: PAD1xx padding invariance, SHP1xx shape chains, SIG1xx signature, DTY1xx types, DML1xx DirectML, TGT1xx the
+tables of all targets. Never reused.
 """
 
 from __future__ import annotations

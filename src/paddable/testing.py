@@ -42,6 +42,7 @@ def assert_padding_invariant(
         PaddableError: the models could not be judged.
     """
     with _as_file(padded, "padded.onnx") as padded_path, _as_file(native, "native.onnx") as native_path:
+        assert padded_path is not None
         report = build.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
     if not report.ok:
         raise AssertionError(_told(report.to_json()))
@@ -73,6 +74,7 @@ def assert_convertible(
     with tempfile.TemporaryDirectory() as folder, _as_file(native, "native.onnx") as native_path:
         out = Path(folder, "padded.onnx" if len(containers) <= 1 else "padded")
         # The verification below tells which output and length fails; the one inside convert would only refuse.
+        assert native_path is not None
         padded = build.convert(native_path, lengths, containers=containers, out=out, verify=False, **declarations)
         assert_padding_invariant(padded, native_path, exhaustive=exhaustive, seed=seed)
 

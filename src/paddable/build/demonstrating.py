@@ -1,6 +1,7 @@
 """``demo``: a published recogniser that takes lengths and still reads its padding, before and after conversion.
 
-The model is the phoneme recogniser of the package hama (Apache-2.0): a waveform and its length in, log-probabilities out.
+The model is the phoneme recogniser of the package hama (Apache-2.0): a waveform and its length in, log-probabilities
+out.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def _speech(path: Path) -> Array:
         raise Misuse(f"its rate is {rate} Hz", where=str(path), why="the recogniser takes 16 kHz", fix="resample it")
     if len(samples) > _SECONDS[-1] * RATE:
         raise Misuse(f"it is {len(samples) / RATE:.1f} s long", where=str(path), why="the largest container is 30 s")
-    return samples.mean(axis=1)
+    return np.asarray(samples.mean(axis=1))
 
 
 def _run(engine: Engine, clip: Array, steps: int) -> Array:
@@ -147,7 +148,7 @@ def _run(engine: Engine, clip: Array, steps: int) -> Array:
     waveform = np.zeros((1, steps), np.float32)
     waveform[0, : len(clip)] = clip
     lengths = np.array([len(clip)], np.int64)
-    return engine.run({"waveform": waveform, "waveform_lengths": lengths})["log_probs"][0]
+    return np.asarray(engine.run({"waveform": waveform, "waveform_lengths": lengths})["log_probs"][0])
 
 
 def _agreement(got: Array, want: Array) -> float:

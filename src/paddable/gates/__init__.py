@@ -1,8 +1,8 @@
 """The gates: what a padded model has to pass before it is written (design, section 1).
 
 L: every operator alone, junk in its own padding. C: the whole model against native. J: the whole model, junk in the
-container. None replaces another: behind a tail fill J holds by construction, C sees one padding only, and L knows nothing
-of how operators are put together.
+container. None replaces another: behind a tail fill J holds by construction, C sees one padding only, and L knows
+nothing of how operators are put together.
 """
 
 from paddable.gates.judge import judge

@@ -1,8 +1,8 @@
 """Gate L: every operator on a ragged axis, cut out with its remedies, junk against junk in its own padding.
 
 The padding of an operand holds what its fact promises and nothing more: the constant, finite junk within the bounds, or
-anything. Where two axes are padding at once, only the strong facts hold. The valid part of every output must be bit-equal
-whatever the junk is. A relative shift is proven as one unit, so it is cut out as one.
+anything. Where two axes are padding at once, only the strong facts hold. The valid part of every output must be bit-
+equal whatever the junk is. A relative shift is proven as one unit, so it is cut out as one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from paddable.graph.facts.kinds import Kind
 from paddable.graph.facts.value import Value
 from paddable.graph.rewrite import length_input_name, rewrite
 from paddable.graph.write import to_proto
+from paddable.lengths import Length
 
 __all__ = ["judge_alone"]
 
@@ -227,7 +228,7 @@ def _junk_against_junk(
     return ""
 
 
-def _clean(facts: Value) -> dict[int, object]:
+def _clean(facts: Value) -> dict[int, Length]:
     """Steps that count where a remedy was deferred and never needed: the ones in front of the overlap."""
     pending = facts.pending
     return {} if pending is None or pending.token.done else {pending.atom: pending.clean}

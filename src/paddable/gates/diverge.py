@@ -56,8 +56,8 @@ def first_difference(
     try:
         native = Engine(_exposed(to_proto(analysis.model), wanted), optimise=False).run(native_feeds)
         other = Engine(_exposed(proto, wanted), optimise=False).run(padded_feeds)
-    except EngineError as error:
-        return {"node": None, "note": f"the inner values could not be compared: {error.what}"}
+    except EngineError as failure:
+        return {"node": None, "note": f"the inner values could not be compared: {failure.what}"}
     for node, value in nodes:
         name = value.name or ""
         facts = analysis.values[name]
@@ -85,7 +85,8 @@ def first_difference(
 
 
 def _comparable(analysis: Analysis, value: ir.Value) -> bool:
-    """Contents computed from sizes are the container's by design; what is inside a relative shift has no valid prefix."""
+    """Contents computed from sizes are the container's by design; what is inside a relative shift has no valid
+    prefix."""
     facts = analysis.values.get(value.name or "")
     if facts is None or facts.relative is not None or facts.content is not None or value.is_graph_output():
         return False
@@ -101,4 +102,4 @@ def _exposed(proto: onnx.ModelProto, names: list[str]) -> bytes:
     copy.CopyFrom(proto)
     have = {value.name for value in copy.graph.output}
     copy.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in have)
-    return copy.SerializeToString()
+    return bytes(copy.SerializeToString())

@@ -58,10 +58,7 @@ def choose(
     first = next(iter(columns))
     rows: dict[str, list[int]] = {}
     for name, column in columns.items():
-        if name == first:
-            order = list(range(len(column)))
-        else:
-            order = [int(i) for i in rng.permutation(len(column))]
+        order = list(range(len(column))) if name == first else [int(i) for i in rng.permutation(len(column))]
         rows[name] = [column[order[i % len(column)]] for i in range(count)]
     return [{name: rows[name][i] for name in rows} for i in range(count)]
 

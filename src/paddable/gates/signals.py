@@ -88,7 +88,7 @@ class Signals:
                 continue
             if name in self.metadata.mask_inputs:
                 sizes = self._sizes(name, shape, steps)
-                array = np.ones([size for size in sizes], dtype)
+                array = np.ones(list(sizes), dtype)
             else:
                 array = self._valid(row, name, steps)
             axis = self.batch.get(name)

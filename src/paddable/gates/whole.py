@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -131,7 +131,7 @@ def _compare(
         else:
             for row, steps in enumerate(lengths):
                 outputs, noise = expected[row]
-                part = _judge(candidate.metadata, name, row, steps, outputs[name], noise[name], got)
+                part: dict[str, Any] = _judge(candidate.metadata, name, row, steps, outputs[name], noise[name], got)
                 merged = replace(result, **part)
                 result = _worse(result, merged) if row else merged
         results.append(result)

@@ -1,7 +1,8 @@
-"""The interpreter: walks a graph once per domain, asks the rule of each node, and collects what leaks and what mends it.
+"""The interpreter: walks a graph once per domain, asks the rule of each node, and collects what leaks and what mends
+it.
 
-``check`` prints the result, ``convert`` applies it: there is one matcher, so they cannot disagree. The walk repeats while
-rules narrow the domain (a kernel needs its length, a table ends), which settles after two or three rounds.
+``check`` prints the result, ``convert`` applies it: there is one matcher, so they cannot disagree. The walk repeats
+while rules narrow the domain (a kernel needs its length, a table ends), which settles after two or three rounds.
 """
 
 from __future__ import annotations
@@ -203,7 +204,7 @@ def _constant_value(tensor: ir.TensorProtocol) -> Value:
     finite = bool(np.isfinite(wide).all())
     low, high = (float(wide.min()), float(wide.max())) if not np.isnan(wide).any() else (-np.inf, np.inf)
     content = None
-    integral = not np.issubdtype(array.dtype, np.floating) and not array.dtype.kind == "V"
+    integral = not np.issubdtype(array.dtype, np.floating) and array.dtype.kind != "V"
     if finite and ((integral and size <= _CONTENT_LIMIT) or size <= 16):
         elements = np.empty(shape, dtype=object)
         for index in np.ndindex(shape):
@@ -399,6 +400,7 @@ class _Walk:
                     "export the model so that one branch holds at every length",
                 ),
             )
+        assert known is not None
         name = "then_branch" if known.fraction else "else_branch"
         inline_branch(self.model, node, node.attributes[name].as_graph())
         normalise(self.model)

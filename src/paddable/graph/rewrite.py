@@ -226,7 +226,8 @@ class _Rewriter:
                 )
                 filled = self._gather(filled, facts.axes, axis, length, length, segments)
             one = emitter.constant(np.array(1), value.dtype or ir.DataType.FLOAT)
-            filled = self._typed(emitter.where(self._accepted_for(facts), filled, one, name="fill"), one.dtype)
+            kept = emitter.where(self._accepted_for(facts), filled, one, name="fill")
+            filled = self._typed(kept, value.dtype or ir.DataType.FLOAT)
             for use in uses:
                 use.node.replace_input_with(use.idx, filled)
             if value.is_graph_output():
@@ -534,8 +535,9 @@ class _Rewriter:
                 if self.container is not None and facts is not None and facts.relative is None:
                     dims = [self.emitter.known(axis_size(axis)) for axis in facts.axes]
                 if dims is not None and all(d is not None for d in dims):
-                    output.shape = ir.Shape(dims)  # type: ignore[arg-type]
-                    output.dtype = output.dtype or facts.dtype  # type: ignore[union-attr]
+                    assert facts is not None
+                    output.shape = ir.Shape(dims)
+                    output.dtype = output.dtype or facts.dtype
                 else:
                     output.shape = None
 

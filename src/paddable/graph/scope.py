@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 
 from paddable.graph.facts.axes import Atom, Axis
 from paddable.graph.facts.numbers import Product
@@ -191,8 +192,8 @@ class Scope:
             if seed > far:
                 return None
             if holds(seed, seed + span.step):
-                high = _last(seed + span.step, far, lambda high: holds(seed, high))
-                return replace(span, low=_first(span.low, seed, lambda low: holds(low, high)), high=high)
+                high = _last(seed + span.step, far, partial(holds, seed))
+                return replace(span, low=_first(span.low, seed, partial(holds, high=high)), high=high)
         return None
 
     def _set(self, symbol: str, span: Span, reason: str) -> None:

@@ -1,6 +1,7 @@
 """Removes what the facts prove to do nothing: adding an all-zero mask, selecting by an all-true condition.
 
-Exporters write a full attention mask even where nothing is masked; it costs a T x T tensor and two nodes in every layer.
+Exporters write a full attention mask even where nothing is masked; it costs a T x T tensor and two nodes in every
+layer.
 """
 
 from __future__ import annotations

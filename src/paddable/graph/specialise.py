@@ -1,7 +1,8 @@
 """Makes a rewritten graph fully static: shape arithmetic becomes constants, and no dimension stays symbolic.
 
-Numbers that the analysis knows are substituted; what remains of integer arithmetic on constants is evaluated. Large float
-tables stay computed: folding their sines would move them an ulp away from the provider's, and cost megabytes a file.
+Numbers that the analysis knows are substituted; what remains of integer arithmetic on constants is evaluated. Large
+float tables stay computed: folding their sines would move them an ulp away from the provider's, and cost megabytes a
+file.
 """
 
 from __future__ import annotations
@@ -25,10 +26,14 @@ __all__ = ["specialise"]
 
 _LARGEST = 1 << 16
 _EXACT = {
-    "Add", "And", "Cast", "Ceil", "Clip", "Concat", "ConstantOfShape", "Div", "Equal", "Expand", "Flatten", "Floor", "Gather",
-    "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max", "Min", "Mod", "Mul",
-    "Neg", "Not", "Or", "Range", "Reshape", "Shape", "Size", "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile", "Transpose",
-    "Unsqueeze", "Where", "CumSum", "Abs", "Sign", "Pad", "Trilu", "ScatterND", "ScatterElements", "ReduceProd", "ReduceMax",
+    "Add", "And", "Cast", "Ceil", "Clip", "Concat", "ConstantOfShape", "Div", "Equal", "Expand", "Flatten", "Floor",
+    "Gather",
+    "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max", "Min", "Mod",
+    "Mul",
+    "Neg", "Not", "Or", "Range", "Reshape", "Shape", "Size", "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile",
+    "Transpose",
+    "Unsqueeze", "Where", "CumSum", "Abs", "Sign", "Pad", "Trilu", "ScatterND", "ScatterElements", "ReduceProd",
+    "ReduceMax",
     "ReduceMin", "Xor", "OneHot", "NonZero",
 }  # fmt: skip
 
@@ -108,8 +113,8 @@ class _Folder:
         base = self._number(content.base)
         if base is None or any(c.denominator != 1 for _, c in content.coefficients):
             return None
-        sizes = [self.known(atom.size) for atom in value.atoms]
-        total = np.full([s or 1 for s in sizes], base, dtype=np.int64)
+        sizes = [self.known(atom.size) or 1 for atom in value.atoms]
+        total = np.full(sizes, base, dtype=np.int64)
         for i, coefficient in content.coefficients:
             index = np.arange(sizes[i]).reshape([-1 if k == i else 1 for k in range(len(sizes))])
             total = total + index * int(coefficient)
@@ -138,7 +143,7 @@ class _Folder:
                 result = dims[slice(start.as_int() if start else 0, end.as_int() if end else None)]
             node.outputs[0].replace_all_uses_with(self.constant(result))
             return
-        arrays = []
+        arrays: list[np.ndarray | None] = []
         for value in node.inputs:
             if value is None:
                 arrays.append(None)
@@ -151,9 +156,8 @@ class _Folder:
         results = self._run(node, arrays)
         if results is None:
             return
-        for output, array in zip(node.outputs, results, strict=True):
-            if array.size > _LARGEST:
-                return
+        if any(array.size > _LARGEST for array in results):
+            return
         for output, array in zip(node.outputs, results, strict=True):
             if output.uses():
                 output.replace_all_uses_with(self.constant(array))

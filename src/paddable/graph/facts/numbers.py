@@ -46,7 +46,8 @@ class Product:
 
 def product(*parts: Length | Product | int) -> Length | Product:
     """Multiply lengths, staying a plain length as long as at most one factor varies."""
-    scale, factors = 1, []
+    scale = 1
+    factors: list[Length] = []
     for part in parts:
         if isinstance(part, int):
             scale *= part
@@ -190,6 +191,7 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
     face = merge_faces(a.face, b.face)
     if a.face is Face.SIZE:  # on equality prefer the run-time length: min(C, n) is n
         a, b = b, a
+    assert isinstance(a.length, Length) and isinstance(b.length, Length)
     left, right = a.length * b.divisor, b.length * a.divisor
     try:
         chosen = other = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -54,7 +55,7 @@ class Emitter:
         *inputs: ir.Value | None,
         name: str = "",
         dtype: ir.DataType | None = None,
-        **attributes: object,
+        **attributes: Any,
     ) -> ir.Value:
         """One node; its single output."""
         stem = self.names.fresh(f"paddable/{name or op_type}")
@@ -62,7 +63,7 @@ class Emitter:
             op_type, list(inputs), attributes={k: v for k, v in attributes.items() if v is not None}, name=stem
         )
         output = node.outputs[0]
-        output.name = stem if name else stem
+        output.name = stem
         if dtype is not None:
             output.dtype = dtype
         self.nodes.append(node)
@@ -140,10 +141,13 @@ class Emitter:
     def known(self, length: Length | Product) -> int | None:
         """The container's value of a length as an integer, None in a symbolic graph."""
         if isinstance(length, Product):
-            parts = [self.known(f) for f in length.factors]
-            if any(p is None for p in parts):
-                return None
-            return int(np.prod([length.scale, *parts]))  # type: ignore[list-item]
+            total = length.scale
+            for factor in length.factors:
+                part = self.known(factor)
+                if part is None:
+                    return None
+                total *= part
+            return total
         if length.is_constant:
             return length.constant
         values = dict(self.container or {})
@@ -344,7 +348,7 @@ class Emitter:
             index = self.iota(flat[i].size)
             term = self.cast(index, dtype) if dtype != INT64 else index
             if coefficient != 1:
-                term = self.op("Mul", term, self.constant([_typed(coefficient, dtype)], dtype))
+                term = self.op("Mul", term, self.constant(np.array([_typed(coefficient, dtype)]), dtype))
             total = self.op("Add", total, self.place(term, axes, [i]))
             covered.add(i)
         if all(i in covered for i in range(len(flat))):

@@ -130,7 +130,7 @@ def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argum
     row = _row_axis(axes)
     full: list[ir.Value | int] = [emitter.size(axis_size(a)) if i >= 2 or i == row else 1 for i, a in enumerate(axes)]
     weight = emitter.op("Expand", mask, emitter.shape_vector(full))
-    attributes = {k: a for k, a in node.attributes.items()}
+    attributes = dict(node.attributes)
     summed = _again(emitter, node, x, attributes)
     counted = _again(emitter, node, weight, attributes)
     floor = emitter.constant(np.array(1e-6), dtype)

@@ -77,7 +77,6 @@ def pads_of(axes: Axes, kind_at: Callable[[tuple[int, ...]], Kind]) -> tuple[Pad
 
 def broadcast(operation: Operation, indices: Sequence[int]) -> Broadcast:
     """Bring operands to common axes; frozen or disagreeing sizes are refused, shifted valid parts aligned."""
-    scope = operation.scope
     values = [operation.peek(i) for i in indices]
     rank = max(value.rank for value in values)
     axes: list[Axis] = []

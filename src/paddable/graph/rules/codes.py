@@ -27,16 +27,19 @@ CODES: dict[str, Code] = {
         "A mean, a sum or a variance over time counts the padding.",
         "Every value that is normalised or pooled by it changes with the size of the container.",
         "`x.mean(dim=1)`, GroupNorm over a waveform, squeeze-and-excitation, statistics pooling.",
-        "The padding is zeroed and the sum divided by the run-time length. Variances take two passes: the mean is subtracted "
+        "The padding is zeroed and the sum divided by the run-time length. Variances take two passes: the mean is "
+        "subtracted "
         "before squaring, and the padding is selected away again in between. Half-precision sums are taken in float.",
     ),
     "PAD102": Code(
         "window-over-the-end",
-        "A convolution, pool, resampling or pad at the valid end reads the padding where native reads zeros, a mirror image "
+        "A convolution, pool, resampling or pad at the valid end reads the padding where native reads zeros, a "
+        "mirror image "
         "or nothing.",
         "The last outputs are wrong by up to the receptive field, and the next window carries the error inwards.",
         "`Conv1d(kernel_size=3, padding=1)`, a transposed convolution, `F.pad(x, (0, r), mode='reflect')`.",
-        "The padding is zeroed right before the window (a bias upstream refills it); mirrored and repeated tails are gathered "
+        "The padding is zeroed right before the window (a bias upstream refills it); mirrored and repeated tails "
+        "are gathered "
         "by run-time index. Nothing is inserted where no valid output reads past the end: causal convolutions, crops.",
     ),
     "PAD103": Code(
@@ -44,7 +47,8 @@ CODES: dict[str, Code] = {
         "A softmax over time gives weight to the padding.",
         "Every query loses attention to steps that do not exist.",
         "`softmax(q @ k.T)` in a container larger than the utterance.",
-        "One boolean key mask for the whole stack selects a fill. The fill is the type's lowest finite number where no valid "
+        "One boolean key mask for the whole stack selects a fill. The fill is the type's lowest finite number "
+        "where no valid "
         "score can be a mask's fill itself, else -inf. Adding -1e4 is not enough: softmax([-3e4, 0 - 1e4]) = [0, 1].",
     ),
     "PAD104": Code(

@@ -22,7 +22,8 @@ def pages() -> dict[str, str]:
     found = {f"{code}.md": _page(code, entry) for code, entry in CODES.items()}
     rows = "\n".join(f"| [{code}]({code}.md) | {entry.name} | {entry.what} |" for code, entry in CODES.items())
     found["README.md"] = (
-        "# Findings of the compiler\n\nMade from the rules by `python -m paddable.graph.rules.document docs/padding`.\n\n"
+        "# Findings of the compiler\n\nMade from the rules by `python -m paddable.graph.rules.document "
+        "docs/padding`.\n\n"
         f"| code | name | what |\n|---|---|---|\n{rows}\n"
     )
     return found
@@ -42,9 +43,9 @@ def _page(code: str, entry: Code) -> str:
 
 def _where(code: str) -> str:
     if code == "PAD190":
-        rows = "\n".join(f"| {op} | {advice} |" for op, advice in sorted(ADVICE.items()))
+        listed = "\n".join(f"| {op} | {advice} |" for op, advice in sorted(ADVICE.items()))
         return (
-            f"Any operator whose rule finds no proof; always, over time:\n\n| operator | instead |\n|---|---|\n{rows}"
+            f"Any operator whose rule finds no proof; always, over time:\n\n| operator | instead |\n|---|---|\n{listed}"
         )
     rows = []
     for module, operators in _modules().items():

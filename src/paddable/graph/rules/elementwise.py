@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -30,19 +31,16 @@ _COMPARISONS = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
 _BOOLEAN = (*_COMPARISONS, "Not", "And", "Or", "Xor", "IsNaN", "IsInf")
 
 
-def _erf(x: np.ndarray) -> np.ndarray:
-    return np.vectorize(math.erf)(x)
+def _sigmoid(x: np.float64) -> np.float64:
+    return np.float64(1 / (1 + np.exp(-x)))
 
 
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-x))
-
-
-_EVALUATE: dict[str, Callable[..., np.ndarray]] = {
+_EVALUATE: dict[str, Callable[..., Any]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power,
-    "Mean": lambda *x: np.mean(x), "Max": lambda *x: np.max(x), "Min": lambda *x: np.min(x), "Sum": lambda *x: np.sum(x),
+    "Mean": lambda *x: np.mean(x),
+    "Max": lambda *x: np.max(x), "Min": lambda *x: np.min(x), "Sum": lambda *x: np.sum(x),
     "Neg": np.negative, "Abs": np.abs, "Relu": lambda x: np.maximum(x, 0), "Sqrt": np.sqrt, "Exp": np.exp,
-    "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Erf": _erf, "Sigmoid": _sigmoid,
+    "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Erf": math.erf, "Sigmoid": _sigmoid,
     "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Sign": np.sign, "Reciprocal": np.reciprocal,
     "Not": lambda x: float(not x), "And": lambda x, y: float(bool(x) and bool(y)),
     "Or": lambda x, y: float(bool(x) or bool(y)), "Xor": lambda x, y: float(bool(x) != bool(y)),
@@ -138,7 +136,8 @@ def _result_type(operation: Operation, operands: Sequence[Value]) -> ir.DataType
     "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
     "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf",
     "Exp", "Floor", "Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",
-    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or", "PRelu", "Pow",
+    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or",
+    "PRelu", "Pow",
     "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt",
     "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
 )  # fmt: skip

@@ -33,9 +33,7 @@ def gather(operation: Operation) -> Sequence[Value | None]:
         picks = index.content.array
         if all(p is not None and p.is_constant for p in picks.flat):
             chosen = np.vectorize(lambda p: int(p.fraction), otypes=[np.int64])(picks) if picks.size else picks
-            array = value.content.array.take(chosen, axis=axis)
-            if not isinstance(array, np.ndarray):
-                array = np.array(array, dtype=object)
+            array = np.asarray(value.content.array.take(chosen, axis=axis), dtype=object)
             return [Value(value.dtype, tuple(operation.axis(n) for n in array.shape), content=Elements(array))]
     value = operation._settle(0)
     if isinstance(value.content, Affine) and not value.content.coefficients:

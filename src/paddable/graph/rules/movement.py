@@ -99,12 +99,16 @@ def unsqueeze(operation: Operation) -> Sequence[Value | None]:
     return [_with_axes(value, tuple(() if i in new else next(old) for i in range(rank)))]
 
 
+def _integers(sizes: Sequence[Length | Product]) -> list[int]:
+    """The sizes of known contents, which are constant."""
+    return [size.constant for size in sizes if isinstance(size, Length)]
+
+
 def _with_axes(value: Value, axes: Axes) -> Value:
     """Only axes of size 1 come or go: atoms keep their order."""
     content = value.content
     if isinstance(content, Elements):
-        shape = [axis_size(axis) for axis in axes]
-        content = Elements(content.array.reshape([s.constant for s in shape]))  # type: ignore[union-attr]
+        content = Elements(content.array.reshape(_integers([axis_size(axis) for axis in axes])))
     return replace(value, axes=axes, content=content)
 
 
@@ -196,7 +200,7 @@ def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Produc
         )
     content = value.content
     if isinstance(content, Elements):
-        content = Elements(content.array.reshape([s.constant for s in sizes]))  # type: ignore[union-attr]
+        content = Elements(content.array.reshape(_integers(sizes)))
     else:
         content = _renumbered(content, result.origins)
     if any(o.stride != 1 and o.atom is not None and not value.atoms[o.atom].prefix for o in result.origins):

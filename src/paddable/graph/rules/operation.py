@@ -149,8 +149,8 @@ class Operation:
             inserted = sum(len(axis) for axis in axes[:place])
             axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])
             if isinstance(content, Affine):  # atoms behind the batch are counted one further
-                moved = tuple((i + (i >= inserted), c) for i, c in content.coefficients)
-                content = Affine(content.base, moved)
+                behind = tuple((i + (i >= inserted), c) for i, c in content.coefficients)
+                content = Affine(content.base, behind)
         self.ask(
             UseLength(
                 "PAD106", "a length computed from the container's size is used as data", index, content, axes, row_axis

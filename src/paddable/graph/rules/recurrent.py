@@ -1,4 +1,5 @@
-"""LSTM, GRU, RNN: forward outputs read the past only; the reverse direction and final states start in the padding (PAD104)."""
+"""LSTM, GRU, RNN: forward outputs read the past only; the reverse direction and final states start in the padding
+(PAD104)."""
 
 from __future__ import annotations
 

@@ -1,16 +1,17 @@
-"""Reductions over time: the padding is filled with the identity, a mean is divided by the run-time length (PAD101/107)."""
+"""Reductions over time: the padding is filled with the identity, a mean is divided by the run-time length
+(PAD101/107)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.facts.axes import Axes
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
-from paddable.graph.facts.numbers import Face, add, extremum, multiply
+from paddable.graph.facts.numbers import Face, Number, add, extremum, multiply
 from paddable.graph.facts.value import Elements, Value
 from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
@@ -82,7 +83,7 @@ def reduction(operation: Operation) -> Sequence[Value | None]:
     return [_result(operation, value, set(atoms), result_axes, low, high)]
 
 
-_FOLD = {
+_FOLD: dict[str, Callable[..., Number | None]] = {
     "ReduceSum": add,
     "ReduceProd": multiply,
     "ReduceMax": lambda a, b, domain: extremum(a, b, largest=True, domain=domain),
@@ -104,9 +105,9 @@ def _known(operation: Operation) -> Value | None:
         if total is None:
             total = item
         elif operation.type in ("ReduceMax", "ReduceMin"):
-            total = fold(total, item, operation.scope.domain)  # type: ignore[call-arg]
+            total = fold(total, item, operation.scope.domain)
         else:
-            total = fold(total, item)  # type: ignore[call-arg]
+            total = fold(total, item)
         if total is None:
             return None
     kept = reduced(value.axes, axes, bool(operation.attribute("keepdims", 1)))

@@ -28,6 +28,8 @@ class Origin:
 
 @dataclass(frozen=True)
 class Regrouping:
+    """The axes of the result, and where each of its atoms comes from."""
+
     axes: Axes
     origins: tuple[Origin, ...]
 

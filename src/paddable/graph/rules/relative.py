@@ -8,9 +8,9 @@ Theorem: ``out[i, j] = X[i, L - 1 - i + j]`` for 0 <= i, j < L. Proof: the padde
 2L*i + 1 + k; dropping L elements and reading row-major with width 2L - 1 puts flat index (2L - 1)*i + j at (i, j), so
 2L*i + 1 + k - L = (2L - 1)*i + j gives k = L - 1 - i + j, and 0 <= k <= 2L - 2.
 
-The table of positions is centred, so its valid part starts at L(C) - L(n) in the container. There the same movement reads
-X[i, L(C) - 1 - i + j], which is native's element L(n) - 1 - i + j behind that shift: the physical shift is already right
-and needs no remedy. It must run to its end before anything else reads it.
+The table of positions is centred, so its valid part starts at L(C) - L(n) in the container. There the same movement
+reads X[i, L(C) - 1 - i + j], which is native's element L(n) - 1 - i + j behind that shift: the physical shift is
+already right and needs no remedy. It must run to its end before anything else reads it.
 """
 
 from __future__ import annotations

@@ -232,7 +232,8 @@ def _sliced_affine(value: Value, axis: int, first: Length, step: int, new: tuple
 
 
 def _window(operation: Operation, value: Value, axis: int, atom: Atom, first: Length, count: Length) -> Value | None:
-    """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) - first(C)."""
+    """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) -
+    first(C)."""
     scope = operation.scope
     shift = window_shift(scope, -first, count)
     if shift is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -225,11 +226,10 @@ def _elements(function: Scalar, joined: Broadcast) -> Elements | None:
         else:
             assert content is not None
             arrays.append(content.array)
-    grids = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
     result = np.empty(np.broadcast_shapes(*(a.shape for a in arrays), tuple(shape)), dtype=object)
-    grids = [np.broadcast_to(grid, result.shape) for grid in grids]
+    grids = [np.broadcast_to(array, result.shape) for array in arrays]
     for index in np.ndindex(result.shape):
-        parts = [grid[index] for grid in grids]
+        parts: list[Any] = [grid[index] for grid in grids]
         result[index] = None if any(part is None for part in parts) else function(parts)
         if result[index] is None and any(part is not None and part.face is not Face.CONSTANT for part in parts):
             return None  # an element that varies and is not known: the operands are data, read at the run-time length
