@@ -6,18 +6,20 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["ANY", "FALSE", "FINITE", "TRUE", "ZERO", "Kind", "constant", "join"]
+__all__ = ["ANY", "BELOW", "FALSE", "FINITE", "TRUE", "ZERO", "Kind", "constant", "join"]
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One element of the lattice  constant(c) < finite < any.
+    """One element of the lattice  constant(c) < finite < below < any.
 
-    A constant may be infinite (a mask's fill), so ``finite`` is kept beside ``value``.
+    A constant may be infinite (a mask's fill), so ``finite`` is kept beside ``value``. *Below* is finite or -inf:
+    scores under a mask, of which a softmax is proper if one of its row is finite.
     """
 
     finite: bool
     value: float | None = None
+    below: bool = False
 
     @property
     def is_zero(self) -> bool:
@@ -30,10 +32,11 @@ class Kind:
 
 
 ANY = Kind(finite=False)
-FINITE = Kind(finite=True)
-ZERO = Kind(finite=True, value=0.0)
+BELOW = Kind(finite=False, below=True)
+FINITE = Kind(finite=True, below=True)
+ZERO = Kind(finite=True, value=0.0, below=True)
 FALSE = ZERO
-TRUE = Kind(finite=True, value=1.0)
+TRUE = Kind(finite=True, value=1.0, below=True)
 
 
 def constant(value: float) -> Kind:
@@ -41,7 +44,7 @@ def constant(value: float) -> Kind:
     value = float(value)
     if math.isnan(value):
         return ANY
-    return Kind(finite=math.isfinite(value), value=value + 0.0)
+    return Kind(finite=math.isfinite(value), value=value + 0.0, below=value != math.inf)
 
 
 def join(kinds: Iterable[Kind]) -> Kind:
@@ -51,4 +54,6 @@ def join(kinds: Iterable[Kind]) -> Kind:
         return ANY
     if all(kind.value is not None and kind.value == kinds[0].value for kind in kinds):
         return kinds[0]
-    return FINITE if all(kind.finite for kind in kinds) else ANY
+    if all(kind.finite for kind in kinds):
+        return FINITE
+    return BELOW if all(kind.below for kind in kinds) else ANY

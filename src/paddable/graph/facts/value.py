@@ -17,7 +17,7 @@ from paddable.graph.facts.kinds import ANY, FINITE, Kind, constant, join
 from paddable.graph.facts.numbers import Face, Number, Product, merge_faces
 from paddable.lengths import Length
 
-__all__ = ["Affine", "Elements", "Pad", "Pending", "Relative", "Value"]
+__all__ = ["Affine", "Diagonal", "Elements", "Pad", "Pending", "Relative", "Value"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,16 @@ class Relative:
     finite: bool
 
 
+@dataclass(frozen=True)
+class Diagonal:
+    """What is known where the indices of two ragged atoms are equal, valid or not: a causal mask keeps every step
+    itself."""
+
+    row: int
+    column: int
+    kind: Kind
+
+
 @dataclass(frozen=True, eq=False)
 class Value:
     """A tensor: type, axes, padding facts and, if known, contents.
@@ -105,6 +115,7 @@ class Value:
         masked: some valid element may be a mask's fill, so a finite fill of ours could tie with it.
         pending: a remedy that is placed only if something reads the steps that are wrong without it.
         image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
+        diagonal: what is known where two ragged indices are equal.
         constant: what every valid element equals, if they are all equal (a mask of ones).
         relative: the value is inside a relative shift, and only its next movement may read it.
         rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
@@ -122,6 +133,7 @@ class Value:
     relative: Relative | None = None
     image: bool = False
     constant: float | None = None
+    diagonal: Diagonal | None = None
     rows_in_front: bool = False
 
     def __post_init__(self) -> None:
@@ -207,4 +219,4 @@ class Value:
             else:
                 pads[i] = Pad(self.pads[i].weak, join([self.pads[i].strong, kind]))
         low, high = min(self.low, value), max(self.high, value)
-        return replace(self, pads=tuple(pads), low=low, high=high, content=None)
+        return replace(self, pads=tuple(pads), low=low, high=high, content=None, diagonal=None)

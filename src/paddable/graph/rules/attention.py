@@ -39,6 +39,13 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
     missing = [i for i in ragged if not low_enough(i)]
     filled = operation.fill(0, missing, fill, "PAD103", "the padding takes part of the attention") if missing else value
     inside = set(ragged)
+    # each row keeps the step itself (a causal mask), in the padding too: no row is all -inf
+    alive = (
+        not missing
+        and value.diagonal is not None
+        and value.diagonal.kind.finite
+        and (value.diagonal.row in inside or value.diagonal.column in inside)
+    )
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         if operation.type == "Hardmax":
@@ -47,6 +54,8 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
         if any(i in inside for i in region) and not rows and operation.type == "Softmax":
             return ZERO
         kinds = [filled.kind(rows), *(filled.kind([*rows, i]) for i in inside)]
+        if alive and operation.type == "Softmax" and all(k.below for k in kinds):
+            return FINITE
         proper = all(k.finite for k in kinds[:1]) and not (value.masked and rows)
         if not proper or not all(k.finite or k.value == -math.inf for k in kinds):
             return ANY

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, constant, join
+from paddable.graph.facts.kinds import ANY, BELOW, FINITE, ZERO, Kind, constant, join
 from paddable.graph.facts.numbers import Face
-from paddable.graph.facts.value import Pending, Value
+from paddable.graph.facts.value import Affine, Diagonal, Pending, Value
 from paddable.graph.remedies import Spread
 from paddable.graph.rules.bounds import bounds, keeps_finite
 from paddable.graph.rules.broadcast import Broadcast, broadcast, pads_of
@@ -80,6 +80,10 @@ def _combine(operation: Operation, operands: Sequence[Value], kinds: Sequence[Ki
         if len(infinite) == 1:
             sign = -1 if op_type == "Sub" and infinite[0] is kinds[1] else 1
             return constant(sign * float(infinite[0].value or 0.0))
+    if op_type == "Add" and all(k.below for k in kinds) and not all(k.finite for k in kinds):
+        return BELOW
+    if op_type in ("Mul", "Div") and kinds[0].below and not kinds[0].finite and operands[1].low == operands[1].high > 0:
+        return BELOW
     if all(k.value is not None for k in kinds):
         value = _evaluate(operation, [float(k.value) for k in kinds])  # type: ignore[arg-type]
         if value is not None:
@@ -212,9 +216,34 @@ def _elementwise(operation: Operation) -> Value:
         finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
         masked=dtype.is_floating_point() and _masked(operation, operands, valid),
         constant=valid.value,
+        diagonal=_diagonal(operation, joined, gap),
         rows_in_front=in_front,
     )
     return replace(result, pending=pending) if pending is not None else result
+
+
+def _diagonal(operation: Operation, joined: Broadcast, gap: Affine | None) -> Diagonal | None:
+    """The kind where two ragged indices are equal: decided for a comparison of positions, combined for the rest."""
+    pair = None
+    if gap is not None and len(gap.coefficients) == 2:
+        (row, first), (column, second) = gap.coefficients
+        atoms = [atom for axis in joined.axes for atom in axis]
+        square = operation.scope.same(atoms[row].size, atoms[column].size)
+        if square and first == -second and all(atoms[i].ragged and atoms[i].prefix for i in (row, column)):
+            decided = decide_comparison(operation, Affine(gap.base), tuple(atoms), ())
+            return None if decided is None else Diagonal(row, column, constant(float(decided)))
+    kinds = []
+    for value, place in zip(joined.values, joined.places, strict=True):
+        found = value.diagonal
+        if found is None:
+            kinds.append(value.everywhere)
+            continue
+        here = place.index(found.row), place.index(found.column)
+        if pair not in (None, here):
+            return None
+        pair = here
+        kinds.append(found.kind)
+    return None if pair is None else Diagonal(*pair, _combine(operation, joined.values, kinds))
 
 
 def _nonzero(operation: Operation, divisor: Value) -> None:

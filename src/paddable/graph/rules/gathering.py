@@ -38,7 +38,7 @@ def gather(operation: Operation) -> Sequence[Value | None]:
     value = operation._settle(0)
     if isinstance(value.content, Affine) and not value.content.coefficients:
         axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
-        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
+        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), diagonal=None)]
     if value.content is not None:
         value = operation.data(0)
     rank, whole = index.rank, value.axes[axis]
@@ -154,7 +154,7 @@ def _gathered(value: Value, index: Value, axis: int, axes: Axes) -> Value:
         return join([value.kind(rows), *(value.kind([*rows, i]) for i in own_axis)])
 
     pads = pads_of(axes, kind_at)
-    return replace(value, axes=axes, pads=pads, content=None, pending=None)
+    return replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None)
 
 
 @rule("GatherElements")
@@ -176,7 +176,7 @@ def gather_elements(operation: Operation) -> Sequence[Value | None]:
             operation.refuse("GatherElements with an index that covers a part of an axis")
     finite = all(value.kind(r).finite for r in _all(value))
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in index.axes for _ in a)
-    return [replace(value, axes=index.axes, pads=pads, content=None, pending=None)]
+    return [replace(value, axes=index.axes, pads=pads, content=None, pending=None, diagonal=None)]
 
 
 def _all(value: Value) -> list[tuple[int, ...]]:
@@ -196,7 +196,7 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
     depth = width.constant
     axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
     if isinstance(value.content, Affine) and not value.content.coefficients:
-        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE))]
+        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), diagonal=None)]
     value = operation.data(0)
     index = _guarded(operation, operation.data(1), value.axes[batch_dims] if depth == 1 else ())
     if batch_dims:
@@ -216,4 +216,4 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
             _from_the_end(operation, index, operation.length_of(value.axes[k]))
     finite = all(value.kind(r).finite for r in _all(value))
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
-    return [replace(value, axes=axes, pads=pads, content=None, pending=None)]
+    return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None)]

@@ -12,7 +12,7 @@ import numpy as np
 from paddable.graph.facts.axes import Atom, Axes, axis_size, fixed
 from paddable.graph.facts.kinds import Kind
 from paddable.graph.facts.numbers import Number, Product, product
-from paddable.graph.facts.value import Affine, Elements, Pad, Value
+from paddable.graph.facts.value import Affine, Diagonal, Elements, Pad, Value
 from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
@@ -36,7 +36,12 @@ def moved(value: Value, axes: Axes, origins: Sequence[Origin], content: Elements
         else:
             pending.token.commit()
             pending = None
-    return replace(value, axes=axes, pads=pads, content=content, pending=pending)
+    diagonal = value.diagonal
+    if diagonal is not None:
+        places = [[i for i, o in enumerate(origins) if o.atom == own] for own in (diagonal.row, diagonal.column)]
+        whole = all(len(found) == 1 for found in places)
+        diagonal = Diagonal(places[0][0], places[1][0], diagonal.kind) if whole else None
+    return replace(value, axes=axes, pads=pads, content=content, pending=pending, diagonal=diagonal)
 
 
 def _renumbered(content: Elements | Affine | None, origins: Sequence[Origin]) -> Affine | None:

@@ -328,7 +328,7 @@ class Operation:
                 pads += [Pad.of(FINITE if finite else ANY) for _ in new_axis]
             else:
                 pads += [operand.pads[i] for i in operand.span(position)][: len(old)]
-        taken = replace(operand, axes=axes, pads=tuple(pads), content=None, pending=None)
+        taken = replace(operand, axes=axes, pads=tuple(pads), content=None, pending=None, diagonal=None)
         self.operands[index] = taken
         return taken
 
@@ -398,7 +398,7 @@ def merge_axis(scope: Scope, value: Value, axis: int) -> Value | None:
         return None
     pads = (*value.pads[: span.start], pad, *value.pads[span.stop :])
     axes = (*value.axes[:axis], (merged,), *value.axes[axis + 1 :])
-    return replace(value, axes=axes, pads=pads, content=None)
+    return replace(value, axes=axes, pads=pads, content=None, diagonal=None)
 
 
 def _replace_atom(axes: Axes, position: int, atom: Atom) -> Axes:

@@ -49,7 +49,9 @@ def relative_start(operation: Operation, value: Value) -> Value | None:
     finite = all(value.kind(region).finite for region in _regions(value))
     relative = Relative("padded", rows.size, value.axes[-2], finite)
     axes = (*value.axes[:-1], operation.axis(rows.size * 2))
-    return replace(value, axes=axes, pads=tuple(Pad() for a in axes for _ in a), content=None, relative=relative)
+    return replace(
+        value, axes=axes, pads=tuple(Pad() for a in axes for _ in a), content=None, relative=relative, diagonal=None
+    )
 
 
 def relative_view(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Value | None:

@@ -28,7 +28,12 @@ def replaced_axis(value: Value, axis: int, new: tuple[Atom, ...], pad: Pad) -> V
     span = value.span(axis)
     pads = (*value.pads[: span.start], *(pad for _ in new), *value.pads[span.stop :])
     return replace(
-        value, axes=(*value.axes[:axis], new, *value.axes[axis + 1 :]), pads=pads, content=None, pending=None
+        value,
+        axes=(*value.axes[:axis], new, *value.axes[axis + 1 :]),
+        pads=pads,
+        content=None,
+        pending=None,
+        diagonal=None,
     )
 
 
