@@ -254,6 +254,13 @@ class _Walk:
             pads = tuple(Pad.of(ZERO) if atom.ragged else Pad.of(ANY) for atom in flatten(axes))
             return Value(dtype, axes, pads, None, 0.0, 1.0, constant=1.0)
         axes = self._input_axes(value, declared.axes.get(name, {}))
+        flat = flatten(axes)
+        if not self.scope.single_row and any(a.ragged for a in flat) and not any(a.batch for a in flat):
+            raise Refused(
+                "an axis varies with the length, and there is no batch axis: each row has a length of its own",
+                where=f"input {name}",
+                fix="export with batch 1, or give the input a batch axis",
+            )
         if name in declared.length_inputs:
             held = number(declared.length_inputs[name], Face.LENGTH)
             content: Affine | Elements = Affine(held)
