@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 import onnx_ir as ir
@@ -412,7 +413,7 @@ class _Walk:
         inline_branch(self.model, node, node.attributes[name].as_graph())
         normalise(self.model)
 
-    def _refuse(self, node: ir.Node, proof: NoProof) -> None:
+    def _refuse(self, node: ir.Node, proof: NoProof) -> NoReturn:
         finding = Finding(
             "PAD190",
             node.name or node.op_type,
