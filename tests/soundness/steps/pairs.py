@@ -95,7 +95,7 @@ def pair_map(b: Builder, x: Tensor) -> Tensor:
     if form == 3:
         return b.op("Add", x, b.op("Sin", b.reduce(b.pick(["ReduceMin", "ReduceMean", "ReduceLogSumExp"]), pairs, 2)))
     total = b.reduce(b.pick(["ReduceMax", "ReduceMean", "ReduceSum"]), pairs, 1, 2)
-    return b.op("Add", x, b.op("Sin", b.op("Mul", total, b.floats(0.1))))
+    return b.op("Add", x, b.op("Sin", b.op("Mul", total, b.floats(0.01))))
 
 
 @step
