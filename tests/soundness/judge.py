@@ -355,10 +355,11 @@ def _nudge(array: np.ndarray, random: np.random.Generator) -> np.ndarray:
 def _nudged(model: onnx.ModelProto, random: np.random.Generator) -> onnx.ModelProto:
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
-    tensors = [*copy.graph.initializer, *(a.t for n in copy.graph.node if n.op_type == "Constant" for a in n.attribute)]
-    for tensor in tensors:
+    scales = {name for node in copy.graph.node if node.op_type == "Resize" for name in node.input[1:]}
+    made = {n.output[0]: n.attribute[0].t for n in copy.graph.node if n.op_type == "Constant"}
+    for name, tensor in {**{t.name: t for t in copy.graph.initializer}, **made}.items():
         array = numpy_helper.to_array(tensor)
-        if array.dtype == np.float32 and array.size > 1:  # scalars are a graph's own structure: 0.5, -inf
+        if array.dtype == np.float32 and array.size > 1 and name not in scales:  # scalars are a graph's own structure: 0.5, -inf
             tensor.CopyFrom(numpy_helper.from_array(_nudge(array, random), tensor.name))
     return copy
 

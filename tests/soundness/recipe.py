@@ -140,7 +140,7 @@ def _start(b: Builder) -> _Start:
     x, stream, axis = _input(b, "x", batch, time, batched)
     start = _Start(stream, [x], [f"x:{axis}=T"], batched, rows, native_rows)
     if batched and b.chance(0.3):
-        other = time if b.chance() else symbol("U")
+        other = b.pick([time, time, symbol("U"), symbol("U"), (time + 1) // 2, time * 2 + 1])
         y, second, axis = _input(b, "y", batch, other, batched)
         start.inputs.append(y)
         start.lengths.append(f"y:{axis}={other}")

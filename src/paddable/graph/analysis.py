@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NoReturn
 
 import numpy as np
 import onnx_ir as ir
@@ -254,6 +255,13 @@ class _Walk:
             pads = tuple(Pad.of(ZERO) if atom.ragged else Pad.of(ANY) for atom in flatten(axes))
             return Value(dtype, axes, pads, None, 0.0, 1.0, constant=1.0)
         axes = self._input_axes(value, declared.axes.get(name, {}))
+        flat = flatten(axes)
+        if not self.scope.single_row and any(a.ragged for a in flat) and not any(a.batch for a in flat):
+            raise Refused(
+                "an axis varies with the length, and there is no batch axis: each row has a length of its own",
+                where=f"input {name}",
+                fix="export with batch 1, or give the input a batch axis",
+            )
         if name in declared.length_inputs:
             held = number(declared.length_inputs[name], Face.LENGTH)
             content: Affine | Elements = Affine(held)
@@ -405,7 +413,7 @@ class _Walk:
         inline_branch(self.model, node, node.attributes[name].as_graph())
         normalise(self.model)
 
-    def _refuse(self, node: ir.Node, proof: NoProof) -> None:
+    def _refuse(self, node: ir.Node, proof: NoProof) -> NoReturn:
         finding = Finding(
             "PAD190",
             node.name or node.op_type,

@@ -28,6 +28,7 @@ from . import (  # noqa: E402, F401
     normalisation,
     order,
     padding,
+    pairs,
     pointwise,
     recurrent,
     reduction,

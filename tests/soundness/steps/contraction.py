@@ -67,7 +67,7 @@ def summed_pairs(b: Builder, x: Tensor) -> Tensor:
     form = b.between(0, 2)
     if form == 0:
         vector = b.reduce("ReduceSum", pairs, 1, 2)
-        return b.op("Add", x, b.op("Sin", b.op("Mul", vector, b.floats(0.1))))
+        return b.op("Add", x, b.op("Sin", b.op("Mul", vector, b.floats(0.01))))
     column = b.reduce(b.pick(["ReduceSum", "ReduceMax", "ReduceMean"]), pairs, 2)
     if form == 1:
         return b.op("Add", x, b.op("Tanh", column))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.lengths import constant
+from paddable.lengths import constant, minimum
 
 from ..builder import BOOL, FLOAT, INT64, Builder, Tensor
 from . import step
@@ -190,3 +190,40 @@ def held_where_quiet(b: Builder, x: Tensor) -> Tensor:
     flipped = b.slice(x, axis, -1, -_END, x.shape[axis], -1)
     louder = b.op("Less", flipped, x, dtype=BOOL)
     return b.op("Where", louder, x, flipped, dtype=FLOAT)
+
+
+@step
+def cut_to_another(b: Builder, x: Tensor) -> Tensor:
+    """Cut to the shorter of two streams."""
+    x = b.time_middle(x)
+    found = [t for t in b.others if t.rank == 3 and t.shape[0] == x.shape[0] and not t.shape[1].is_constant]
+    found = [t for t in found if t.shape[1] != x.shape[1]]
+    if not found:
+        return x
+    other = b.pick(found)
+    return b.slice(x, 1, 0, b.dim(other, 1), minimum(x.shape[1], other.shape[1]))
+
+
+@step
+def sampled(b: Builder, x: Tensor) -> Tensor:
+    """Steps picked by data: floor(sigmoid * T), no further than the last."""
+    axis = b.time_axis(x)
+    if x.shape[0] != constant(1) or b.opset < 12:
+        return x
+    steps = b.dim(x, axis, scalar=True)
+    place = b.op("Mul", b.op("Sigmoid", x), b.cast(steps, FLOAT))
+    index = b.op("Min", b.cast(place, INT64), b.calc("Sub", steps, 1))
+    return b.op("Add", x, b.op("GatherElements", x, index, shape=x.shape, axis=axis))
+
+
+@step
+def sliced_twice_at_once(b: Builder, x: Tensor) -> Tensor:
+    """One Slice of both axes."""
+    axis = b.time_axis(x)
+    time, width = x.shape[axis], x.size(3 - axis)
+    start = b.between(0, 2)
+    shape = list(x.shape)
+    shape[axis], shape[3 - axis] = time - start - 1, constant(width - 1)
+    bounds = b.constant([start, 0]), b.constant([-1, width - 1]), b.constant([axis, 3 - axis])
+    cut = b.op("Slice", x, *bounds, shape=shape)
+    return b.linear(b.time_middle(cut), width)

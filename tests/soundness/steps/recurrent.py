@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..builder import FLOAT, Builder, Tensor
+from ..builder import FLOAT, INT32, Builder, Tensor
 from . import step
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -26,7 +26,13 @@ def recurrent(b: Builder, x: Tensor) -> Tensor:
     attributes: dict[str, object] = {"hidden_size": hidden, "direction": direction}
     if operator == "GRU":
         attributes["linear_before_reset"] = b.pick([0, 1])
-    outputs = b.ops(operator, [sequence, *weights, bias], results, **attributes)  # type: ignore[arg-type]
+    inputs = [sequence, *weights, bias]
+    held = b.lengths.get(str(time))
+    if held is not None and held.shape[0] == batch and b.chance():
+        inputs.append(b.cast(held, INT32))
+    elif batch.is_constant and b.chance(0.3):
+        inputs += [None, b.weight(count, batch.constant, hidden)]
+    outputs = b.ops(operator, inputs, results, **attributes)  # type: ignore[arg-type]
     if count == 1:
         flat = b.squeeze(outputs[0], 1)
     else:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from paddable.graph.facts.kinds import ZERO, Kind, join
 from paddable.graph.facts.value import Value
 from paddable.graph.rules.broadcast import pads_of
-from paddable.graph.rules.operation import Operation
+from paddable.graph.rules.operation import Operation, merge_axis
 from paddable.graph.rules.registry import rule
 from paddable.lengths import constant
 
@@ -21,9 +21,12 @@ def triangle(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     upper = operation.attribute("upper", 1)
     shift = (operation.integers(1) or [0])[0] if operation.present(1) else 0
+    for axis in (value.rank - 2, value.rank - 1):
+        merged = merge_axis(operation.scope, value, axis)
+        if merged is None:
+            operation.refuse("Trilu of a merged axis whose padding is interleaved with valid steps")
+        value = merged
     rows, columns = value.axes[-2], value.axes[-1]
-    if len(rows) > 1 or len(columns) > 1:
-        operation.refuse("Trilu of a merged axis")
     row_span, column_span = set(value.span(value.rank - 2)), set(value.span(value.rank - 1))
     height = rows[0].size if rows else constant(1)
     width = columns[0].size if columns else constant(1)
