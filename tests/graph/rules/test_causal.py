@@ -1,4 +1,4 @@
-"""A causal model reads no padding: every query keeps itself, so no row of its attention is empty, in the padding either."""
+"""A causal model reads no padding: every query keeps itself, so no row of its attention is empty."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _graph(keep: str) -> str:
     for i in range(2):
         layers += f"k{i}T = Transpose <perm = [0, 2, 1]> (h{i})" + LAYER.format(i=i, j=i + 1)
     return f"""g (float[1, T, 4] x) => (float[1, T, 4] y)
-        <int64[1] one = {{1}}, int64 zero = {{0}}, int64 unit = {{1}}, int64 window = {{3}}, int64[1] back = {{1}}, int64[1] front = {{0}},
+        <int64 zero = {{0}}, int64 unit = {{1}}, int64 window = {{3}}, int64[1] back = {{1}}, int64[1] front = {{0}},
          float low = {{-inf}}> {{
         s = Shape <start = 1, end = 2> (x)
         n = Squeeze (s, front)
