@@ -9,6 +9,7 @@ import onnx
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 
 from paddable.errors import Refused, Unreadable
+from paddable.graph.rules.registry import find_rule
 
 __all__ = ["NEWEST_OPSET", "OLDEST_OPSET", "check_structure"]
 
@@ -130,12 +131,12 @@ class _Scope:
         domain = "" if node.domain in _ONNX else node.domain
         if (node.domain, node.op_type) in self._local:
             return
-        if domain not in _KNOWN_DOMAINS:
+        if domain not in _KNOWN_DOMAINS and find_rule(domain, node.op_type) is None:
             raise Refused(
                 f"{_called(node)} is a custom operator of {domain!r}",
                 where=self._where,
                 why="what it does to the padding is unknown",
-                fix="export the model with standard operators, or give the operator as a function of the model",
+                fix="export the model with standard operators, or write a rule for it (CONTRIBUTING: add a rule)",
             )
         if domain:
             return
