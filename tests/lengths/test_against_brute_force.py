@@ -222,10 +222,18 @@ def test_smallest_in_two_symbols(text: str, first: Span, second: Span) -> None:
     domain = Domain({"T": first, "U": second})
     start = asked(domain.smallest, [parse(text)], "T")
     grid = wide(domain)
-    bad = [t for (t, _), value in zip(grid, evaluated(text, grid, "TU"), strict=True) if value < 0]
-    last = max(t for t, _ in grid)
-    expected = first.first if not bad else max(bad) + first.step
-    assert start == (None if bad and max(bad) == last else expected)
+    others = {u for _, u in grid} | ({second.first + 100 * FAR * second.step} if second.last is None else set())
+
+    def negative_at(t: int) -> bool:
+        return min(evaluated(text, [(t, u) for u in others], "TU")) < 0
+
+    if start is None:
+        far = range(FAR, FAR + 60) if first.count is None else [first.count - 1]
+        assert any(negative_at(first.first + steps * first.step) for steps in far)
+    else:
+        assert isinstance(start, int)
+        assert start == first.first or negative_at(start - first.step)
+        assert min(evaluated(text, [(t, u) for t, u in grid if t >= start], "TU"), default=0) >= 0
 
 
 @pytest.mark.parametrize("kind", ["min", "max"])
