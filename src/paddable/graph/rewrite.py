@@ -398,7 +398,13 @@ class _Rewriter:
                     early = emitter.op("Less", iota, emitter.per_row(emitter.length(segment.start)))
                     result = emitter.where(early, result, read)
             assert result is not None
-            last = emitter.op("Sub", emitter.size(source), emitter.constant([1]), dtype=INT64)
+            first, *rest = segments
+            if first == Segment(constant(0), constant(0), constant(0)) and rest and all(s.step == 0 for s in rest):
+                return result  # an identity, then valid steps repeated: inside the source wherever the index is
+            # A map of valid steps onto valid steps is clamped to them, so that its padding repeats one of them.
+            native = all(segment.physical == constant(0) for segment in segments)
+            count = emitter.per_row(emitter.length(source)) if native else emitter.size(source)
+            last = emitter.op("Sub", count, emitter.constant([1]), dtype=INT64)
             zero = emitter.constant([0])
             result = emitter.where(emitter.op("Less", result, zero), zero, result)
             return emitter.where(emitter.op("Less", last, result), last, result, name="index")

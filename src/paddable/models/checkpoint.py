@@ -14,7 +14,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 import torch
-import yaml  # type: ignore[import-untyped]
+import yaml
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn

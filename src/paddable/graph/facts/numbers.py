@@ -239,6 +239,22 @@ def compare(a: Number, b: Number, domain: Domain) -> tuple[bool | None, bool | N
     return less, at_most
 
 
+def holds_in_container(a: Number, b: Number, decided: bool, domain: Domain) -> bool:
+    """Whether ``a < b`` (or ``a <= b``), decided in native, is decided alike in the container, where n <= C.
+
+    A size that grows is at least its native value there, and a run-time length keeps its own: a length below a size
+    stays below it, a size that is not below a length never comes below it.
+    """
+    low, high = (a, b) if decided else (b, a)
+    if low.face not in (Face.LENGTH, Face.CONSTANT) or high.face is not Face.SIZE:
+        return False
+    size = high.length
+    try:
+        return isinstance(size, Length) and all(domain.monotone(size, name) for name in size.symbols)
+    except Undecided:
+        return False
+
+
 def equal(a: Number, b: Number, domain: Domain) -> bool | None:
     """Decide ``a == b``: True everywhere, False everywhere, or None."""
     if isinstance(a.length, Product) or isinstance(b.length, Product):

@@ -264,6 +264,8 @@ def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> boo
         return False
     if valid.value is not None:
         return valid.value <= -1e30
+    if operation.type == "Where" and operands[0].valid.value is not None:  # valid elements all come from one side
+        operands = [operands[1] if operands[0].valid.value else operands[2]]
     return any(v.masked or (v.valid.value is not None and abs(v.valid.value) >= 1e30) for v in operands)
 
 
