@@ -29,7 +29,7 @@ from paddable.graph.remedies.forms import FORMS
 from paddable.graph.scope import BATCH
 from paddable.graph.simplify import remove_neutral
 from paddable.graph.specialise import specialise
-from paddable.lengths import Length, constant, symbol
+from paddable.lengths import Length, Undecided, constant, symbol
 
 __all__ = ["length_input_name", "rewrite"]
 
@@ -398,12 +398,32 @@ class _Rewriter:
                     early = emitter.op("Less", iota, emitter.per_row(emitter.length(segment.start)))
                     result = emitter.where(early, result, read)
             assert result is not None
+            if self._stays_inside(size, source, segments):
+                return result
             last = emitter.op("Sub", emitter.size(source), emitter.constant([1]), dtype=INT64)
             zero = emitter.constant([0])
             result = emitter.where(emitter.op("Less", result, zero), zero, result)
             return emitter.where(emitter.op("Less", last, result), last, result, name="index")
 
         return emitter.once(("index", size, source, segments), make)
+
+    def _stays_inside(self, size: Length, source: Length, segments: Sequence[Segment]) -> bool:
+        """Whether no index leaves the source: step for step as far as it reaches, then one valid element."""
+        domain = self.analysis.scope.domain
+        zero = constant(0)
+        try:
+            for segment in segments:
+                if segment.physical != zero:
+                    return False
+                if segment.step == 0:
+                    inside = domain.nonnegative(segment.native) and domain.less(segment.native, source)
+                else:
+                    inside = segment.step == 1 and segment.native == zero and size == source
+                if not inside:
+                    return False
+            return all(domain.monotone(source, name) for name in source.symbols)
+        except Undecided:
+            return False
 
     def _replace(self, node: ir.Node, result: ir.Value) -> None:
         self._redirect(node.outputs[0], result)

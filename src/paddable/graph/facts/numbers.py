@@ -200,12 +200,7 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
         elif domain.less_equal(right, left):
             chosen, other = (a, b) if largest else (b, a)
         if chosen is not None and other is not None:
-            grows = isinstance(other.length, Length) and all(
-                domain.monotone(other.length, s) for s in other.length.symbols
-            )
-            if face is Face.MIXED and not (
-                not largest and chosen.face is not Face.SIZE and other.face is Face.SIZE and grows
-            ):
+            if face is Face.MIXED and (largest or not stays_ordered(chosen, other, domain)):
                 return Number(chosen.length, chosen.divisor, Face.MIXED)
             return chosen
     except Undecided:
@@ -237,6 +232,17 @@ def compare(a: Number, b: Number, domain: Domain) -> tuple[bool | None, bool | N
     except Undecided:
         return None, None
     return less, at_most
+
+
+def stays_ordered(small: Number, large: Number, domain: Domain) -> bool:
+    """Whether ``small <= large`` in native holds of the physical values too, although their faces differ.
+
+    A run-time length n is at most C, so it stays below a size that grows with the container: ``C < n`` is never true.
+    """
+    if small.face not in (Face.LENGTH, Face.CONSTANT) or large.face is not Face.SIZE:
+        return False
+    length = large.length
+    return isinstance(length, Length) and all(domain.monotone(length, name) for name in length.symbols)
 
 
 def equal(a: Number, b: Number, domain: Domain) -> bool | None:

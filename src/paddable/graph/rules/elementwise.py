@@ -210,7 +210,7 @@ def _elementwise(operation: Operation) -> Value:
         low,
         high,
         finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
-        masked=dtype.is_floating_point() and _masked(operation, operands, valid),
+        masked=dtype.is_floating_point() and _masked(operation, _on_the_valid_part(operation, joined), valid),
         constant=valid.value,
         rows_in_front=in_front,
     )
@@ -228,6 +228,12 @@ def _nonzero(operation: Operation, divisor: Value) -> None:
 def _widest(joined: Broadcast) -> int:
     """The operand with most atoms: the one that a pending remedy hangs on."""
     return max(range(len(joined.values)), key=lambda k: len(joined.values[k].atoms))
+
+
+def _on_the_valid_part(operation: Operation, joined: Broadcast) -> Sequence[Value]:
+    """The operands that a valid element may come from: a padding mask never selects its fill there."""
+    chosen = joined.kinds(())[0].value if operation.type == "Where" else None
+    return joined.values if chosen is None else [joined.values[1 if chosen else 2]]
 
 
 def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> bool:

@@ -35,7 +35,10 @@ def _scalar_function(operation: Operation) -> Scalar | None:
         if which in ("Greater", "GreaterOrEqual"):
             a, b = b, a
         less, at_most = numbers.compare(a, b, domain)
-        return _bool(less if which in ("Less", "Greater") else at_most, a, b)
+        decided = less if which in ("Less", "Greater") else at_most
+        if decided is not None and numbers.stays_ordered(*((a, b) if decided else (b, a)), domain):
+            return number(int(decided))
+        return _bool(decided, a, b)
 
     def truth(x: Number) -> bool | None:
         return bool(x.fraction) if x.is_constant else None
