@@ -214,7 +214,7 @@ def _elementwise(operation: Operation) -> Value:
         low,
         high,
         finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
-        masked=dtype.is_floating_point() and _masked(operation, operands, valid),
+        masked=dtype.is_floating_point() and _masked(operation, _on_the_valid_part(operation, joined), valid),
         constant=valid.value,
         diagonal=_diagonal(operation, joined, gap),
         rows_in_front=in_front,
@@ -259,13 +259,17 @@ def _widest(joined: Broadcast) -> int:
     return max(range(len(joined.values)), key=lambda k: len(joined.values[k].atoms))
 
 
+def _on_the_valid_part(operation: Operation, joined: Broadcast) -> Sequence[Value]:
+    """The operands that a valid element may come from: a padding mask never selects its fill there."""
+    chosen = joined.kinds(())[0].value if operation.type == "Where" else None
+    return joined.values if chosen is None else [joined.values[1 if chosen else 2]]
+
+
 def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> bool:
     if operation.type in ("Sigmoid", "Tanh", "Erf", "Relu", "Exp", "HardSigmoid", "Sin", "Cos"):
         return False
     if valid.value is not None:
         return valid.value <= -1e30
-    if operation.type == "Where" and operands[0].valid.value is not None:  # valid elements all come from one side
-        operands = [operands[1] if operands[0].valid.value else operands[2]]
     return any(v.masked or (v.valid.value is not None and abs(v.valid.value) >= 1e30) for v in operands)
 
 

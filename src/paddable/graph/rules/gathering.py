@@ -37,6 +37,7 @@ def gather(operation: Operation) -> Sequence[Value | None]:
             return [Value(value.dtype, tuple(operation.axis(n) for n in array.shape), content=Elements(array))]
     value = operation._settle(0)
     if isinstance(value.content, Affine) and not value.content.coefficients:
+        _guarded(operation, index, value.axes[axis])
         axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
         return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), diagonal=None)]
     if value.content is not None:
@@ -195,10 +196,12 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
         operation.refuse("GatherND with tuples of varying width")
     depth = width.constant
     axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
+    source = value.axes[batch_dims] if depth == 1 else ()
     if isinstance(value.content, Affine) and not value.content.coefficients:
+        _guarded(operation, index, source)
         return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), diagonal=None)]
     value = operation.data(0)
-    index = _guarded(operation, operation.data(1), value.axes[batch_dims] if depth == 1 else ())
+    index = _guarded(operation, operation.data(1), source)
     if batch_dims:
         for k in range(batch_dims):
             if not same_axis(operation.scope, value.axes[k], index.axes[k]):
