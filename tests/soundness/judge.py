@@ -359,9 +359,8 @@ def _nudged(model: onnx.ModelProto, random: np.random.Generator) -> onnx.ModelPr
     made = {n.output[0]: n.attribute[0].t for n in copy.graph.node if n.op_type == "Constant"}
     for name, tensor in {**{t.name: t for t in copy.graph.initializer}, **made}.items():
         array = numpy_helper.to_array(tensor)
-        if (
-            array.dtype == np.float32 and array.size > 1 and name not in scales
-        ):  # scalars are a graph's own structure: 0.5, -inf
+        # scalars and scales are the graph's own structure: 0.5, -inf, twice as long
+        if array.dtype == np.float32 and array.size > 1 and name not in scales:
             tensor.CopyFrom(numpy_helper.from_array(_nudge(array, random), tensor.name))
     return copy
 
