@@ -1,0 +1,224 @@
+"""Bad input through the command line: one line that says what to do, the right exit code, and nothing written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from .conftest import Run, network
+
+PARSE = '<ir_version: 9, opset_import: ["" : 17]> '
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
+
+
+def refused(paddable: Run, folder: Path, words: list[object], code: int, *said: str) -> None:
+    """The command fails as stated and leaves the folder as it was."""
+    before = files(folder)
+    result = paddable(*words)
+    assert result.code == code, result
+    assert len(result.err.strip().splitlines()) == 1, result.err
+    assert "internal error" not in result.err and "Traceback" not in result.err
+    for text in said:
+        assert text in result.err + result.out
+    assert files(folder) == before
+
+
+def converting(path: Path, *more: object, length: str = "x:2=T", container: object = 16) -> list[object]:
+    return ["convert", path, "-o", path.parent / "out.onnx", "--length", length, "--container", container, *more]
+
+
+@pytest.mark.parametrize(
+    ("length", "said"),
+    [
+        ("z:2=T", "--length x:2="),
+        ("x:7=T", "its axes are 0 to 2"),
+        ("x:1=T", "fixed"),
+        ("x=T", "x"),
+        ("x:2=3T", "T"),
+    ],
+)
+def test_a_declaration_that_does_not_fit(paddable: Run, native: Path, length: str, said: str) -> None:
+    refused(paddable, native.parent, converting(native, length=length), 2, said)
+
+
+def test_no_declaration_lists_the_dynamic_axes(paddable: Run, native: Path) -> None:
+    for words in (["check", native], ["convert", native, "-o", native.parent / "o.onnx", "--container", 9]):
+        refused(paddable, native.parent, words, 2, "--length x:2=T")
+
+
+def test_containers_that_do_not_fit(paddable: Run, native: Path) -> None:
+    for container in (0, -5, 2**31, "2s", "U=7", "many"):
+        refused(paddable, native.parent, converting(native, container=container), 2)
+    refused(paddable, native.parent, converting(native)[:-2], 2, "--container")
+
+
+def test_a_container_below_the_shortest_length(paddable: Run, tmp_path: Path) -> None:
+    model = network()
+    model.graph.node[0].attribute[1].ints[:] = [0, 0]
+    onnx.save(model, tmp_path / "n.onnx")
+    refused(paddable, tmp_path, converting(tmp_path / "n.onnx", container=2), 2, "3")
+
+
+def _text(path: Path) -> None:
+    path.write_text("this is no model")
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _truncated(path: Path) -> None:
+    whole = network().SerializeToString()
+    path.write_bytes(whole[: len(whole) // 2])
+
+
+def _missing(path: Path) -> None:
+    pass
+
+
+def _directory(path: Path) -> None:
+    path.mkdir()
+
+
+def _without_external_data(path: Path) -> None:
+    onnx.save(network(), path, save_as_external_data=True, location="weights.data", size_threshold=0)
+    (path.parent / "weights.data").unlink()
+
+
+@pytest.mark.parametrize(
+    "make", [_text, _empty, _truncated, _missing, _directory, _without_external_data]
+)
+@pytest.mark.parametrize("command", ["check", "convert", "lint", "inspect"])
+def test_what_is_no_model(paddable: Run, tmp_path: Path, make: Callable[[Path], None], command: str) -> None:
+    path = tmp_path / "bad.onnx"
+    make(path)
+    words = converting(path) if command == "convert" else [command, path]
+    if command == "check":
+        words += ["--length", "x:2=T"]
+    refused(paddable, tmp_path, words, 2, "weights.data" if make is _without_external_data else "bad.onnx")
+
+
+def test_an_opset_that_is_too_old(paddable: Run, tmp_path: Path) -> None:
+    model = network()
+    model.opset_import[0].version = 6
+    onnx.save(model, tmp_path / "bad.onnx")
+    refused(paddable, tmp_path, converting(tmp_path / "bad.onnx"), 1, "bad.onnx", "opset_version=18")
+
+
+def test_a_custom_operator_is_refused_by_name(paddable: Run, tmp_path: Path) -> None:
+    model = network()
+    model.opset_import.append(helper.make_opsetid("my.domain", 1))
+    model.graph.node[0].output[0] = "before"
+    model.graph.node.append(helper.make_node("Mystery", ["before"], ["y"], name="odd", domain="my.domain"))
+    onnx.save(model, tmp_path / "n.onnx")
+    refused(paddable, tmp_path, converting(tmp_path / "n.onnx"), 1, "odd", "Mystery")
+
+
+def test_a_data_dependent_size_is_refused_by_node(paddable: Run, tmp_path: Path) -> None:
+    text = PARSE + "g (float[1, T] x) => (int64[2, N] y) {y = NonZero(x)}"
+    model = onnx.parser.parse_model(text)
+    model.graph.node[0].name = "count"
+    onnx.save(model, tmp_path / "n.onnx")
+    refused(paddable, tmp_path, converting(tmp_path / "n.onnx", length="x:1=T"), 1, "PAD190", "count")
+
+
+def test_weights_that_are_not_a_number(paddable: Run, tmp_path: Path) -> None:
+    """Native itself answers NaN everywhere, so no comparison with it says anything."""
+    onnx.save(network(bias=float("nan")), tmp_path / "n.onnx")
+    result = paddable(*converting(tmp_path / "n.onnx"))
+    print(result)
+    assert result.code == 1
+
+
+def test_a_dimension_of_size_zero(paddable: Run, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(PARSE + "g (float[1, 0, T] x) => (float[1, 0, T] y) {y = Relu(x)}")
+    onnx.save(model, tmp_path / "n.onnx")
+    result = paddable(*converting(tmp_path / "n.onnx"))
+    print(result)
+    assert result.code in (1, 2)
+    assert "internal error" not in result.err
+
+
+def test_what_is_there_already_stays(paddable: Run, native: Path) -> None:
+    out = native.parent / "out.onnx"
+    out.write_text("mine")
+    refused(paddable, native.parent, converting(native), 2, "--force")
+    assert out.read_text() == "mine"
+    assert paddable(*converting(native, "--force")).code == 0
+    folder = native.parent / "bundle"
+    folder.mkdir()
+    (folder / "mine").write_text("mine")
+    words = ["convert", native, "-o", folder, "--length", "x:2=T", "--containers", "8,16"]
+    refused(paddable, native.parent, words, 2, "--force")
+    assert (folder / "mine").read_text() == "mine"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo") or not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk(paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+
+    def full(*args: object, **kwargs: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "out.onnx")
+
+    monkeypatch.setattr("paddable.build.converting.write_model", full)
+    refused(paddable, native.parent, converting(native), 2, "No space left on device", "free some space")
+
+
+def test_names_beyond_ascii(paddable: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "Modèles ümlaut 模型"
+    folder.mkdir()
+    onnx.save(network(), folder / "größe [1].onnx")
+    assert paddable(*converting(folder / "größe [1].onnx")).code == 0
+    assert (folder / "out.onnx").exists()
+
+
+def test_a_padded_file_is_not_padded_again(paddable: Run, native: Path) -> None:
+    assert paddable("convert", native, "-o", native.parent / "p.onnx", "--length", "x:2=T", "--keep-dynamic").code == 0
+    refused(paddable, native.parent, converting(native.parent / "p.onnx"), 2, "--length-input ilens=T")
+    again = ["--length", "x:2=T", "--length-input", "ilens=T"]
+    assert paddable("check", native.parent / "p.onnx", *again).code == 0
+
+
+def test_a_failing_gate_leaves_the_report_and_no_model(
+    paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from paddable.build import converting as module
+    from paddable.graph.rewrite import rewrite
+
+    def leaky(analysis, container):  # type: ignore[no-untyped-def]
+        return rewrite(analysis, container, leave_out=[r for site in analysis.sites for r in site.remedies])
+
+    monkeypatch.setattr(module, "rewrite", leaky)
+    result = paddable(*converting(native))
+    assert result.code == 1
+    assert "gate C" in result.err and "out.onnx.report.json" in result.err
+    assert files(native.parent) == {"native.onnx", "out.onnx.report.json"}
+
+
+def test_lengths_outside_the_contract_at_run_time(paddable: Run, native: Path) -> None:
+    import onnxruntime as ort
+
+    out = native.parent / "out.onnx"
+    assert paddable(*converting(native)).code == 0
+    session = ort.InferenceSession(out, providers=["CPUExecutionProvider"])
+    x = np.random.default_rng(0).normal(size=(1, 4, 16)).astype(np.float32)
+
+    def run(held: int) -> tuple[np.ndarray, int]:
+        y, length = session.run(None, {"x": x, "ilens": np.array([held])})
+        return y, int(length[0])
+
+    for held in (0, -7):
+        y, length = run(held)
+        assert length == 0 and not y.any()
+    (above, length), (full, _) = run(99), run(16)
+    assert length == 16 and np.array_equal(above, full)
+    assert numpy_helper.to_array(onnx.load(out).graph.initializer[0]).size

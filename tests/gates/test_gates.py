@@ -1,0 +1,123 @@
+"""Each gate on a right model, and on models with one fault planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper, numpy_helper
+
+from paddable.build.certificate import certificate
+from paddable.build.opened import Opened, open_model
+from paddable.bundle import Metadata
+from paddable.gates import Candidate, GateReport, judge
+from paddable.gates.alone import judge_alone
+from paddable.graph.rewrite import rewrite
+from paddable.graph.write import to_proto
+
+from .mutation import NEEDED, Movement, mutants, padded_symbolic, remedies_of
+
+CONTAINER = {"T": 12}
+
+
+@pytest.fixture(scope="module")
+def opened(encoder: onnx.ModelProto) -> Opened:
+    return open_model(encoder, ["x:1=T"])
+
+
+def judged(opened: Opened, encoder: onnx.ModelProto, padded: onnx.ModelProto, container: dict[str, int]) -> GateReport:
+    metadata = certificate(opened.analyse(), {}, container, "cpu", {})
+    candidate = Candidate("planted", padded.SerializeToString(), metadata, CONTAINER)
+    return judge(opened.analyse(), encoder.SerializeToString(), [candidate])
+
+
+def static(opened: Opened) -> onnx.ModelProto:
+    return to_proto(rewrite(opened.analyse(), CONTAINER))
+
+
+def test_a_right_model_passes(opened: Opened, encoder: onnx.ModelProto) -> None:
+    for padded, container in ((padded_symbolic(opened), {}), (static(opened), CONTAINER)):
+        report = judged(opened, encoder, padded, container)
+        assert report.ok, report.to_json()
+        summary = report.summary()
+        assert summary["L"]["sites"] == len(report.sites) >= 6
+        assert {row.length for row in report.rows} == set(range(1, 13))
+        assert all(row.junk for row in report.rows if row.length != 12)
+
+
+def test_every_remedy_left_out_fails_the_whole(opened: Opened, encoder: onnx.ModelProto) -> None:
+    found = list(mutants(opened))
+    assert {mutant.code for mutant in found} == {"PAD101", "PAD102", "PAD103"}
+    for mutant in found:
+        report = judged(opened, encoder, mutant.model, {})
+        assert not report.ok, mutant.node
+        if mutant.code != "PAD101":  # the mean is the output itself: no inner value differs
+            assert report.first_difference is not None
+            assert report.first_difference["node"] == mutant.node
+        assert all(row.junk is not False for row in report.rows), "behind a tail fill gate J holds by construction"
+
+
+def test_every_remedy_left_out_fails_alone(opened: Opened) -> None:
+    analysis = opened.analyse()
+    for code, node, _, remedies in remedies_of(analysis):
+        results = judge_alone(
+            analysis, CONTAINER, [{"T": 5}, {"T": 9}], leave_out=frozenset(id(remedy) for remedy in remedies)
+        )
+        assert [site.node for site in results if site.ok is False] == [node], code
+
+
+def test_movement_tells_needed_from_unneeded(opened: Opened, encoder: onnx.ModelProto) -> None:
+    movement = Movement(opened, encoder.SerializeToString(), CONTAINER, [{"T": 1}, {"T": 5}, {"T": 11}], (0, 1, 3))
+    assert movement.of(padded_symbolic(opened)) < 1e-5
+    for mutant in mutants(opened):
+        assert movement.of(mutant.model) > NEEDED, mutant.node
+
+
+def test_a_wrong_length_fails(opened: Opened, encoder: onnx.ModelProto) -> None:
+    padded = static(opened)
+    node = next(node for node in padded.graph.node if "y_length" in node.output)
+    node.output[list(node.output).index("y_length")] = "right"
+    padded.graph.initializer.append(numpy_helper.from_array(np.array([1]), "one"))
+    padded.graph.node.append(helper.make_node("Sub", ["right", "one"], ["y_length"]))
+    report = judged(opened, encoder, padded, CONTAINER)
+    assert not any(row.length_right for row in report.rows if row.output == "y")
+    assert all(row.error <= row.tolerance for row in report.rows)
+    assert not report.ok
+
+
+def _through_add(padded: onnx.ModelProto, addend: list[onnx.NodeProto]) -> onnx.ModelProto:
+    """``y`` plus something, at the end of the graph."""
+    node = next(node for node in padded.graph.node if "y" in node.output)
+    node.output[list(node.output).index("y")] = "right"
+    padded.graph.node.extend(addend)
+    padded.graph.node.append(helper.make_node("Add", ["right", "more"], ["y"]))
+    return padded
+
+
+def test_what_is_not_zero_behind_the_length_fails(opened: Opened, encoder: onnx.ModelProto) -> None:
+    padded = static(opened)
+    tail = np.zeros((1, 12, 8), np.float32)
+    tail[:, 11] = 1.0
+    padded.graph.initializer.append(numpy_helper.from_array(tail, "more"))
+    report = judged(opened, encoder, _through_add(padded, []), CONTAINER)
+    assert not any(row.zero_behind for row in report.rows if row.output == "y" and row.length != 12)
+    assert not report.ok
+
+
+def test_padding_that_reaches_the_output_fails(opened: Opened, encoder: onnx.ModelProto) -> None:
+    padded = static(opened)
+    indices, small = np.array([11]), np.array(1e-9, np.float32)
+    padded.graph.initializer.extend([numpy_helper.from_array(indices, "last"), numpy_helper.from_array(small, "small")])
+    read = [helper.make_node("Gather", ["x", "last"], ["step"], axis=1), helper.make_node("Mul", ["step", "small"], ["more"])]
+    report = judged(opened, encoder, _through_add(padded, read), CONTAINER)
+    assert all(row.junk is False for row in report.rows if row.output == "y" and row.length != 12)
+    assert all(row.junk is not False for row in report.rows if row.output == "pooled")
+
+
+def test_a_domain_that_is_too_narrow_fails(opened: Opened, encoder: onnx.ModelProto) -> None:
+    padded = static(opened)
+    stated = certificate(opened.analyse(), {}, CONTAINER, "cpu", {}).to_json()
+    stated["symbols"]["T"]["min"] = 3
+    candidate = Candidate("planted", padded.SerializeToString(), Metadata.from_json(stated, where="a test"), CONTAINER)
+    report = judge(opened.analyse(), encoder.SerializeToString(), [candidate])
+    assert [check.at for check in report.domain if check.ok is False and check.why == "below the shortest"] == [2]
