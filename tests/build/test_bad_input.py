@@ -94,9 +94,7 @@ def _without_external_data(path: Path) -> None:
     (path.parent / "weights.data").unlink()
 
 
-@pytest.mark.parametrize(
-    "make", [_text, _empty, _truncated, _missing, _directory, _without_external_data]
-)
+@pytest.mark.parametrize("make", [_text, _empty, _truncated, _missing, _directory, _without_external_data])
 @pytest.mark.parametrize("command", ["check", "convert", "lint", "inspect"])
 def test_what_is_no_model(paddable: Run, tmp_path: Path, make: Callable[[Path], None], command: str) -> None:
     path = tmp_path / "bad.onnx"
