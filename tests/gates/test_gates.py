@@ -108,7 +108,10 @@ def test_padding_that_reaches_the_output_fails(opened: Opened, encoder: onnx.Mod
     padded = static(opened)
     indices, small = np.array([11]), np.array(1e-9, np.float32)
     padded.graph.initializer.extend([numpy_helper.from_array(indices, "last"), numpy_helper.from_array(small, "small")])
-    read = [helper.make_node("Gather", ["x", "last"], ["step"], axis=1), helper.make_node("Mul", ["step", "small"], ["more"])]
+    read = [
+        helper.make_node("Gather", ["x", "last"], ["step"], axis=1),
+        helper.make_node("Mul", ["step", "small"], ["more"]),
+    ]
     report = judged(opened, encoder, _through_add(padded, read), CONTAINER)
     assert all(row.junk is False for row in report.rows if row.output == "y" and row.length != 12)
     assert all(row.junk is not False for row in report.rows if row.output == "pooled")

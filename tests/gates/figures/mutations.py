@@ -48,7 +48,9 @@ def main(folder: str, *names: str) -> int:
             if report.refusal is None and said == {(mutant.code, mutant.op): 1}:
                 seen += 1
             else:
-                told.append(f"  not found alone: {mutant.code} {mutant.node} ({mutant.op}): {dict(said)} {report.refusal}")
+                told.append(
+                    f"  not found alone: {mutant.code} {mutant.node} ({mutant.op}): {dict(said)} {report.refusal}"
+                )
         few = sum(far <= NEEDED for far in moved)
         total, unneeded, missed = total + len(moved), unneeded + few, missed + len(moved) - seen
         print(
