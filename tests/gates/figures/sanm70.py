@@ -1,7 +1,7 @@
 """A 70-block SANM encoder at SenseVoice size, random weights: time, memory, and padded against native on the CPU.
 
 python -m tests.gates.figures.sanm70 export FILE       writes the model (needs torch)
-python -m tests.gates.figures.sanm70 compile FILE OUT  analysis and rewriting against onnx.load and onnx.save; peak memory
+python -m tests.gates.figures.sanm70 compile FILE OUT  analysis and rewriting against onnx's load and save; peak memory
 python -m tests.gates.figures.sanm70 pairs FILE OUT    CPU time of 21 interleaved pairs at full length, one thread
 """
 
@@ -77,7 +77,7 @@ def compile_(file: str, out: str) -> int:
     theirs = time.perf_counter() - start
     Path(out + ".copy").unlink()
     print(
-        f"analysis and rewriting {ours:.1f} s, onnx.load and onnx.save {theirs:.1f} s; peak {peak / size:.2f} of the file"
+        f"analysis and rewriting {ours:.1f} s, onnx.load + onnx.save {theirs:.1f} s; peak {peak / size:.2f} of the file"
     )
     return 1 if ours > 3 * theirs or peak > 2.2 * size else 0
 
