@@ -2,8 +2,8 @@
 
 python -m tests.gates.figures.mutations FOLDER [NAME ...]
 
-A finding is needed when some valid output moves by more than 1e-4 of scale without its remedy. The padded symbolic file,
-without metadata and node names, must be free of findings; with one remedy left out, check must name that operator alone.
+A finding is needed when some valid output moves by more than 1e-4 of scale without its remedy. The padded symbolic
+file, without metadata and node names, must be free of findings; with one remedy left out, check must find it alone.
 """
 
 from __future__ import annotations
