@@ -181,7 +181,9 @@ def test_names_beyond_ascii(paddable: Run, tmp_path: Path) -> None:
 
 def test_a_padded_file_is_not_padded_again(paddable: Run, native: Path) -> None:
     assert paddable("convert", native, "-o", native.parent / "p.onnx", "--length", "x:2=T", "--keep-dynamic").code == 0
-    refused(paddable, native.parent, converting(native.parent / "p.onnx"), 2, "--length-input ilens=T")
+    refused(
+        paddable, native.parent, converting(native.parent / "p.onnx"), 2, "padded already", "--length-input ilens=T"
+    )
     again = ["--length", "x:2=T", "--length-input", "ilens=T"]
     assert paddable("check", native.parent / "p.onnx", *again).code == 0
 

@@ -93,13 +93,6 @@ def convert(
         keep_dynamic=keep_dynamic,
         rate=rate,
     )
-    if KEY in opened.model.metadata_props and not length_inputs:
-        raise Misuse(
-            "it is padded already",
-            where=str(opened.source or "model"),
-            why="its length input would be taken for data",
-            fix="convert the native model, or name its length input with --length-input to convert it again",
-        )
     wanted = _containers(opened, containers, keep_dynamic)
     place = None if out is None else Path(out)
     if len(wanted) > 1 and (place is None or place.suffix == ".onnx"):

@@ -13,6 +13,8 @@ import onnx
 import onnx_ir as ir
 
 from paddable import __version__
+from paddable.bundle import KEY
+from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis, analyse
 from paddable.graph.declaration import Declarations, resolve
 from paddable.graph.read import read_model
@@ -67,6 +69,13 @@ def open_model(
         Misuse: a declaration that does not fit it; the message lists the dynamic axes and suggests one that does.
     """
     found = read_model(model)
+    if KEY in found.metadata_props and not length_inputs:
+        raise Misuse(
+            "it is padded already",
+            where="model" if isinstance(model, onnx.ModelProto) else str(model),
+            why="its length input would be taken for data",
+            fix="give the native model, or name its length input, such as --length-input ilens=T",
+        )
     declarations = resolve(
         found,
         [parse_length(text) for text in lengths],
