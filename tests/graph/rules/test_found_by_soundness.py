@@ -111,3 +111,20 @@ def test_a_relative_shift_by_pad_or_by_a_column_of_zeros(rows: int, form: str) -
            int64[1] ROWS = {{{rows}}}, float[79, 2] table = {{{numbers}}}> {{{RELATIVE} {column} {SHIFT}}}""",
         "x:1=T", rows=rows,
     )  # fmt: skip
+
+
+def test_a_length_times_a_constant_is_cut_by_another_constant() -> None:
+    """3T x 2 elements as 2T x 3: neither factor divides alone."""
+    assert_exact(
+        """g (float[1, T, 4] x) => (float[1, N, 4] y) <int64[3] rows = {1, -1, 4}, int64[3] chunks = {-1, 3, 4},
+           int64[1] axis = {2}, int64[4] twice = {1, 1, 2, 1}> {
+           a = Concat <axis = 1> (x, x, x)
+           b = Unsqueeze (a, axis)
+           c = Tile (b, twice)
+           d = Reshape (c, rows)
+           e = Reshape (d, chunks)
+           f = Softmax <axis = 1> (e)
+           y = Reshape (f, rows)
+        }""",
+        "x:1=T",
+    )

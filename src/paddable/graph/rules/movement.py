@@ -198,6 +198,11 @@ def reshape(operation: Operation) -> Sequence[Value | None]:
 def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Value:
     """Regroup a value to given native sizes."""
     result = regroup(operation.scope, value.atoms, sizes)
+    if isinstance(result, str):  # T x 2 elements, asked for in threes: one run of 2T
+        operation.operands[0] = value
+        value = _joined_prefixes(operation.scope, operation._settle(0))
+        joined = regroup(operation.scope, value.atoms, sizes)
+        result = result if isinstance(joined, str) else joined
     if isinstance(result, str):
         operation.refuse(
             f"Reshape [{', '.join(str(axis_size(a)) for a in value.axes)}] -> [{', '.join(map(str, sizes))}]: {result}",
@@ -211,6 +216,21 @@ def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Produc
     if any(o.stride != 1 and o.atom is not None and not value.atoms[o.atom].prefix for o in result.origins):
         operation.refuse("a shifted axis is split")
     return moved(value, result.axes, result.origins, content)
+
+
+def _joined_prefixes(scope: Scope, value: Value) -> Value:
+    """Each ragged prefix joined with the constants behind it to one atom, whose padding is a suffix again."""
+    atoms: list[Atom] = []
+    pads: list[Pad] = []
+    for atom, pad in zip(value.atoms, value.pads, strict=True):
+        last = atoms[-1] if atoms else None
+        if last is not None and last.ragged and last.prefix and atom.fixed:
+            atoms[-1] = replace(last, size=scope.simplify(last.size * atom.size.constant))
+        else:
+            atoms.append(atom)
+            pads.append(pad)
+    known = value.content if value.scalar is not None else None
+    return replace(value, axes=(tuple(atoms),), pads=tuple(pads), content=known)
 
 
 @rule("Flatten")
