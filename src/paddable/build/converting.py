@@ -19,6 +19,8 @@ from paddable.build.verifying import demand, largest
 from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, write_bundle
 from paddable.errors import Misuse, Refused
 from paddable.gates import Candidate, GateReport, judge
+from paddable.graph.lint import lint_model
+from paddable.graph.lint.rules.non_finite_weight import NonFiniteWeight
 from paddable.graph.rewrite import rewrite
 from paddable.graph.write import to_proto, write_model, write_shared
 from paddable.lengths.declare import parse_container
@@ -99,6 +101,7 @@ def convert(
         raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+    _refuse_damaged_weights(opened)
     report = _judged(opened, wanted, target, place, progress) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
@@ -113,6 +116,19 @@ def convert(
         return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
     _write_directory(opened, graphs, place, target, report, force=force, keep_traces=keep_traces)
     return place
+
+
+def _refuse_damaged_weights(opened: Opened) -> None:
+    """NaN in a weight makes native's own answer NaN: no comparison with it says anything."""
+    found = lint_model(opened.model, weights=True, select=[NonFiniteWeight])
+    if found:
+        raise Refused(
+            f"a weight is not finite: {found[0].leak}",
+            where=found[0].node,
+            why="native's answer is then NaN, and nothing can be compared; look for NaN in its weights",
+            fix="export it from an undamaged checkpoint",
+            findings=found,
+        )
 
 
 def _judged(
