@@ -119,3 +119,12 @@ def test_unused_cache_rows_are_masked_not_zero(graphs: dict[str, Path], tiny: De
     full = {name: np.full_like(v, 1e4) for name, v in feeds.items() if name.endswith(("_key", "_value"))}
     assert len(full) == 4
     np.testing.assert_array_equal(session.run(["wav"], feeds | full)[0], wav)
+
+
+def test_check_finds_no_leak_in_the_whole_graph(graphs: dict[str, Path]) -> None:
+    """It is strictly causal: nothing valid reads what comes after it."""
+    from paddable.build import check
+
+    report = check(graphs["whole"], ["codes:1=F"])
+    assert report.refusal is None
+    assert [str(finding) for finding in report.findings] == []
