@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx_ir
+import onnxruntime as ort
 import pytest
 from onnx import helper, numpy_helper
+
+from paddable.graph.analysis import Analysis
+from paddable.graph.rewrite import rewrite
 
 from .conftest import Run, network
 
@@ -162,8 +168,6 @@ def test_what_is_there_already_stays(paddable: Run, native: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo") or not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk(paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import errno
-
     def full(*args: object, **kwargs: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "out.onnx")
 
@@ -191,13 +195,10 @@ def test_a_padded_file_is_not_padded_again(paddable: Run, native: Path) -> None:
 def test_a_failing_gate_leaves_the_report_and_no_model(
     paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from paddable.build import converting as module
-    from paddable.graph.rewrite import rewrite
-
-    def leaky(analysis, container):  # type: ignore[no-untyped-def]
+    def leaky(analysis: Analysis, container: Mapping[str, int] | None) -> onnx_ir.Model:
         return rewrite(analysis, container, leave_out=[r for site in analysis.sites for r in site.remedies])
 
-    monkeypatch.setattr(module, "rewrite", leaky)
+    monkeypatch.setattr("paddable.build.converting.rewrite", leaky)
     result = paddable(*converting(native))
     assert result.code == 1
     assert "gate C" in result.err and "out.onnx.report.json" in result.err
@@ -205,8 +206,6 @@ def test_a_failing_gate_leaves_the_report_and_no_model(
 
 
 def test_lengths_outside_the_contract_at_run_time(paddable: Run, native: Path) -> None:
-    import onnxruntime as ort
-
     out = native.parent / "out.onnx"
     assert paddable(*converting(native)).code == 0
     session = ort.InferenceSession(out, providers=["CPUExecutionProvider"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,9 +43,6 @@ def test_version_and_help(paddable: Any) -> None:
 
 
 def test_python_m_paddable() -> None:
-    import subprocess
-    import sys
-
     result = subprocess.run([sys.executable, "-m", "paddable", "--version"], capture_output=True, text=True, check=True)
     assert __version__ in result.stdout
 

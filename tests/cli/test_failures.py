@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from paddable.cli.progress import showing
 from paddable.errors import GateFailed, MissingExtra, Misuse, Refused, Unreadable
 
 from .conftest import Library
@@ -130,8 +131,6 @@ def test_progress_is_silent_when_nobody_watches() -> None:
 
 
 def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from paddable.cli.progress import showing
-
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("TERM", "xterm")
     with showing() as progress:

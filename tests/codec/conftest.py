@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # the recording script uses the 
 
 import codec_synthetic as synthetic
 
+from paddable.export.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 
 
@@ -59,8 +60,6 @@ def golden() -> Callable[[str], dict[str, np.ndarray]]:
 @pytest.fixture(scope="session")
 def graphs(tiny: Decoder, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """ONNX of the tiny codec: ``whole``, and step graphs of ``4`` and ``12`` frames."""
-    from paddable.export.qwen3_tts_codec import export_step, export_whole
-
     folder = tmp_path_factory.mktemp("codec")
     programs = {"whole": export_whole(tiny), "4": export_step(tiny, 4), "12": export_step(tiny, 12)}
     for name, program in programs.items():

@@ -142,7 +142,7 @@ class _Trial:
             for container in self._containers(least, points):
                 self._compare(session, group, points, oracle, container, f"container {container}")
         self._junk(session, points, oracle)
-        self._below(session, points)
+        self._below(session)
         self._static(points, oracle)
         self._naive(points, oracle)
         self._tight()
@@ -272,7 +272,7 @@ class _Trial:
                     if not np.array_equal(array, reference[name], equal_nan=array.dtype.kind == "f"):
                         raise Wrong(f"{name} sees junk {filling.index}, n {chosen}, container {container}")
 
-    def _below(self, session: Session, points: Sequence[Point]) -> None:
+    def _below(self, session: Session) -> None:
         """Below the minimum every output of the row is zero."""
         for symbol, span in self.spans.items():
             container = {s: _fit(sp, 2 * sp.first + 3) or sp.first for s, sp in self.spans.items()}
@@ -284,7 +284,6 @@ class _Trial:
                     for name, array in found.items():
                         if array.any():
                             raise Wrong(f"{name} is not zero at {point}, below the minimum {span.first}")
-        del points
 
     def _static(self, points: Sequence[Point], oracle: Sequence[tuple[Row, dict[str, np.ndarray]]]) -> None:
         if self.case.rows is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import onnx_ir as ir
@@ -73,26 +73,26 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
     found = read_model(model)
     stored = [value.const_value for value in found.graph.initializers.values() if value.const_value is not None]
     counted = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in found.graph)
-    basic = {
-        "inputs": tuple(_described(value) for value in found.graph.inputs),
-        "outputs": tuple(_described(value) for value in found.graph.outputs),
-        "operators": dict(counted.most_common()),
-        "weights": {
+    report = InspectReport(
+        inputs=tuple(_described(value) for value in found.graph.inputs),
+        outputs=tuple(_described(value) for value in found.graph.outputs),
+        operators=dict(counted.most_common()),
+        weights={
             "tensors": len(stored),
             "numbers": sum(t.size for t in stored),
             "bytes": sum(t.nbytes for t in stored),
         },
-        "opsets": {name or "ai.onnx": version for name, version in found.graph.opset_imports.items()},
-        "state": tuple(_states(found)),
-        "padded": KEY in found.metadata_props,
-    }
+        opsets={name or "ai.onnx": version for name, version in found.graph.opset_imports.items()},
+        state=tuple(_states(found)),
+        padded=KEY in found.metadata_props,
+    )
     if not lengths:
-        return InspectReport(**basic)  # type: ignore[arg-type]
+        return report
     opened = open_model(model, lengths)
     try:
         analysis = opened.analyse()
     except Refused as refusal:
-        return InspectReport(**basic, refusal=str(refusal))  # type: ignore[arg-type]
+        return replace(report, refusal=str(refusal))
     values = []
     for node in analysis.model.graph:
         for output in node.outputs:
@@ -100,12 +100,7 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
             if facts is not None:
                 shape = [str(axis_size(axis)) for axis in facts.axes]
                 values.append({"value": output.name, "op": node.op_type, "shape": shape})
-    return InspectReport(
-        **basic,  # type: ignore[arg-type]
-        values=tuple(values),
-        lengths=texts(analysis),
-        domain=domain(analysis),
-    )
+    return replace(report, values=tuple(values), lengths=texts(analysis), domain=domain(analysis))
 
 
 def _described(value: ir.Value) -> dict[str, Any]:

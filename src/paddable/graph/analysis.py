@@ -19,7 +19,7 @@ from paddable.errors import Refused
 from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.declaration import Declarations
-from paddable.graph.facts.axes import Axes, Axis, flatten
+from paddable.graph.facts.axes import Axes, Axis, fixed, flatten
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO
 from paddable.graph.facts.numbers import Face, number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
@@ -29,7 +29,7 @@ from paddable.graph.rules import NoProof, Operation, find_rule
 from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.refused import ADVICE
 from paddable.graph.scope import BATCH, Scope
-from paddable.lengths import Length, Span
+from paddable.lengths import Length, Span, symbol
 
 __all__ = ["Analysis", "OutputSite", "Site", "analyse"]
 
@@ -116,8 +116,9 @@ def _finding(node: ir.Node, code: str, remedies: Sequence[Remedy]) -> Finding:
     if axis is None:
         for remedy in remedies:
             atoms = getattr(remedy, "atoms", None)
-            if atoms is not None and isinstance(getattr(remedy, "axes", None), tuple):
-                axis = _axis_of(remedy.axes, atoms[0])  # type: ignore[attr-defined]
+            axes = getattr(remedy, "axes", None)
+            if atoms is not None and isinstance(axes, tuple):
+                axis = _axis_of(axes, atoms[0])
                 break
     return Finding(
         code,
@@ -188,8 +189,6 @@ class _Constants:
 
 
 def _constant_value(tensor: ir.TensorProtocol) -> Value:
-    from paddable.graph.facts.axes import fixed
-
     shape = tuple(int(d) for d in tensor.shape.numpy())
     axes = tuple(fixed(d) for d in shape)
     size = int(np.prod(shape, dtype=np.int64)) if shape else 1
@@ -271,7 +270,6 @@ class _Walk:
         return Value(dtype, axes, pads, image=True)
 
     def _input_axes(self, value: ir.Value, ragged: Mapping[int, Length]) -> Axes:
-        declared = self.declarations
         axes: list[Axis] = []
         for axis, size in enumerate(value.shape or ()):
             if axis in ragged:
@@ -282,7 +280,6 @@ class _Walk:
                 axes.append(self.scope.axis(size))
             else:
                 raise Refused(f"axis {axis} of input {value.name} varies and is not declared")
-        del declared
         return tuple(axes)
 
     def _is_batch(self, value: ir.Value, axis: int, size: object) -> bool:
@@ -296,8 +293,6 @@ class _Walk:
         return not isinstance(size, int) or (size == self.declarations.rows and size != 1)
 
     def _rows(self) -> Length:
-        from paddable.lengths import symbol
-
         return symbol(BATCH)
 
     def _output(self, output: ir.Value) -> None:
@@ -389,9 +384,9 @@ class _Walk:
         outputs: list[Value | None] = []
         for output in operation.node.outputs:
             shape = output.shape
-            if shape is None or not all(isinstance(d, int) for d in shape):
+            if shape is None or not shape.is_static():
                 operation.refuse(f"no rule for {name}, and the file does not record its output's shape")
-            axes = tuple(self.scope.axis(int(d)) for d in shape)  # type: ignore[arg-type]
+            axes = tuple(self.scope.axis(d) for d in shape.numpy())
             outputs.append(Value(output.dtype or ir.DataType.FLOAT, axes, finite=False))
         return outputs
 

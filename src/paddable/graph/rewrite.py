@@ -234,7 +234,7 @@ class _Rewriter:
                 for i, output in enumerate(self.graph.outputs):
                     if output is value:
                         self.graph.outputs[i] = filled
-        for name, (axis, length) in declared.masks.items():
+        for name, (axis, _) in declared.masks.items():
             value = inputs[name]
             facts = self.analysis.values[name]
             position = facts.span(axis).start
@@ -244,7 +244,6 @@ class _Rewriter:
             made = full if value.dtype == BOOL else emitter.cast(full, value.dtype or INT64)
             value.replace_all_uses_with(made)
             self.graph.inputs.remove(value)
-            del length
 
     # -- nodes -------------------------------------------------------------------------------------------------
 
@@ -508,8 +507,8 @@ class _Rewriter:
 
     # -- shapes ------------------------------------------------------------------------------------------------
 
-    def _shape_dim(self, axis: object) -> int | str:
-        size = axis_size(axis)  # type: ignore[arg-type]
+    def _shape_dim(self, axis: Axis) -> int | str:
+        size = axis_size(axis)
         known = self.emitter.known(size)
         return known if known is not None else str(size)
 

@@ -98,8 +98,8 @@ class _Folder:
             return None
         if value.dtype not in (ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL):
             return None
-        shape = [self.known(axis_size(axis)) for axis in value.axes]
-        if any(d is None for d in shape) or int(np.prod(shape, dtype=np.int64)) > _LARGEST:  # type: ignore[arg-type]
+        shape = [d for d in (self.known(axis_size(axis)) for axis in value.axes) if d is not None]
+        if len(shape) < value.rank or int(np.prod(shape, dtype=np.int64)) > _LARGEST:
             return None
         dtype = value.dtype.numpy()
         if isinstance(value.content, Elements):
@@ -107,7 +107,7 @@ class _Folder:
             if any(n is None for n in numbers):
                 return None
             return np.array(numbers, dtype=dtype).reshape(value.content.array.shape)
-        return self._affine(value, value.content, [int(d) for d in shape], dtype)  # type: ignore[arg-type]
+        return self._affine(value, value.content, shape, dtype)
 
     def _affine(self, value: Value, content: Affine, shape: list[int], dtype: np.dtype) -> np.ndarray | None:
         base = self._number(content.base)
@@ -133,9 +133,9 @@ class _Folder:
         if node.op_type in ("Shape", "Size"):
             source = node.inputs[0]
             shape = source.shape if source is not None else None
-            if shape is None or not all(isinstance(d, int) for d in shape):
+            if shape is None or not shape.is_static():
                 return
-            dims = np.array([int(d) for d in shape], dtype=np.int64)  # type: ignore[arg-type]
+            dims = np.array(shape.numpy(), dtype=np.int64)
             if node.op_type == "Size":
                 result = np.array(dims.prod(), dtype=np.int64)
             else:
@@ -211,8 +211,8 @@ def _settle_reshapes(model: ir.Model, folder: _Folder) -> None:
         if node.op_type != "Reshape" or node.domain:
             continue
         shape = node.outputs[0].shape
-        if shape is None or not all(isinstance(d, int) for d in shape):
+        if shape is None or not shape.is_static():
             continue
-        dims = np.array([int(d) for d in shape], dtype=np.int64)  # type: ignore[arg-type]
+        dims = np.array(shape.numpy(), dtype=np.int64)
         node.replace_input_with(1, folder.constant(dims))
         node.attributes.pop("allowzero", None)

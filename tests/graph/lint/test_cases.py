@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import io
+import logging
+import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -22,10 +25,6 @@ pytestmark = pytest.mark.shared
 @pytest.fixture
 def case(shared: Path) -> Iterator[Callable[[str], ModuleType]]:
     """Loads a case; its exporters are noisy and change global settings of warnings and logging."""
-    import logging
-    import sys
-    import warnings
-
     loaded: list[str] = []
 
     def load(name: str) -> ModuleType:

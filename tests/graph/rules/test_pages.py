@@ -1,5 +1,6 @@
 """The pages of docs/padding say what the rules say."""
 
+import re
 from pathlib import Path
 
 import paddable.graph.rules as rules  # registers them
@@ -22,6 +23,4 @@ def test_every_code_that_a_rule_uses_has_a_page() -> None:
 
 
 def _codes(text: str) -> set[str]:
-    import re
-
     return set(re.findall(r'"(PAD1\d\d)"', text))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,8 +116,10 @@ class Emitter:
 
     def shape_vector(self, parts: Sequence[ir.Value | int]) -> ir.Value:
         """A shape from [1]-shaped sizes and integers; a constant when all are."""
-        if all(isinstance(p, int) or p.const_value is not None for p in parts):
-            return self.constant([p if isinstance(p, int) else int(p.const_value.numpy()[0]) for p in parts])  # type: ignore[union-attr]
+        stored = [p if isinstance(p, int) else p.const_value for p in parts]
+        known = [s if isinstance(s, int) else int(s.numpy()[0]) for s in stored if s is not None]
+        if len(known) == len(parts):
+            return self.constant(known)
         values = [self.constant([p]) if isinstance(p, int) else p for p in parts]
         return self.op("Concat", *values, axis=0) if len(values) > 1 else values[0]
 
@@ -258,7 +261,7 @@ class Emitter:
         result = masks[0]
         for other in masks[1:]:
             key = ("and", result.name, other.name)
-            result = self.once(key, lambda a=result, b=other: self.op("And", a, b))  # type: ignore[misc]
+            result = self.once(key, partial(self.op, "And", result, other))
         return result
 
     def _single_mask(self, axes: Axes, position: int) -> ir.Value:

@@ -23,6 +23,11 @@ def _wide(emitter: Emitter, x: ir.Value, dtype: ir.DataType) -> ir.Value:
     return emitter.cast(x, FLOAT) if dtype in (ir.DataType.FLOAT16, ir.DataType.BFLOAT16) else x
 
 
+def _dtype(node: ir.Node) -> ir.DataType:
+    source = node.inputs[0]
+    return (source.dtype if source is not None else None) or FLOAT
+
+
 def _count(emitter: Emitter, sizes: Sequence[Length], dtype: ir.DataType) -> ir.Value:
     """The number of valid elements, a product of lengths: [1] or [rows], of a float type."""
     fixed = math.prod(s.constant for s in sizes if s.is_constant)
@@ -53,7 +58,7 @@ def _row_axis(axes: Axes) -> int | None:
 
 def mean(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
     """sum(x) / length; ``x`` is zero in the padding already."""
-    dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    dtype = _dtype(node)
     reduced, keepdims = list(arguments["axes"]), int(arguments["keepdims"])
     wide = _wide(emitter, x, dtype)
     work = FLOAT if wide is not x else dtype
@@ -74,7 +79,7 @@ def normalise(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
 
     The second pass sums (x - mean)**2 over valid steps: subtracting first keeps the digits that E[x^2] - mean^2 loses.
     """
-    dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    dtype = _dtype(node)
     channels, groups = arguments["channels"], arguments["groups"]
     axes = arguments["axes"]
     rank = len(axes)
@@ -123,7 +128,7 @@ def normalise(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
 
 def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
     """pool(x) / pool(valid): the average over valid steps, as count_include_pad=0 means it at the valid end."""
-    dtype = node.inputs[0].dtype or FLOAT  # type: ignore[union-attr]
+    dtype = _dtype(node)
     axes = arguments["axes"]
     mask = emitter.cast(emitter.mask(axes, arguments["atoms"]), dtype)
     # spatial axes at full size, so that the window's own padding is left out of both counts alike
@@ -148,7 +153,6 @@ def _again(emitter: Emitter, node: ir.Node, x: ir.Value, attributes: Mapping[str
 
 def unsqueeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
     """Unsqueeze behind a batch axis that native has not."""
-    del node, axes
     return emitter.unsqueeze(x, arguments["axes"])
 
 

@@ -33,7 +33,7 @@ class Broadcast:
     def kinds(self, region: Sequence[int]) -> list[Kind]:
         """Each operand's kind where exactly the result atoms in ``region`` are padding."""
         return [
-            value.kind([place[i] for i in region if place[i] is not None])  # type: ignore[misc]
+            value.kind([own for own in (place[i] for i in region) if own is not None])
             for value, place in zip(self.values, self.places, strict=True)
         ]
 

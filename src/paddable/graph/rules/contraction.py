@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
 
 from paddable.graph.facts.axes import Axes, Axis
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
@@ -35,7 +37,6 @@ def contract(operation: Operation, terms: Sequence[Term], result: Sequence[str])
 
     Broadcast axes of size 1 may carry a letter that is wider elsewhere.
     """
-    scope = operation.scope
     for term in terms:
         operation.data(term.index, shifted=True)
     axes = _letters(operation, terms)
@@ -69,7 +70,6 @@ def contract(operation: Operation, terms: Sequence[Term], result: Sequence[str])
         return FINITE if all(kind.finite for kind in kinds) else ANY
 
     valid = kind_at(())
-    del scope
     positive = all(v.low >= 0 for v in values)
     return Value(
         values[0].dtype,
@@ -152,12 +152,10 @@ def _clear(operation: Operation, terms: Sequence[Term], letter: str, k: int) -> 
             if len(span):
                 sides.append((term, span[k]))
     facts = [operation.peek(term.index).pads[i].weak for term, i in sides]
-    others = [operation.peek(term.index).valid for term in terms if letter not in term.letters]
     if len(sides) == 1:
         term, i = sides[0]
         if not facts[0].is_zero:
             operation.fill(term.index, (i,), 0.0, "PAD108", _LEAK)
-        del others
         return
     zero = [fact.is_zero for fact in facts]
     if not any(zero):
@@ -195,10 +193,6 @@ def matmul(operation: Operation) -> Sequence[Value | None]:
     result = (*result, *(("m",) if a.rank > 1 else ()), *(("n",) if b.rank > 1 else ()))
     value = contract(operation, [Term(0, left), Term(1, right)], result)
     if operation.type == "MatMulInteger":
-        from dataclasses import replace
-
-        import onnx_ir as ir
-
         value = replace(value, dtype=ir.DataType.INT32)
     return [value]
 
@@ -233,8 +227,6 @@ def gemm(operation: Operation) -> Sequence[Value | None]:
     bias = operation.data(2)
     if bias.ragged:
         operation.refuse("Gemm with a ragged bias", "use MatMul and Add")
-    from dataclasses import replace
-
     pads = pads_of(product.axes, lambda region: FINITE if product.kind(region).finite and bias.finite else ANY)
     return [replace(product, pads=pads, low=float("-inf"), high=float("inf"))]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -106,16 +106,17 @@ def spatial_value(operation: Operation) -> Value:
     return value
 
 
-def output_axis(operation: Operation, length: Length, size: Length) -> Axis:
+def output_axis(operation: Operation, size: Length) -> Axis:
     if not size.is_constant:
         operation.need(size - 1, f"{operation.type} needs an input of at least one window, {size} must be positive")
     elif size.constant <= 0:
         operation.refuse("the window is longer than the input")
-    del length
     return operation.axis(size)
 
 
-def window_kinds(value: Value, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool):  # type: ignore[no-untyped-def]
+def window_kinds(
+    value: Value, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool
+) -> Callable[[tuple[int, ...]], Kind]:
     """Kind of a region of a windowed result: spatial indices may read valid steps and padding alike.
 
     ``out_rank_atoms`` gives, per result atom, the source atom and whether it is spatial.
@@ -166,7 +167,7 @@ def convolution(operation: Operation) -> Sequence[Value | None]:
     for k, window in enumerate(found):
         length = operation.length_of(value.axes[k + 2])
         size = operation.scope.simplify(window.size(length))
-        axes.append(output_axis(operation, length, size))
+        axes.append(output_axis(operation, size))
         if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
     if overhanging:
@@ -217,7 +218,7 @@ def transposed_convolution(operation: Operation) -> Sequence[Value | None]:
         extent = dilations[k] * (kernel[k] - 1) + 1
         length = operation.length_of(value.axes[k + 2])
         size = operation.scope.simplify((length - 1) * strides[k] + (extra[k] + extent - before - after))
-        axes.append(output_axis(operation, length, size))
+        axes.append(output_axis(operation, size))
         # input step n first reaches output n*s - before; native's outputs end at size
         overlap = extent - after + extra[k] - strides[k]
         if overlap > 0 and any(a.ragged for a in value.axes[k + 2]):
@@ -252,7 +253,7 @@ def pool(operation: Operation) -> Sequence[Value | None]:
         length = operation.length_of(value.axes[k + 2])
         size = operation.scope.simplify(window.size(length))
         _agreed(operation, window, length, size)
-        axes.append(output_axis(operation, length, size))
+        axes.append(output_axis(operation, size))
         if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
     low, high = value.low, value.high
@@ -344,6 +345,6 @@ def short_time_transform(operation: Operation) -> Sequence[Value | None]:
     length = operation.length_of(value.axes[1])
     frames = operation.scope.simplify((length - frame[0]) // step[0] + 1)
     bins = frame[0] // 2 + 1 if operation.attribute("onesided", 1) else frame[0]
-    axes = (value.axes[0], output_axis(operation, length, frames), operation.axis(bins), operation.axis(2))
+    axes = (value.axes[0], output_axis(operation, frames), operation.axis(bins), operation.axis(2))
     finite = value.everywhere.finite
     return [Value(value.dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), finite=value.finite)]

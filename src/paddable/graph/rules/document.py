@@ -68,8 +68,6 @@ def _modules() -> dict[ModuleType, list[str]]:
 
 
 if __name__ == "__main__":
-    import paddable.graph.rules  # noqa: F401  (registers the rules)
-
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in pages().items():

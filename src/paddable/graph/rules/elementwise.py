@@ -84,8 +84,9 @@ def _combine(operation: Operation, operands: Sequence[Value], kinds: Sequence[Ki
         return BELOW
     if op_type in ("Mul", "Div") and kinds[0].below and not kinds[0].finite and operands[1].low == operands[1].high > 0:
         return BELOW
-    if all(k.value is not None for k in kinds):
-        value = _evaluate(operation, [float(k.value) for k in kinds])  # type: ignore[arg-type]
+    known = [k.value for k in kinds if k.value is not None]
+    if len(known) == len(kinds):
+        value = _evaluate(operation, known)
         if value is not None:
             return constant(value)
         if op_type in _ZERO_AT_ZERO and kinds[0].is_zero:

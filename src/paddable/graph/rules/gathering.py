@@ -175,15 +175,9 @@ def gather_elements(operation: Operation) -> Sequence[Value | None]:
             continue
         if index.axes[k] and not same_axis(operation.scope, value.axes[k], index.axes[k]):
             operation.refuse("GatherElements with an index that covers a part of an axis")
-    finite = all(value.kind(r).finite for r in _all(value))
+    finite = value.everywhere.finite
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in index.axes for _ in a)
     return [replace(value, axes=index.axes, pads=pads, content=None, pending=None, diagonal=None)]
-
-
-def _all(value: Value) -> list[tuple[int, ...]]:
-    from paddable.graph.rules.broadcast import regions
-
-    return list(regions(value.atoms))
 
 
 @rule("GatherND")
@@ -217,6 +211,6 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
             if depth > 1 and index.low < 0:
                 operation.refuse("an index tuple that may be negative counts from the end of the padding")
             _from_the_end(operation, index, operation.length_of(value.axes[k]))
-    finite = all(value.kind(r).finite for r in _all(value))
+    finite = value.everywhere.finite
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
     return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None)]

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from paddable.graph.facts.axes import Atom, Axes, axis_size, fixed
+from paddable.graph.facts.axes import Atom, Axes, axis_size
 from paddable.graph.facts.kinds import Kind
 from paddable.graph.facts.numbers import Number, Product, product
 from paddable.graph.facts.value import Affine, Diagonal, Elements, Pad, Value
@@ -22,7 +22,7 @@ from paddable.graph.rules.relative import relative_view
 from paddable.graph.scope import BATCH, Scope
 from paddable.lengths import Length, constant
 
-__all__ = ["moved", "target_axes"]
+__all__ = ["moved", "reshaped", "target_axes"]
 
 
 def moved(value: Value, axes: Axes, origins: Sequence[Origin], content: Elements | Affine | None) -> Value:
@@ -285,13 +285,11 @@ def expand(operation: Operation) -> Sequence[Value | None]:
     else:
         content = _renumbered(content, origins)
     result = moved(value, tuple(axes), origins, content)
-    places = {o.atom: i for i, o in enumerate(origins) if o.atom is not None}
     back = {i: o.atom for i, o in enumerate(origins)}
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         return value.kind([k for k in (back[i] for i in region) if k is not None])
 
-    del places
     return [replace(result, pads=pads_of(result.axes, kind_at))]
 
 
@@ -331,6 +329,3 @@ def _tiled(operation: Operation, content: Elements) -> Elements | None:
     if not all(c.is_constant for c in counts):
         return None
     return Elements(np.tile(content.array, [int(c.fraction) for c in counts]))
-
-
-__all__ += ["fixed", "reshaped"]

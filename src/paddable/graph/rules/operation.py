@@ -15,12 +15,12 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.facts.axes import Atom, Axes, Axis, axis_size
-from paddable.graph.facts.kinds import ANY, FINITE, Kind
+from paddable.graph.facts.kinds import ANY, FINITE
 from paddable.graph.facts.numbers import Face, Number, Product, number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.remedies import Fill, Remedy, Segment, Take, UseLength, UseSize
-from paddable.graph.scope import Scope
-from paddable.lengths import Length, Undecided
+from paddable.graph.scope import BATCH, Scope
+from paddable.lengths import Length, Undecided, symbol
 from paddable.lengths import constant as length_constant
 
 __all__ = ["NoProof", "Operation", "merge_axis", "window_shift"]
@@ -164,9 +164,6 @@ class Operation:
 
     @property
     def rows(self) -> Length:
-        from paddable.graph.scope import BATCH
-        from paddable.lengths import symbol
-
         return symbol(BATCH)
 
     def _shift_of(self, value: Value, content: Affine) -> Value | None:
@@ -322,7 +319,7 @@ class Operation:
         new_axis = self.scope.axis(size)
         axes = (*operand.axes[:axis], new_axis, *operand.axes[axis + 1 :])
         pads: list[Pad] = []
-        finite = all(operand.kind(region).finite for region in _regions(operand))
+        finite = operand.everywhere.finite
         for position, old in enumerate(operand.axes):
             if position == axis:
                 pads += [Pad.of(FINITE if finite else ANY) for _ in new_axis]
@@ -411,21 +408,3 @@ def _replace_atom(axes: Axes, position: int, atom: Atom) -> Axes:
 
 def _known(size: Length | Product) -> int | None:
     return size.constant if isinstance(size, Length) and size.is_constant else None
-
-
-def _regions(value: Value) -> Iterable[tuple[int, ...]]:
-    import itertools
-
-    for count in range(len(value.ragged) + 1):
-        yield from itertools.combinations(value.ragged, count)
-
-
-def all_finite(value: Value) -> bool:
-    """No element, valid or padding, is NaN or infinite."""
-    return value.everywhere.finite
-
-
-def weakest(kinds: Iterable[Kind]) -> Kind:
-    from paddable.graph.facts.kinds import join
-
-    return join(kinds)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import onnx_ir as ir
 
-from paddable.graph.facts.kinds import ANY, FINITE
+from paddable.graph.facts.kinds import ANY, FINITE, Kind
 from paddable.graph.facts.value import Value
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.contraction import Term, contract
@@ -46,8 +47,6 @@ def matmul_integer_to_float(operation: Operation) -> Sequence[Value | None]:
         operation.refuse("an integer sum over time")
     leading = tuple(f"b{i}" for i in range(value.rank - 2))
     right = ("k", "n") if weight.rank == 2 else (*leading, "k", "n")
-    from dataclasses import replace
-
     result = contract(operation, [Term(0, (*leading, "m", "k")), Term(1, right)], (*leading, "m", "n"))
     return [replace(result, dtype=ir.DataType.FLOAT)]
 
@@ -59,7 +58,7 @@ def matmul_nbits(operation: Operation) -> Sequence[Value | None]:
         operation.refuse("MatMulNBits over time")
     axes = (*value.axes[:-1], operation.axis(int(operation.attribute("N"))))
 
-    def kind_at(region: tuple[int, ...]):  # type: ignore[no-untyped-def]
+    def kind_at(region: tuple[int, ...]) -> Kind:
         return FINITE if value.kind(region).finite else ANY
 
     return [Value(value.dtype, axes, pads_of(axes, kind_at), finite=value.finite)]

@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.facts.axes import Axes
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
-from paddable.graph.facts.numbers import Face, Number, add, extremum, multiply
-from paddable.graph.facts.value import Elements, Value
+from paddable.graph.facts.numbers import Face, Number, add, extremum, multiply, number
+from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
@@ -131,8 +133,6 @@ def _bounds(op_type: str, value: Value) -> tuple[float, float]:
 
 
 def _result(operation: Operation, value: Value, atoms: set[int], axes: Axes, low: float, high: float) -> Value:
-    import itertools
-
     kept = [i for i in range(len(value.atoms)) if i not in atoms]
     hidden = [i for i in value.ragged if i in atoms]
 
@@ -197,11 +197,6 @@ def top_k(operation: Operation) -> Sequence[Value | None]:
 @rule("CumSum")
 def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
     """Forward sums read the past only; reversed ones start in the padding, which must be zero."""
-    from fractions import Fraction
-
-    from paddable.graph.facts.numbers import number
-    from paddable.graph.facts.value import Affine
-
     value = operation.peek(0)
     listed = operation.integers(1)
     axis = (listed or [0])[0] % value.rank
@@ -212,7 +207,7 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
         base = number(0 if exclusive else step)
         content = Affine(base, ((value.span(axis).start, Fraction(step)),) if step else ())
         low = float(min(Fraction(0), step)) if step >= 0 else -math.inf
-        pads = tuple(FINITE_PAD for _ in value.atoms)
+        pads = tuple(Pad.of(FINITE) for _ in value.atoms)
         return [Value(value.dtype, value.axes, pads, content, low if step < 0 else float(base.fraction), math.inf)]
     value = operation.data(0)
     if any(a.ragged or a.batch for a in value.axes[axis]):
@@ -232,8 +227,3 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
 
     low = 0.0 if value.low >= 0 else -math.inf
     return [Value(value.dtype, value.axes, pads_of(value.axes, kind_at), None, low, finite=value.finite)]
-
-
-from paddable.graph.facts.value import Pad  # noqa: E402
-
-FINITE_PAD = Pad.of(FINITE)

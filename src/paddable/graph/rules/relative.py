@@ -46,7 +46,7 @@ def relative_start(operation: Operation, value: Value) -> Value | None:
     gap = scope.simplify(columns.shift - rows.size)
     if not gap.is_constant:
         return None
-    finite = all(value.kind(region).finite for region in _regions(value))
+    finite = value.everywhere.finite
     relative = Relative("padded", rows.size, value.axes[-2], finite)
     axes = (*value.axes[:-1], operation.axis(rows.size * 2))
     return replace(
@@ -114,9 +114,3 @@ def relative_shift(
             pads = tuple(Pad.of(FINITE if relative.finite else ANY) for a in new for _ in a)
             return replace(value, axes=new, pads=pads, relative=None)
     operation.refuse("a relative shift is interrupted by another slice")
-
-
-def _regions(value: Value) -> list[tuple[int, ...]]:
-    from paddable.graph.rules.broadcast import regions
-
-    return list(regions(value.atoms))

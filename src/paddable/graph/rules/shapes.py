@@ -60,8 +60,9 @@ def range_(operation: Operation) -> Sequence[Value | None]:
         operation.need(count - 1, f"a Range of {count} elements must not be empty")
         count = operation.scope.simplify(count)
     for i in (0, 1):
-        if operation.peek(i).content.face in (Face.LENGTH, Face.MIXED):  # type: ignore[union-attr]
-            if i == 0 and operation.peek(0).content.face is not Face.CONSTANT:  # type: ignore[union-attr]
+        content_in = operation.peek(i).content
+        if content_in is not None and content_in.face in (Face.LENGTH, Face.MIXED):
+            if i == 0:
                 operation.refuse("a Range starts at a run-time length")
             operation.sizes(i)
     axis = operation.axis(count)

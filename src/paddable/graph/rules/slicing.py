@@ -9,10 +9,10 @@ import numpy as np
 
 from paddable.graph.facts.axes import Atom
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, join
-from paddable.graph.facts.numbers import Face, Number
+from paddable.graph.facts.numbers import Number, add, number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.remedies import Segment, Take
-from paddable.graph.rules.broadcast import counts_rows, regions, same_axis
+from paddable.graph.rules.broadcast import counts_rows, pads_of, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis, window_shift
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_shift, relative_start
@@ -116,9 +116,6 @@ def _slice_axis(
     scope = operation.scope
     whole = value.axes[axis]
     if len(whole) > 1:
-        inner = _inner_constant(operation, value, axis, start, end, step)
-        if inner is not None:
-            return inner
         merged = merge_axis(scope, value, axis)
         if merged is None:
             operation.refuse("a slice of a merged axis whose padding is interleaved with valid steps")
@@ -169,14 +166,6 @@ def _slice_axis(
     return taken
 
 
-def _inner_constant(
-    operation: Operation, value: Value, axis: int, start: Number, end: Number, step: int
-) -> Value | None:
-    """A slice that cannot be told apart from one of its constant factors is left to the caller."""
-    del operation, value, axis, start, end, step
-    return None
-
-
 def _prefix(
     operation: Operation, value: Value, axis: int, atom: Atom, first: Length, stop: Length, step: int, count: Length
 ) -> Value:
@@ -222,8 +211,6 @@ def _sliced_affine(value: Value, axis: int, first: Length, step: int, new: tuple
     if len(span) != len(new) or not first.is_constant:
         return None
     base, coefficients = content.base, []
-    from paddable.graph.facts.numbers import add, number
-
     for i, c in content.coefficients:
         if i in span:
             moved = add(base, number(c * first.constant))
@@ -293,8 +280,8 @@ def concat(operation: Operation) -> Sequence[Value | None]:
     indices = list(range(len(operation.operands)))
     values = [operation.peek(i) for i in indices]
     axis = operation.attribute("axis", 0) % values[0].rank
-    if all(isinstance(v.content, Elements) for v in values):
-        arrays = [v.content.array for v in values]  # type: ignore[union-attr]
+    arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
+    if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
         axes = tuple(operation.axis(n) for n in joined.shape)
         return [Value(values[0].dtype, axes, content=Elements(joined))]
@@ -448,8 +435,6 @@ def _joined(operation: Operation, values: Sequence[Value], axis: int, total: Len
             kinds.append(v.kind(own))
         return join(kinds)
 
-    from paddable.graph.rules.broadcast import pads_of
-
     pads = pads_of(axes, kind_at)
     return Value(
         first.dtype, axes, pads, None,
@@ -475,10 +460,3 @@ def _gather_after(
             tuple(segments), on_output=True,
         )
     )  # fmt: skip
-
-
-def _all_regions(value: Value) -> list[tuple[int, ...]]:
-    return list(regions(value.atoms))
-
-
-__all__ += ["Face"]

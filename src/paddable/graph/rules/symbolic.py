@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from paddable.graph.facts import numbers
-from paddable.graph.facts.axes import Axes, axis_size
+from paddable.graph.facts.axes import Atom, Axes, axis_size
 from paddable.graph.facts.numbers import Face, Number, Product, merge_faces, number
 from paddable.graph.facts.value import Affine, Elements
-from paddable.graph.rules.broadcast import Broadcast
+from paddable.graph.rules.broadcast import Broadcast, regions
 from paddable.graph.rules.operation import Operation
 from paddable.lengths import Domain, Length, Undecided, constant
 
@@ -168,8 +168,9 @@ def elementwise_content(operation: Operation, joined: Broadcast) -> Elements | A
     if function is None:
         return None
     scalars = [value.scalar for value in joined.values]
-    if all(s is not None for s in scalars):
-        result = function(scalars)  # type: ignore[arg-type]
+    known = [s for s in scalars if s is not None]
+    if len(known) == len(scalars):
+        result = function(known)
         if result is None:
             return None
         return _uniform(result, joined.axes)
@@ -309,7 +310,7 @@ def _affine(operation: Operation, joined: Broadcast, contents: Sequence[Elements
         if gap is None or gap.face is Face.MIXED:
             return None
         atoms = tuple(atom for axis in joined.axes for atom in axis)
-        everywhere = [decide_comparison(operation, gap, atoms, region) for region in _all_regions(atoms)]
+        everywhere = [decide_comparison(operation, gap, atoms, region) for region in regions(atoms)]
         if all(x is not None and x == everywhere[0] for x in everywhere):
             return Affine(number(int(bool(everywhere[0]))))
         return None
@@ -318,7 +319,7 @@ def _affine(operation: Operation, joined: Broadcast, contents: Sequence[Elements
         atoms = tuple(atom for axis in joined.axes for atom in axis)
         if gap is None or gap.face is Face.MIXED:
             return None
-        below = [_bounds(operation.scope.domain, gap, atoms, region) for region in _all_regions(atoms)]
+        below = [_bounds(operation.scope.domain, gap, atoms, region) for region in regions(atoms)]
         domain = operation.scope.domain
         if all(high is not None and _nonnegative(domain, -high) for _, high in below):
             return parts[1] if op_type == "Max" else parts[0]
@@ -327,13 +328,9 @@ def _affine(operation: Operation, joined: Broadcast, contents: Sequence[Elements
     return None
 
 
-def _all_regions(atoms: tuple) -> list[tuple[int, ...]]:  # type: ignore[type-arg]
-    from paddable.graph.rules.broadcast import regions
-
-    return list(regions(atoms))
-
-
-def _bounds(domain: Domain, gap: Affine, atoms: tuple, region: Sequence[int]) -> tuple[Length | None, Length | None]:  # type: ignore[type-arg]
+def _bounds(
+    domain: Domain, gap: Affine, atoms: Sequence[Atom], region: Sequence[int]
+) -> tuple[Length | None, Length | None]:
     """Bounds of ``gap`` (times its common denominator) where exactly the atoms in ``region`` are padding."""
     if not isinstance(gap.base.length, Length):
         return None, None
@@ -354,7 +351,7 @@ def _bounds(domain: Domain, gap: Affine, atoms: tuple, region: Sequence[int]) ->
     return low, high
 
 
-def decide_comparison(operation: Operation, gap: Affine, atoms: tuple, region: Sequence[int]) -> bool | None:  # type: ignore[type-arg]
+def decide_comparison(operation: Operation, gap: Affine, atoms: Sequence[Atom], region: Sequence[int]) -> bool | None:
     """Decide ``gap (op) 0`` for every index of a region and every length, None where it varies."""
     low, high = _bounds(operation.scope.domain, gap, atoms, region)
     domain = operation.scope.domain

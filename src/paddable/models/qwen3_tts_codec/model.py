@@ -238,4 +238,5 @@ class Decoder(nn.Module):
         *blocks, snake, last = self.decoder
         for block in blocks:
             x_BCT = block(x_BCT, memory)
-        return last(snake(x_BCT), memory).clamp(-1, 1).squeeze(1)  # type: ignore[no-any-return]
+        wave_BCT: Tensor = last(snake(x_BCT), memory)
+        return wave_BCT.clamp(-1, 1).squeeze(1)
