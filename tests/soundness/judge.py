@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 import onnx_ir as ir
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from paddable.errors import Refused
 from paddable.graph.facts.numbers import Product
@@ -253,8 +253,15 @@ class _Trial:
             ragged = {k for k, v in self.compiled.analysis.values.items() if v.ragged and v.dtype == ir.DataType.FLOAT}
             self.shaken = Session(_shaken(self.case.model, ragged), optimise=False)
         feeds = self.case.native_feeds(row, point)
-        expected = self.native(feeds)[name]
-        return max(_error(self.shaken(feeds)[name], expected) for _ in range(12))
+        factors: dict[str, np.ndarray] = {i: np.ones((), np.float32) for i in self.shaken.inputs if i not in feeds}
+        still = self.shaken({**feeds, **factors})
+        moved = 0.0
+        for _ in range(12):
+            for i in factors:
+                factors[i] = np.float32(1) + self.random.uniform(-_ULP, _ULP, still[f"{i}/before"].shape)
+                factors[i] = factors[i].astype(np.float32)
+            moved = max(moved, _error(self.shaken({**feeds, **factors})[name], still[name]))
+        return moved
 
     def _junk(
         self, session: Session, points: Sequence[Point], oracle: Sequence[tuple[Row, dict[str, np.ndarray]]]
@@ -345,24 +352,21 @@ def _runs(session: Session, feeds: Mapping[str, np.ndarray]) -> bool:
 
 
 def _shaken(model: onnx.ModelProto, names: Collection[str]) -> onnx.ModelProto:
-    """The model with each named result moved, element by element, by up to one unit in the last place."""
+    """The model with each named result times an input ``shaken/<name>``, and returned as it was before."""
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     nodes = list(copy.graph.node)
     del copy.graph.node[:]
-    copy.graph.initializer.append(numpy_helper.from_array(np.float32(1), "shaken/one"))
     for node in nodes:
-        moved: list[onnx.NodeProto] = []
+        after: list[onnx.NodeProto] = []
         for k, name in enumerate(node.output):
             if name in names:
-                before, step, factor = (f"shaken/{name}/{part}" for part in ("before", "step", "factor"))
-                node.output[k] = before
-                moved += [
-                    helper.make_node("RandomUniformLike", [before], [step], low=-_ULP, high=_ULP),
-                    helper.make_node("Add", [step, "shaken/one"], [factor]),
-                    helper.make_node("Mul", [before, factor], [name]),
-                ]
-        copy.graph.node.extend([node, *moved])
+                factor = f"shaken/{name}"
+                node.output[k] = f"{factor}/before"
+                after.append(helper.make_node("Mul", [node.output[k], factor], [name]))
+                copy.graph.input.append(helper.make_tensor_value_info(factor, onnx.TensorProto.FLOAT, None))
+                copy.graph.output.append(onnx.ValueInfoProto(name=node.output[k]))
+        copy.graph.node.extend([node, *after])
     return copy
 
 

@@ -38,7 +38,8 @@ def test_a_remedy_left_out_is_a_silent_error(name: str, monkeypatch: pytest.Monk
             return runs.compile_case(case, container)
 
     monkeypatch.setattr(judging, "compile_case", without_remedies)
-    assert judge(case).outcome == "wrong"
+    verdict = judge(case)
+    assert verdict.outcome == "wrong", verdict.reason
 
 
 def test_junk_that_is_read_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
