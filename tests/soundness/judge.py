@@ -255,6 +255,8 @@ class _Trial:
         feeds = self.case.native_feeds(row, point)
         factors: dict[str, np.ndarray] = {i: np.ones((), np.float32) for i in self.shaken.inputs if i not in feeds}
         still = self.shaken({**feeds, **factors})
+        if any(np.isnan(still[f"{i}/before"]).any() for i in factors):
+            return float("inf")  # native met NaN itself: what is largest then is not defined
         moved = 0.0
         for _ in range(12):
             for i in factors:
