@@ -12,7 +12,7 @@ from functools import partial
 
 from paddable.graph.facts.axes import Atom, Axis
 from paddable.graph.facts.numbers import Product
-from paddable.lengths import Domain, Length, Span, Undecided, constant
+from paddable.lengths import Domain, Length, Min, Span, Undecided, constant
 
 __all__ = ["BATCH", "Scope"]
 
@@ -123,7 +123,13 @@ class Scope:
 
     def need(self, length: Length, reason: str) -> bool:
         """State that ``length >= 0`` is needed; the domain shrinks to where it holds. False if it holds nowhere."""
-        return self.narrow(length.symbols, lambda domain: domain.nonnegative(length), reason)
+        if self.narrow(length.symbols, lambda domain: domain.nonnegative(length), reason):
+            return True
+        least = next((atom for factor, atom in length.terms if factor > 0 and isinstance(atom, Min)), None)
+        if least is None:
+            return False
+        # a minimum is large enough where each of its parts is, and each part bounds a symbol of its own
+        return all(self.need(length.replace({least: part}), reason) for part in least.args)
 
     def need_equal(self, a: Length, b: Length, reason: str) -> bool:
         """State that two sizes must agree; the domain shrinks to where they do. False if they never do."""

@@ -128,3 +128,19 @@ def test_a_length_times_a_constant_is_cut_by_another_constant() -> None:
         }""",
         "x:1=T",
     )
+
+
+def test_a_minimum_of_two_lengths_bounds_both() -> None:
+    """min(T, U) - 1 steps: neither symbol alone makes that positive, so it was said to hold at no length."""
+    assert_exact(
+        """g (float[1, T, 2] x, float[1, U, 2] u) => (float[1, N, 2] y, float[1, U, 2] z)
+           <int64[1] zero = {0}, int64[1] one = {1}, int64[1] last = {9223372036854775807}> {
+           s = Shape (u)
+           size = Gather <axis = 0> (s, one)
+           cut = Slice (x, zero, size, one)
+           y = Slice (cut, one, last, one)
+           z = Sin (u)
+        }""",
+        "x:1=T",
+        "u:1=U",
+    )
