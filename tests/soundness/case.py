@@ -73,7 +73,7 @@ class Case:
     def native_row(self, output: np.ndarray, k: int) -> np.ndarray:
         """Row ``k`` of a native output, with its batch axis: one row alone, or the k-th of equal ones."""
         k = k if self.native_rows else 0
-        return output[k : k + 1] if self.batched else output
+        return output[k : k + 1] if self.batched and output.ndim else output
 
     def contain(
         self, rows: Sequence[Row], points: Sequence[Point], container: Point, filling: Filling

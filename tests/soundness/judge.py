@@ -209,7 +209,7 @@ class _Trial:
         for k, i in enumerate(group):
             for name, whole in oracle[i][1].items():
                 expected = self.case.native_row(whole, k)
-                got = found[name][k : k + 1] if self.case.batched else found[name]
+                got = found[name][k : k + 1] if self.case.batched and found[name].ndim else found[name]
                 self._lengths(found, name, expected, k, points[i], where)
                 inside = got[tuple(slice(0, n) for n in expected.shape)]
                 if inside.shape != expected.shape:

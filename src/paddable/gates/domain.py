@@ -60,8 +60,8 @@ def _outcome(metadata: Metadata, native: Engine, signals: Signals, steps: Mappin
 
 
 def _undefined(metadata: Metadata, name: str, array: Array, steps: Mapping[str, int]) -> str:
-    if array.dtype.kind == "f" and array.size and not np.isfinite(array).any():
-        return f"{name} is not finite"
+    if array.dtype.kind == "f" and array.size and not np.isfinite(array).all():
+        return f"{name} is not finite everywhere"
     for axis, text in metadata.lengths.get(name, {}).items():
         if array.shape[axis] == 0:
             return f"{name} is empty"

@@ -94,7 +94,7 @@ def _thinned(accepted: range, expressions: Sequence[Length], name: str, rng: np.
                 chosen.update(n for n in near if n in accepted)
         if len(chosen) >= budget:
             break
-    period = max((e.period() for e in edges), default=1)
+    period = min(len(accepted), max((e.period() for e in edges), default=1))
     while len(chosen) < LIMIT:  # a residue of its own for each, as far as they reach
         residue, start = int(rng.integers(period)), int(rng.integers(len(accepted)))
         place = min(len(accepted) - 1, start - start % period + residue)

@@ -225,9 +225,7 @@ class _Rewriter:
                     Segment(length, length - 1, constant(0), 0),
                 )
                 filled = self._gather(filled, facts.axes, axis, length, length, segments)
-            one = emitter.constant(np.array(1), value.dtype or ir.DataType.FLOAT)
-            kept = emitter.where(self._accepted_for(facts), filled, one, name="fill")
-            filled = self._typed(kept, value.dtype or ir.DataType.FLOAT)
+            filled = emitter.select(self._accepted_for(facts), filled, 1, value.dtype or ir.DataType.FLOAT)
             for use in uses:
                 use.node.replace_input_with(use.idx, filled)
             if value.is_graph_output():
@@ -292,9 +290,8 @@ class _Rewriter:
         if isinstance(remedy, Fill):
             dtype = value.dtype or self._dtype(value)
             mask = emitter.mask(remedy.axes, remedy.atoms)
-            fill = emitter.constant(np.array(_in_type(remedy.value, dtype)), dtype)
-            key = ("fill", value.name, mask.name, fill.name)
-            return emitter.once(key, lambda: self._typed(emitter.where(mask, value, fill, name="fill"), dtype))
+            key = ("fill", value.name, mask.name, remedy.value)
+            return emitter.once(key, lambda: emitter.select(mask, value, remedy.value, dtype))
         if isinstance(remedy, FromEnd):
             dtype = self._dtype(value)
             zero = emitter.constant(np.array(0), dtype)
@@ -455,12 +452,15 @@ class _Rewriter:
                 if id(remedy) not in self.skipped:
                     value = self._applied(value, remedy)
             facts = site.value
+            inner = self.graph.outputs[i]
+            if inner is not value and inner.name == name:  # the name belongs to what is cut to its length
+                inner.name = emitter.names.fresh(f"{name}_native")
+                self.analysis.values[inner.name] = self.analysis.values[name]
             ragged = list(facts.ragged)
-            zero = emitter.constant(np.array(False if dtype == BOOL else 0), dtype)
             keep = self._accepted_for(facts)
             if ragged:
                 keep = emitter.op("And", keep, emitter.mask(facts.axes, ragged))
-            cut = emitter.where(keep, value, zero)
+            cut = emitter.select(keep, value, 0, dtype, name="cut")
             self._name_output(i, value, cut, name, dtype, facts)
             lengths += self._output_lengths(name, facts)
         for value in lengths:
@@ -471,7 +471,10 @@ class _Rewriter:
         emitter, accepted = self.emitter, self.accepted
         assert accepted is not None
         if emitter.scope.single_row:
-            return accepted
+            if facts.rank:
+                return accepted
+            empty = emitter.constant(np.array([], dtype=np.int64))
+            return emitter.once("accepted scalar", lambda: emitter.op("Reshape", accepted, empty))
         row = next((i for i, a in enumerate(facts.atoms) if a.batch), None)
         if row is None:
             raise Misuse("an output has no batch axis, but each row has a length of its own")
@@ -545,12 +548,3 @@ class _Rewriter:
                     output.dtype = output.dtype or facts.dtype
                 else:
                     output.shape = None
-
-
-def _in_type(value: float, dtype: ir.DataType) -> float | int | bool:
-    if dtype == BOOL:
-        return bool(value)
-    if dtype.is_floating_point():
-        return value
-    info = np.iinfo(dtype.numpy())
-    return min(max(int(value), int(info.min)), int(info.max))  # a float rounds the largest int64 up, past the type

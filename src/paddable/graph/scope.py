@@ -40,6 +40,7 @@ class Scope:
         if not self.single_row:
             spans[BATCH] = Span(1, None)
         self.domain = Domain(spans)
+        self._growing: dict[Length, bool] = {}
 
     # -- sizes -------------------------------------------------------------------------------------------------
 
@@ -93,6 +94,17 @@ class Scope:
             return self.domain.less_equal(a, b)
         except Undecided:
             return False
+
+    def grows(self, size: Length) -> bool:
+        """Whether a size never falls as a length rises (False when it cannot be decided)."""
+        known = self._growing.get(size)
+        if known is None:
+            try:
+                known = all(self.domain.monotone(size, name) for name in size.symbols)
+            except Undecided:
+                known = False
+            self._growing[size] = known
+        return known
 
     def ratio(self, a: Length, b: Length) -> int | None:
         """The integer q with ``a == q * b`` at every accepted length, if there is one."""

@@ -129,7 +129,22 @@ def negate(a: Number) -> Number | None:
     return Number(-a.length, a.divisor, a.face)
 
 
+_DYADIC = 1 << 10
+"""Largest power of two that a float factor may be divided by: such products are exact below 2**14 times 2**10."""
+
+
+def _odd(divisor: int) -> int:
+    """What is left of a divisor without its factors of two."""
+    while divisor % 2 == 0:
+        divisor //= 2
+    return divisor
+
+
 def multiply(a: Number, b: Number) -> Number | None:
+    """A product as the graph's own arithmetic gives it.
+
+    Float products are rounded: 50 * 0.1f is 5 in float32 and above it exactly. Only exact ones are known symbolically.
+    """
     face = merge_faces(a.face, b.face)
     if b.is_constant:
         a, b = b, a
@@ -137,6 +152,8 @@ def multiply(a: Number, b: Number) -> Number | None:
         factor = a.fraction
         if factor == 0:
             return number(0, face)
+        if factor.denominator > _DYADIC or (_odd(b.divisor) > 1 and _odd(abs(factor.numerator)) > 1):
+            return None
         scaled = product(b.length, factor.numerator)
         divisor = b.divisor * factor.denominator
         if isinstance(scaled, Length):
@@ -162,7 +179,12 @@ def divide(a: Number, b: Number, *, integer: bool, domain: Domain) -> Number | N
     if value == 0:
         return None
     if not integer:
-        return multiply(a, number(1 / value, b.face))
+        if value.denominator == 1 and isinstance(
+            a.length, Length
+        ):  # rounded once, and no nearer to an integer than 1/k
+            sign = -1 if value < 0 else 1
+            return _reduced(a.length * sign, a.divisor * abs(value.numerator), face)
+        return multiply(a, number(1 / value, b.face)) if abs(value.numerator) == 1 else None
     if value.denominator != 1:
         return None
     divisor = value.numerator
@@ -216,8 +238,12 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
     return number(domain.simplify(combined), face)
 
 
+EXACT_BELOW = 1 << 22
+"""Numerators below this leave a rounded quotient on its own side of every integer."""
+
+
 def rounded(a: Number, *, up: bool, domain: Domain) -> Number | None:
-    """Ceil or Floor of a fraction; exact while the runtime's own float arithmetic is (below 2**23, a domain bound)."""
+    """Ceil or Floor of a fraction, as float32 gives it below ``EXACT_BELOW`` (the caller bounds the domain)."""
     if a.divisor == 1:
         return a
     if not isinstance(a.length, Length):

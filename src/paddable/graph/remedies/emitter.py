@@ -24,6 +24,7 @@ from paddable.lengths import FloorDiv, Length, Max, Min, Symbol
 __all__ = ["Emitter"]
 
 INT64 = ir.DataType.INT64
+_NARROW = {getattr(ir.DataType, name) for name in ("INT8", "INT16", "UINT16", "UINT32")}
 
 
 class Emitter:
@@ -113,6 +114,25 @@ class Emitter:
 
     def where(self, condition: ir.Value, x: ir.Value, y: ir.Value, name: str = "") -> ir.Value:
         return self.op("Where", condition, x, y, name=name)
+
+    def select(self, condition: ir.Value, x: ir.Value, fill: float, dtype: ir.DataType, name: str = "fill") -> ir.Value:
+        """``Where(condition, x, fill)`` of any type: runtimes lack the kernel for conditions and narrow integers."""
+        if dtype == ir.DataType.BOOL:
+            if not fill:
+                return self.op("And", condition, x, name=name, dtype=dtype)
+            return self.op("Or", self.op("Not", condition), x, name=name, dtype=dtype)
+        if dtype in _NARROW:
+            wide = self.select(condition, self.cast(x, INT64), fill, INT64, name)
+            return self.cast(wide, dtype)
+        value: float | int = fill
+        if not dtype.is_floating_point():
+            info = np.iinfo(dtype.numpy())
+            value = min(
+                max(int(fill), int(info.min)), int(info.max)
+            )  # a float rounds the largest int64 up, past the type
+        chosen = self.where(condition, x, self.constant(np.array(value), dtype), name)
+        chosen.dtype = dtype
+        return chosen
 
     def shape_vector(self, parts: Sequence[ir.Value | int]) -> ir.Value:
         """A shape from [1]-shaped sizes and integers; a constant when all are."""

@@ -142,6 +142,22 @@ def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argum
     return emitter.op("Div", summed, emitter.op("Max", counted, floor))
 
 
+def last_index(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """The last of equal extremes: ties with the identity in the padding count as the last valid step."""
+    found = _again(emitter, node, x, dict(node.attributes))
+    axis = node.attributes["axis"].as_int() % len(axes) if "axis" in node.attributes else 0
+    kept = node.attributes["keepdims"].as_int() if "keepdims" in node.attributes else 1
+    row = _row_axis(axes)
+    rank = len(axes) if kept else len(axes) - 1
+    if row is not None and not kept and axis < row:
+        row -= 1
+    last = emitter.op("Sub", emitter.length(arguments["size"]), emitter.constant([1]))
+    last = _rows_to(emitter, last, row, rank)
+    if emitter.scope.single_row:
+        last = emitter.op("Reshape", last, emitter.constant(np.ones(rank, dtype=np.int64)))
+    return emitter.where(emitter.op("Less", last, found), last, found)
+
+
 def _again(emitter: Emitter, node: ir.Node, x: ir.Value, attributes: Mapping[str, ir.Attr]) -> ir.Value:
     copy = ir.Node(
         "", node.op_type, [x], list(attributes.values()), name=emitter.names.fresh(f"paddable/{node.op_type}")
@@ -157,4 +173,10 @@ def unsqueeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
 
 
 Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value]
-FORMS: dict[str, Form] = {"mean": mean, "normalise": normalise, "average_pool": average_pool, "unsqueeze": unsqueeze}
+FORMS: dict[str, Form] = {
+    "mean": mean,
+    "normalise": normalise,
+    "average_pool": average_pool,
+    "last_index": last_index,
+    "unsqueeze": unsqueeze,
+}

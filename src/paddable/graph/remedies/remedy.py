@@ -176,4 +176,5 @@ class Replace(Remedy):
             "mean": "masked sum divided by the length",
             "normalise": "masked two-pass mean and variance",
             "average_pool": "masked sum divided by the valid count",
+            "last_index": "at most the last valid index",
         }.get(self.form, self.form.replace("_", " "))

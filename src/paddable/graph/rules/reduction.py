@@ -38,6 +38,8 @@ def lowest(dtype: ir.DataType) -> float:
 
 def identity(dtype: ir.DataType, value: float) -> float:
     """The identity in a type: integers have no infinity."""
+    if dtype == ir.DataType.BOOL:
+        return float(value > 0)
     if math.isinf(value) and not dtype.is_floating_point():
         info = np.iinfo(dtype.numpy())
         return float(info.min if value < 0 else info.max)
@@ -166,7 +168,12 @@ def arg_extremum(operation: Operation) -> Sequence[Value | None]:
     if ragged:
         value = operation.prefix_axis(0, axis)
         fill = identity(value.dtype, -math.inf if operation.type == "ArgMax" else math.inf)
-        operation.fill(0, value.span(axis), fill, "PAD107", "the position of the extremum may lie in the padding")
+        leak = "the position of the extremum may lie in the padding"
+        value = operation.fill(0, value.span(axis), fill, "PAD107", leak)
+        if operation.attribute("select_last_index", 0):
+            # where every valid step ties with the identity, the last of them is the last valid step
+            arguments = {"size": operation.length_of(value.axes[axis])}
+            operation.ask(Replace("PAD107", leak, 0, "last_index", arguments))
     axes = reduced(value.axes, [axis], bool(operation.attribute("keepdims", 1)))
     return [Value(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
 

@@ -54,8 +54,15 @@ def _scalar_function(operation: Operation) -> Scalar | None:
         if x.is_constant:
             return number(int(x.fraction), x.face)
         if isinstance(x.length, Length) and _nonnegative(domain, x.length):
-            return numbers.rounded(x, up=False, domain=domain)
+            return rounded(x, False)
         return None
+
+    def rounded(x: Number, up: bool) -> Number | None:
+        if x.divisor > 1 and isinstance(x.length, Length) and not x.length.is_constant:
+            reason = "float arithmetic on lengths is exact below it"
+            if not operation.scope.need(constant(numbers.EXACT_BELOW) - x.length, reason):
+                return None
+        return numbers.rounded(x, up=up, domain=operation.scope.domain)
 
     def where(c: Number, x: Number, y: Number) -> Number | None:
         chosen = truth(c)
@@ -105,8 +112,8 @@ def _scalar_function(operation: Operation) -> Scalar | None:
         "Max": lambda x: folded(x, True),
         "Sum": lambda x: _sum(x),
         "Clip": clip,
-        "Ceil": lambda x: numbers.rounded(x[0], up=True, domain=domain),
-        "Floor": lambda x: numbers.rounded(x[0], up=False, domain=domain),
+        "Ceil": lambda x: rounded(x[0], True),
+        "Floor": lambda x: rounded(x[0], False),
         "Cast": lambda x: cast(x[0]),
         "Identity": lambda x: x[0],
         "Equal": lambda x: _bool(numbers.equal(x[0], x[1], domain), x[0], x[1]),
