@@ -99,6 +99,10 @@ def convert(
     place = None if out is None else Path(out)
     if len(wanted) > 1 and (place is None or place.suffix == ".onnx"):
         raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
+    if place is not None and opened.source is not None and place.exists() and place.samefile(opened.source):
+        raise Misuse(
+            "it would replace the native model", where=str(place), why="native is the oracle", fix="name another file"
+        )
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
     _refuse_damaged_weights(opened)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,6 +86,8 @@ def open_model(
         batch_size,
         keep_dynamic,
     )
+    if rate is not None and not (math.isfinite(rate) and rate > 0):
+        raise Misuse(f"--rate {rate} is no rate", fix="give the steps a second, such as --rate 16000")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
     return Opened(found, declarations, rates, None if isinstance(model, onnx.ModelProto) else Path(model))
 

@@ -243,8 +243,8 @@ def _valid_data(facts: Value, site: Site, position: int, frame: Frame, rng: np.r
     if facts.constant is not None:
         return np.full(shape, facts.constant, dtype)
     low, high = facts.low, facts.high
-    if dtype.kind in "iu" and not np.isfinite(high):
-        high = _largest_index(site, position, frame)
+    if dtype.kind in "iu":
+        high = min(high, _largest_index(site, position, frame))
     return draw(rng, shape, dtype, low, high)
 
 

@@ -8,6 +8,7 @@ import onnxruntime
 import pytest
 
 from paddable.build import convert
+from paddable.build.opened import open_model
 
 from .native import assert_exact, verdict_of
 
@@ -87,3 +88,20 @@ def test_rounded_float_arithmetic_on_lengths_is_left_to_the_runtime(factor: floa
         }}""",
         "x:1=T",
     )  # fmt: skip
+
+
+def test_a_limit_lowers_both_bounds() -> None:
+    """min(i + 1, n - 1) was taken to be at least 1; at n = 1 it is 0."""
+    text = """<ir_version: 10, opset_import: ["": 17]>
+        g (float[1, T] x) => (float[1, T] y) <int64 axis = {1}, int64 one = {1}, int64 nil = {0}> {
+           s = Shape (x)
+           n = Gather (s, axis)
+           i = Range (nil, n, one)
+           next = Add (i, one)
+           last = Sub (n, one)
+           near = Clip (next, , last)
+           f = Cast <to = 1> (near)
+           y = Mul (x, f)
+        }"""
+    facts = open_model(onnx.parser.parse_model(text), ["x:1=T"]).analyse().values["near"]
+    assert facts.low <= 0 < facts.high

@@ -275,17 +275,22 @@ def _masked(operation: Operation, operands: Sequence[Value], valid: Kind) -> boo
 
 
 def _clip_bounds(operation: Operation, operands: Sequence[Value]) -> tuple[float, float]:
+    """Bounds of ``min(max(x, least), most)``; each limit may be an interval itself."""
     x, rest = operands[0], list(operands[1:])
     low, high = x.low, x.high
     if operation.present(1):
-        low = max(low, rest.pop(0).low)
+        least = rest.pop(0)
+        low, high = max(low, least.low), max(high, least.high)
     elif operation.attribute("min") is not None:
-        low = max(low, float(operation.attribute("min")))
+        limit = float(operation.attribute("min"))
+        low, high = max(low, limit), max(high, limit)
     if operation.present(2):
-        high = min(high, rest.pop(0).high)
+        most = rest.pop(0)
+        low, high = min(low, most.low), min(high, most.high)
     elif operation.attribute("max") is not None:
-        high = min(high, float(operation.attribute("max")))
-    return low, max(low, high)
+        limit = float(operation.attribute("max"))
+        low, high = min(low, limit), min(high, limit)
+    return low, high
 
 
 def _row_axis(operation: Operation, joined: Broadcast) -> int | None:
