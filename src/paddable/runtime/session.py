@@ -52,6 +52,11 @@ class Session:
         self._open: dict[int, GraphSession] = {}
         self._opening = threading.Lock()
 
+    @property
+    def largest(self) -> Mapping[str, int]:
+        """Steps of each symbol in the largest container; empty when any length fits."""
+        return self._containers[-1].steps
+
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Run the model.
 
