@@ -183,6 +183,7 @@ def test_nothing_is_overwritten_and_nothing_is_loaded_in_vain(tmp_path: Path) ->
         ("qwen3-tts-codec", {"chunks": [0]}, "at least 1 frame"),
         ("qwen3-asr", {"attention": "full"}, "choose windowed, global"),
         ("fsmn-vad", {"target": "vulkan"}, "vulkan"),
+        ("sense-voice", {"containers": ["5 minutes"]}, "give steps, such as 24000, or seconds, such as 30s"),
     ],
 )
 def test_misuse_names_what_there_is(tmp_path: Path, family: str, options: dict[str, Any], message: str) -> None:

@@ -84,7 +84,8 @@ def test_decode_streams_any_length(
     assert done.code == 0 and 0 < told["first_seconds"] <= told["elapsed"]
     assert told["seconds"] == 40 * SAMPLES / 24_000
     samples, rate = soundfile.read(out)
-    assert rate == 24_000 and np.abs(samples - wanted).max() <= 1 / 32_768
+    assert rate == 24_000 and np.abs(wanted).max() < 1
+    assert np.abs(samples - wanted).max() <= 0.5 / 32_768 + 1e-5 * np.abs(wanted).max()  # half a step of 16 bits
     assert paddable("decode", tmp_path / "codes.npy", "-o", out, "--model", bundle).code == 2  # it is there already
 
 

@@ -113,11 +113,13 @@ def _read_codes(path: Path) -> NDArray[Any]:
 
 
 def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: str) -> None:
-    """Writes beside, then renames."""
+    """Writes 16 bits beside, then renames. libsndfile cuts floats down to the next step below; the nearest is meant."""
     beside = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        soundfile.write(beside, samples.astype(np.float32), rate, format=kind)
+        soundfile.write(
+            beside, np.clip(np.round(samples * 32_768), -32_768, 32_767).astype(np.int16), rate, format=kind
+        )
         beside.replace(place)
     except (RuntimeError, ValueError) as error:  # libsndfile's own
         raise Misuse("it cannot be written", where=str(place), why=str(error).replace("\n", " ")) from error

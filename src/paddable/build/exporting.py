@@ -30,11 +30,12 @@ from paddable.build.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exp
 from paddable.build.exporting_streams import judge_streams
 from paddable.build.opened import Opened, Progress, open_model
 from paddable.errors import GateFailed, Misuse
+from paddable.lengths.declare import parse_container
 from paddable.targets.tables import target as table_of
 
 __all__ = ["export"]
 
-STAGES = ("load and export", "judge", "convert", "write")
+STAGES = 5
 
 
 def export(
@@ -85,32 +86,36 @@ def export(
     if (place.exists() and not (place.is_dir() and not any(place.iterdir()))) and not force:
         raise Misuse("it exists already", where=str(place), fix="choose another place, or replace it with --force")
 
-    def at(stage: int) -> None:
+    for text in containers:
+        if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
+            parse_container(text, ["T"], rates={"T": 1})
+
+    def done(stages: int) -> None:
         if progress is not None:
-            progress("export", stage, len(STAGES))
+            progress("export", stages, STAGES)
 
     # ── Stages 1 and 2: load, export
-    at(0)
+    done(0)
     exported = FAMILIES[family][0](source, choices)
     opened = open_model(exported.native, [exported.length], rate=exported.rate)
     wanted = containers_of(opened, containers)
     refuse_damaged_weights(opened)
 
     # ── Stage 3: judge
-    at(1)
+    done(2)
     report = judged(opened, wanted, target, place, progress) if verify else None
     told = _judged_streams(opened, exported, place) if verify and exported.step_graphs else {}
 
     # ── Stage 4: convert
-    at(2)
+    done(3)
     graphs = [padded(opened, container, target, report.summary() if report else {}) for container in wanted]
 
     # ── Stage 5: write
-    at(3)
+    done(4)
     about = {"family": family, **exported.about}
     belongings = Belongings(exported.step_graphs, exported.assets, about, told)
     write_directory(opened, graphs, place, target, report, belongings, force=force)
-    at(4)
+    done(5)
     return place
 
 
