@@ -60,7 +60,8 @@ def test_the_bundle_holds_everything(sense_voice: tuple[Path, Path]) -> None:
     assert (bundle.family, bundle.labels, bundle.sample_rate) == ("sense-voice", "tokens.json", 16_000)
     assert bundle.front_end == {"kind": "kaldi", "in_graph": True}
     assert bundle.settings["ctc"]["languages"] == LANGUAGES and bundle.settings["ctc"]["tag_rows"] == 4
-    assert bundle.units["ctc_logits_length"] == "frames of 60 ms" and bundle.units["S"] == "samples at 16000 Hz"
+    frames = dict.fromkeys(["enc_output_length", "ctc_logits_length"], "frames of 60 ms")
+    assert bundle.units == {**frames, "S": "samples at 16000 Hz"}
     assert bundle.metadata.symbols["S"].min == 400 and bundle.metadata.symbols["S"].rate == 16_000
     assert json.loads((folder / "report.json").read_text())["ok"] is True
 
@@ -164,6 +165,18 @@ def test_a_failing_gate_leaves_the_report_and_no_bundle(
     with pytest.raises(GateFailed, match=r"bundle\.report\.json"):
         export("stand-in", tmp_path, tmp_path / "bundle", containers=["1s"])
     assert [path.name for path in tmp_path.iterdir()] == ["bundle.report.json"]
+
+
+def test_a_bundle_for_a_target_says_so(
+    network: onnx.ModelProto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(monkeypatch, network)
+    folder = export("stand-in", tmp_path, tmp_path / "bundle", containers=["1s"], target="directml")
+    (graph,) = read_bundle(folder).graphs
+    assert (graph.file, graph.target, graph.container) == ("directml-fp32-10.onnx", "directml", {"T": 10})
+    with pytest.raises(Misuse, match="no graph for 'cpu'; it was made for directml"):
+        library.load(folder)
+    assert library.load(folder, target="directml").run({"x": np.ones((1, 4, 7), np.float32)})["y"].shape == (1, 4, 7)
 
 
 def test_nothing_is_overwritten_and_nothing_is_loaded_in_vain(tmp_path: Path) -> None:

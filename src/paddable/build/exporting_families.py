@@ -72,7 +72,7 @@ def _sense_voice(folder: Path, choices: Choices) -> Exported:
     return Exported(
         export_sense_voice(model),
         **_sound(choices),
-        about=_about(folder, choices) | {"labels": labels.name, "settings": {"ctc": ctc}},
+        about=_about(folder, choices, ("enc_output", "ctc_logits")) | {"labels": labels.name, "settings": {"ctc": ctc}},
         assets={labels.name: labels},
     )
 
@@ -82,7 +82,8 @@ def _fun_asr_nano(folder: Path, choices: Choices) -> Exported:
     from paddable.models.fun_asr_nano import fun_asr_nano_from_folder
 
     model = fun_asr_nano_from_folder(folder, _kind(choices))
-    about, assets = _about(folder, choices), {}
+    outputs = ("enc_output", "adaptor_output", *(("ctc_logits",) if model.ctc else ()))
+    about, assets = _about(folder, choices, outputs), {}
     if model.ctc:  # MLT-Nano and the transformers port have no CTC branch: they make embeddings, not text
         labels = _labels(folder, ("*.tiktoken", "tokens.json"))
         about |= {"labels": labels.name, "settings": {"ctc": {"blank": -1}}}
@@ -100,7 +101,7 @@ def _fsmn_vad(folder: Path, choices: Choices) -> Exported:
     model = fsmn_vad_from_folder(folder, features=choices.front_end == "numpy")
     said = CheckpointFolder.open(folder).config
     config = FsmnVadConfig.from_funasr(said)
-    about = _about(folder, choices, stack=config.stack, stride=config.stride)
+    about = _about(folder, choices, ("posteriors",), stack=config.stack, stride=config.stride)
     # what the memories look back, and the left neighbours of a stacked feature
     context = config.blocks * (config.order - 1) + (config.stack - 1) // 2
     settings = {"vad": dict(said.get("model_conf") or {}), "context": context}
@@ -167,11 +168,12 @@ def _sound(choices: Choices, features_a_second: float = _FEATURES_A_SECOND) -> d
     return {"length": "audio:1=S", "rate": 16_000}
 
 
-def _about(folder: Path, choices: Choices, *, stack: int = 7, stride: int = 6) -> dict[str, Any]:
+def _about(
+    folder: Path, choices: Choices, outputs: Sequence[str], *, stack: int = 7, stride: int = 6
+) -> dict[str, Any]:
     """Sample rate, units and front end of a FunASR folder; the transformers port has neither config.yaml nor CMVN."""
     length = str(_sound(choices)["length"])
-    frame = "frames of 60 ms" if stride == 6 else "frames of 10 ms"
-    outputs = ("posteriors",) if stride == 1 else ("enc_output", "adaptor_output", "ctc_logits")
+    frame = f"frames of {10 * stride} ms"
     about = {"sample_rate": 16_000, "units": {f"{name}_length": frame for name in outputs} | _unit_of(length, frame)}
     if choices.front_end != "numpy":
         return about | {"front_end": {"kind": "early" if choices.front_end == "early" else "kaldi", "in_graph": True}}
