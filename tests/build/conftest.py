@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import onnx
@@ -58,3 +60,19 @@ def native(tmp_path: Path) -> Path:
     path = tmp_path / "native.onnx"
     onnx.save(network(), path)
     return path
+
+
+@pytest.fixture(name="network")
+def one_convolution() -> onnx.ModelProto:
+    """The network that ``native`` is the file of, in memory."""
+    return network()
+
+
+@pytest.fixture(scope="session")
+def checkpoints() -> ModuleType:
+    """Writers of small checkpoint folders, a function a family; needs torch."""
+    spec = importlib.util.spec_from_file_location("checkpoints", Path(__file__).with_name("checkpoints.py"))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

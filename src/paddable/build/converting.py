@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,27 @@ from paddable.lengths.declare import parse_container
 from paddable.targets.report import fix_for, lint_for
 from paddable.targets.tables import target as table_of
 
-__all__ = ["convert"]
+__all__ = ["Belongings", "containers_of", "convert", "judged", "padded", "refuse_damaged_weights", "write_directory"]
 
 WEIGHTS = "fp32.data"
 """The weight file that all graphs of a bundle share."""
+
+
+@dataclass(frozen=True)
+class Belongings:
+    """What a bundle of a known family holds besides its containers.
+
+    Attributes:
+        graphs: further graphs by file name, written as they are; they share the weight file.
+        assets: files to copy, by their name in the bundle.
+        about: fields of ``Bundle``.
+        report: sections of report.json.
+    """
+
+    graphs: Mapping[str, ir.Model] = field(default_factory=dict)
+    assets: Mapping[str, Path] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict)
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 def convert(
@@ -95,7 +113,7 @@ def convert(
         keep_dynamic=keep_dynamic,
         rate=rate,
     )
-    wanted = _containers(opened, containers, keep_dynamic)
+    wanted = containers_of(opened, containers, keep_dynamic)
     place = None if out is None else Path(out)
     if len(wanted) > 1 and (place is None or place.suffix == ".onnx"):
         raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
@@ -105,8 +123,8 @@ def convert(
         )
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
-    _refuse_damaged_weights(opened)
-    report = _judged(opened, wanted, target, place, progress) if verify else None
+    refuse_damaged_weights(opened)
+    report = judged(opened, wanted, target, place, progress) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
     for count, container in enumerate(wanted):
@@ -118,12 +136,12 @@ def convert(
     if place.suffix == ".onnx":
         place.parent.mkdir(parents=True, exist_ok=True)
         return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
-    _write_directory(opened, graphs, place, target, report, force=force, keep_traces=keep_traces)
+    write_directory(opened, graphs, place, target, report, force=force, keep_traces=keep_traces)
     return place
 
 
-def _refuse_damaged_weights(opened: Opened) -> None:
-    """NaN in a weight makes native's own answer NaN: no comparison with it says anything."""
+def refuse_damaged_weights(opened: Opened) -> None:
+    """Raise ``Refused`` for NaN in a weight: native's own answer is then NaN, and nothing can be compared with it."""
     found = lint_model(opened.model, weights=True, select=[NonFiniteWeight])
     if found:
         raise Refused(
@@ -135,14 +153,18 @@ def _refuse_damaged_weights(opened: Opened) -> None:
         )
 
 
-def _judged(
+def judged(
     opened: Opened,
     wanted: Sequence[Mapping[str, int]],
     target: str,
     place: Path | None,
     progress: Progress | None,
 ) -> GateReport:
-    """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name."""
+    """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name.
+
+    Raises:
+        GateFailed: the result differs from native; the report stays at ``<place>.report.json``.
+    """
     with tempfile.TemporaryDirectory(prefix=".paddable.", dir=_nearest(place), ignore_cleanup_errors=True) as name:
         folder = Path(name)
         made = [padded(opened, container, target) for container in ({}, *(size for size in wanted if size))]
@@ -201,7 +223,12 @@ def padded(
     return model, metadata
 
 
-def _containers(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool) -> list[Mapping[str, int]]:
+def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool = False) -> list[Mapping[str, int]]:
+    """The containers that were asked for, each once, in the order of asking; ``[{}]`` keeps it symbolic.
+
+    Raises:
+        Misuse: none, or one that does not fit the declarations.
+    """
     if keep_dynamic and texts:
         raise Misuse("--keep-dynamic keeps the container symbolic, so it takes no --container", fix="drop one of them")
     if keep_dynamic:
@@ -222,27 +249,47 @@ def _refuse_precision(precision: str | None) -> None:
         raise Misuse(f"this version does not convert to {precision!r}", fix="leave --precision out, or give fp32")
 
 
-def _write_directory(
+def write_directory(
     opened: Opened,
     graphs: Sequence[tuple[ir.Model, Metadata]],
     place: Path,
     target: str,
     report: GateReport | None,
+    belongings: Belongings | None = None,
     *,
     force: bool,
-    keep_traces: bool,
+    keep_traces: bool = False,
 ) -> None:
+    """Write a bundle, whole or not at all.
+
+    Args:
+        opened: the native model.
+        graphs: of ``padded``, one a container.
+        place: the directory.
+        target: what the graphs were made for.
+        report: what the gates said; None where they did not run.
+        belongings: what else is in it.
+        force: replace what is at ``place``.
+        keep_traces: keep absolute source paths.
+
+    Raises:
+        Misuse: something is at ``place`` already, or it cannot be written.
+    """
+    belongings = belongings or Belongings()
     with new_directory(place, force=force) as folder:
-        files = {"native.onnx": opened.model}
+        files = {"native.onnx": opened.model, **belongings.graphs}
         listed = []
         for model, metadata in graphs:
             size = "x".join(str(steps) for steps in metadata.container.values()) or "dynamic"
             name = f"{target}-fp32-{size}.onnx"
             files[name] = model
-            listed.append(Graph(name, metadata.container))
+            listed.append(Graph(name, metadata.container, target))
         write_shared(files, folder / WEIGHTS, keep_traces=keep_traces)
+        for name, source in belongings.assets.items():
+            shutil.copyfile(source, folder / name)
         if report is not None:
-            text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+            told = {**report.to_json(), **belongings.report}
+            text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
             (folder / "report.json").write_text(text, encoding="utf-8")
         shared = replace(graphs[0][1], container={})
-        write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native="native.onnx"), folder)
+        write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native="native.onnx", **belongings.about), folder)

@@ -44,8 +44,11 @@ class Bundle:
         metadata: what holds for every graph. Its container is empty: each graph has its own.
         graphs: the converted graphs.
         native: the native graph's file, for verification and for providers that run it fastest.
+        family: the model family it was exported from, such as ``sense-voice``; None for a stranger's graph.
+        step_graphs: files of step graphs, one per chunk size, when the model streams.
         sample_rate: samples a second, when the model hears sound.
         front_end: what stands between the sound and the first declared input, and its settings.
+        settings: what the family's pipeline has to know, such as where the blank of its CTC classes is.
         labels: the file that holds the labels of the outputs, one text asset of the bundle.
         units: what one unit of each length is, such as ``{"logits_length": "frames of 60 ms"}``.
         files: SHA-256 of every file but ``bundle.json``; filled in when the bundle is written.
@@ -54,8 +57,11 @@ class Bundle:
     metadata: Metadata
     graphs: tuple[Graph, ...]
     native: str | None = None
+    family: str | None = None
+    step_graphs: tuple[str, ...] = ()
     sample_rate: int | None = None
     front_end: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     labels: str | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
@@ -77,8 +83,11 @@ class Bundle:
             ],
             "targets": sorted({graph.target for graph in graphs}),
             "precisions": sorted({graph.precision for graph in graphs}),
+            "family": self.family,
+            "step_graphs": list(self.step_graphs),
             "sample_rate": self.sample_rate,
             "front_end": self.front_end,
+            "settings": dict(self.settings),
             "labels": self.labels,
             "units": dict(self.units),
             "files": dict(sorted(self.files.items())),
@@ -100,8 +109,11 @@ class Bundle:
                     for graph in data["graphs"]
                 ),
                 native=data.get("native"),
+                family=data.get("family"),
+                step_graphs=tuple(data.get("step_graphs", ())),
                 sample_rate=data.get("sample_rate"),
                 front_end=data.get("front_end"),
+                settings=dict(data.get("settings", {})),
                 labels=data.get("labels"),
                 units=dict(data.get("units", {})),
                 files=dict(data.get("files", {})),
@@ -110,7 +122,13 @@ class Bundle:
             raise Unreadable(
                 f"bundle.json is damaged ({type(error).__name__}: {error})", where=where, fix="make the bundle again"
             ) from error
-        named = (bundle.native, bundle.labels, *bundle.files, *(graph.file for graph in bundle.graphs))
+        named = (
+            bundle.native,
+            bundle.labels,
+            *bundle.step_graphs,
+            *bundle.files,
+            *(graph.file for graph in bundle.graphs),
+        )
         for name in named:
             if name is not None and not _is_inside(name):
                 raise Unreadable(f"bundle.json names the file {name!r}, which is outside the bundle", where=where)

@@ -12,10 +12,14 @@ import click
 from paddable import __version__
 from paddable.cli.check import check
 from paddable.cli.convert import convert
+from paddable.cli.decode import decode
 from paddable.cli.demo import demo
+from paddable.cli.doctor import doctor
+from paddable.cli.export import export
 from paddable.cli.failures import INTERRUPTED, exit_code, report
 from paddable.cli.inspect import inspect
 from paddable.cli.lint import lint
+from paddable.cli.transcribe import transcribe
 from paddable.cli.verify import verify
 
 __all__ = ["main"]
@@ -31,7 +35,7 @@ def paddable() -> None:
     """
 
 
-for command in (check, convert, verify, lint, inspect, demo):
+for command in (check, convert, export, verify, lint, inspect, transcribe, decode, demo, doctor):
     paddable.add_command(command)
 
 

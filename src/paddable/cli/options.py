@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "declarations", "lengths", "model", "out", "target"]
+__all__ = ["as_json", "bundle", "declarations", "force", "lengths", "model", "out", "provider", "target"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -25,6 +25,21 @@ out: Decorator = click.option(
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 
 target: Decorator = click.option("--target", metavar="NAME", help="Execution provider to judge by, such as directml.")
+
+force: Decorator = click.option("--force", is_flag=True, help="Replace what is already there.")
+
+bundle: Decorator = click.option(
+    "--model",
+    "bundle",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="BUNDLE",
+    help="The directory that paddable export wrote.",
+)
+
+provider: Decorator = click.option(
+    "--provider", default="cpu", show_default=True, metavar="NAME", help="Where to run, such as directml or cuda."
+)
 
 lengths: Decorator = click.option(
     "--length",

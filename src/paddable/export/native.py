@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import onnx
 
-__all__ = ["OPSET", "export_native"]
+__all__ = ["OPSET", "export_native", "quiet"]
 
 OPSET = 18
 
@@ -64,7 +64,7 @@ def export_native(
         {ragged_inputs[name][0]: torch.export.Dim(ragged_inputs[name][1])} if name in ragged_inputs else None
         for name in inputs
     )
-    with torch.no_grad(), _quiet():
+    with torch.no_grad(), quiet():
         program = torch.onnx.export(
             module,
             tuple(inputs.values()),
@@ -136,7 +136,7 @@ def _digest(array: NDArray[np.float32]) -> bytes:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """The exporter warns about torchvision and about its own internals; neither is news to the reader."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level

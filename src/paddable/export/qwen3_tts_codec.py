@@ -11,6 +11,7 @@ import torch
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import Refused
+from paddable.export.native import OPSET, quiet
 from paddable.models.qwen3_tts_codec import Decoder
 from paddable.models.streaming import StepForm
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from torch.onnx import ONNXProgram
 
 __all__ = ["export_step", "export_whole", "step_spec"]
-
-OPSET = 18
 
 
 def export_whole(decoder: Decoder) -> ONNXProgram:
@@ -87,16 +86,17 @@ def _export(
     outputs: list[str],
     dynamic_shapes: object,
 ) -> ONNXProgram:
-    program = torch.onnx.export(
-        module,
-        example,
-        input_names=inputs,
-        output_names=outputs,
-        dynamic_shapes=dynamic_shapes,  # type: ignore[arg-type]
-        opset_version=OPSET,
-        dynamo=True,
-        verbose=False,
-    )
+    with quiet():
+        program = torch.onnx.export(
+            module,
+            example,
+            input_names=inputs,
+            output_names=outputs,
+            dynamic_shapes=dynamic_shapes,  # type: ignore[arg-type]
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
+        )
     assert program is not None
     for node in program.model.graph:
         if node.op_type == "ConvTranspose":

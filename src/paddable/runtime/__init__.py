@@ -1,6 +1,7 @@
 """Runs converted models: numpy and one flavour of onnxruntime, nothing else. An app ships this alone."""
 
 from paddable.runtime.loading import load
+from paddable.runtime.model import Model
 from paddable.runtime.session import Session
 
-__all__ = ["Session", "load"]
+__all__ = ["Model", "Session", "load"]

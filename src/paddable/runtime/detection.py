@@ -10,9 +10,13 @@ from numpy.typing import NDArray
 
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
+from paddable.errors import Misuse
 from paddable.runtime.vad import VadOptions, frame_decibels, speech_segments
 
 __all__ = ["Detector", "Session"]
+
+_NEIGHBOURS = 2
+"""Frames on either side that are stacked into a feature."""
 
 
 class Session(Protocol):
@@ -53,18 +57,28 @@ class Detector:
         return [(begin / 1000, end / 1000) for begin, end in found]
 
     def posteriors(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Class posteriors float32 [T, K], T = (S - 400) // 160 + 1."""
+        """Class posteriors float32 [T, K], T = (S - 400) // 160 + 1.
+
+        Raises:
+            Misuse: longer than a window, and the window is too short to go on from the one before.
+        """
         frames = max(0, (len(audio) - FRAME) // SHIFT + 1)
         if frames == 0:
             return np.zeros((0, max(self.options.silence_classes) + 1), np.float32)
         limit = frames if self.window_seconds is None else (int(self.window_seconds * SAMPLE_RATE) - FRAME) // SHIFT + 1
+        if limit < frames and limit <= self.context + _NEIGHBOURS:
+            raise Misuse(
+                f"{frames} frames of 10 ms do not fit the largest container, {limit} frames",
+                why=f"a window has to hold the {self.context} frames that a posterior depends on, and more",
+                fix="export with a longer container",
+            )
         pieces, done = [], 0
         while done < frames:
             first = max(0, done - self.context)
             last = min(frames, first + limit)
             piece = self._run(audio[first * SHIFT : (last - 1) * SHIFT + FRAME])
-            # the last two features of a window that goes on miss their right neighbours
-            keep = last if last == frames else last - 2
+            # the last features of a window that goes on miss their right neighbours
+            keep = last if last == frames else last - _NEIGHBOURS
             pieces.append(piece[done - first : keep - first])
             done = keep
         return np.concatenate(pieces)

@@ -16,7 +16,7 @@ from paddable.errors import MissingExtra, Misuse, PaddableError, Unreadable
 from paddable.runtime.dtypes import DTYPES
 from paddable.runtime.flavours import import_onnxruntime
 
-__all__ = ["GraphSession"]
+__all__ = ["GraphSession", "open_session"]
 
 
 class GraphSession:
@@ -42,9 +42,8 @@ class GraphSession:
     def __init__(
         self, path: Path, advice: SessionAdvice, *, allow_fallback: bool = False, threads: int | None = None
     ) -> None:
-        ort = import_onnxruntime()
         self._lock = threading.Lock()
-        self._session = _open(ort, path, advice, allow_fallback, threads)
+        self._session = open_session(path, advice, allow_fallback=allow_fallback, threads=threads)
         self.dtypes: dict[str, np.dtype[Any]] = {
             node.name: DTYPES.get(node.type, np.dtype(object)) for node in self._session.get_inputs()
         }
@@ -72,7 +71,9 @@ class GraphSession:
         return dict(zip(self.outputs, values, strict=True))
 
 
-def _open(ort: Any, path: Path, advice: SessionAdvice, allow_fallback: bool, threads: int | None) -> Any:
+def open_session(path: Path, advice: SessionAdvice, *, allow_fallback: bool = False, threads: int | None = None) -> Any:
+    """An ``onnxruntime.InferenceSession`` as the provider wants it; arguments and errors as of ``GraphSession``."""
+    ort = import_onnxruntime()
     available = ort.get_available_providers()
     if advice.execution_provider not in available and not allow_fallback:
         raise MissingExtra(

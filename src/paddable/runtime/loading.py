@@ -1,4 +1,4 @@
-"""``paddable.load``: a bundle or a converted file becomes a session."""
+"""``paddable.load``: a bundle or a converted file becomes a model that runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 from paddable.bundle import KEY, Bundle, Graph, Metadata, providers, read_bundle, read_entries
 from paddable.bundle.providers import SessionAdvice
 from paddable.errors import Misuse
-from paddable.runtime.graph import GraphSession
-from paddable.runtime.session import Container, Session
+from paddable.runtime.graph import GraphSession, open_session
+from paddable.runtime.model import Home, Model
+from paddable.runtime.session import Container
 
 __all__ = ["load"]
 
@@ -23,7 +24,7 @@ def load(
     precision: str | None = None,
     allow_fallback: bool = False,
     threads: int | None = None,
-) -> Session:
+) -> Model:
     """Load a converted model for running. Needs numpy and one flavour of onnxruntime.
 
     Args:
@@ -41,6 +42,7 @@ def load(
     """
     advice = providers.provider(provider)
     place = Path(path)
+    home = None
     if place.is_dir():
         bundle = read_bundle(place)
         graphs = _chosen(bundle, str(place), target or provider, precision)
@@ -52,8 +54,11 @@ def load(
         files = [(dict(metadata.container) if metadata else {}, place)]
     if metadata and provider in metadata.advice:
         advice = SessionAdvice.from_json(metadata.advice[provider])
+    if place.is_dir():
+        opener = partial(open_session, advice=advice, allow_fallback=allow_fallback, threads=threads)
+        home = Home(bundle, place, opener)
     opened = partial(GraphSession, advice=advice, allow_fallback=allow_fallback, threads=threads)
-    return Session([Container(steps, partial(opened, file)) for steps, file in files], metadata)
+    return Model([Container(steps, partial(opened, file)) for steps, file in files], metadata, home)
 
 
 def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> list[Graph]:

@@ -52,6 +52,11 @@ class Session:
         self._open: dict[int, GraphSession] = {}
         self._opening = threading.Lock()
 
+    @property
+    def largest(self) -> Mapping[str, int]:
+        """Steps of each symbol in the largest container; empty when any length fits."""
+        return self._containers[-1].steps
+
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Run the model.
 
@@ -127,11 +132,16 @@ class Session:
         largest = self._containers[-1].steps
         symbol = next((symbol for symbol, size in largest.items() if longest[symbol] > size), next(iter(longest)))
         where = metadata.symbols[symbol]
+        needed, there = (_size(steps[symbol], where.rate) for steps in (longest, largest))
         return Misuse(
-            f"{longest[symbol]} steps do not fit the largest container, {largest[symbol]} steps",
+            f"{needed} do not fit the largest container, {there}",
             where=f"input {where.input!r}, axis {where.axis}",
             fix="cut the input into pieces, or convert the model with a larger container",
         )
+
+
+def _size(steps: int, rate: float | None) -> str:
+    return f"{steps} steps" if rate is None else f"{steps} steps ({steps / rate:.2f} s)"
 
 
 def _as_lists(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Stream:
         Raises:
             Misuse: another type or layout, or a value out of range. The stream is then as it was before the call.
         """
-        x, spec = self._checked(steps), self.spec
+        x, spec = self.checked(steps), self.spec
         state, total, done = self._state, x.shape[spec.axis], 0
         parts: list[Array] = []
         while done < total or not parts:
@@ -94,7 +94,8 @@ class Stream:
     def _graph_for(self, steps: int) -> StepGraph:
         return next((graph for graph in self._graphs if graph.spec.steps >= steps), self._graphs[-1])
 
-    def _checked(self, steps: ArrayLike) -> Array:
+    def checked(self, steps: ArrayLike) -> Array:
+        """The steps as the graph takes them; raises :class:`Misuse` as :meth:`push` does."""
         spec, graph = self.spec, self._graphs[0]
         x = np.asarray(steps)
         where = f"input {spec.input}"
@@ -151,7 +152,7 @@ def decode(stream: Stream, steps: ArrayLike, chunk: int | None = None) -> Decode
     Raises:
         Misuse: as :meth:`Stream.push`, or a chunk below 1.
     """
-    x = stream._checked(steps)
+    x = stream.checked(steps)
     size = stream.spec.steps if chunk is None else chunk
     if size < 1:
         raise Misuse(f"a chunk of {size} steps", fix="ask for at least 1")

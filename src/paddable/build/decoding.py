@@ -1,0 +1,134 @@
+"""``decode``: a file of codes to a file of sound."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.errors import MissingExtra, Misuse, Unreadable
+from paddable.runtime import load
+from paddable.runtime.stream import decode as decode_stream
+
+__all__ = ["DecodeReport", "decode"]
+
+
+@dataclass(frozen=True)
+class DecodeReport:
+    """What was decoded, and how fast.
+
+    Attributes:
+        out: the sound file.
+        sample_rate: hertz.
+        seconds: of sound.
+        first_seconds: from the first codes to their sound, warmed up; None where the whole was decoded at once.
+        elapsed: seconds for everything: streamed, warmed up; at once, with the opening of the graph.
+    """
+
+    out: str
+    sample_rate: int
+    seconds: float
+    first_seconds: float | None
+    elapsed: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        factor = self.elapsed / self.seconds if self.seconds else None
+        return {"ok": True, **asdict(self), "real_time_factor": factor}
+
+
+def decode(
+    bundle: str | os.PathLike[str],
+    codes: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    stream: bool = False,
+    chunk: int | None = None,
+    provider: str = "cpu",
+    target: str | None = None,
+    force: bool = False,
+) -> DecodeReport:
+    """Decode codes with a bundle of qwen3-tts-codec.
+
+    Args:
+        bundle: the bundle.
+        codes: a ``.npy`` file of integers [F, Q] or [1, F, Q].
+        out: the sound file; its ending says the format (wav, flac, ogg).
+        stream: step by step, which takes any length; otherwise at once, in the smallest container that holds it.
+        chunk: frames a step; the smallest step graph's by default.
+        provider: where to run.
+        target: as of ``paddable.load``.
+        force: replace ``out``.
+
+    Raises:
+        Misuse: no codec bundle, codes of another layout or range, or longer than every container.
+        Unreadable: the codes cannot be read.
+        MissingExtra: soundfile or onnxruntime is not installed.
+    """
+    place = Path(out)
+    soundfile = _soundfile()
+    kind = place.suffix[1:].upper()
+    if kind not in soundfile.available_formats():
+        raise Misuse(f"a sound file of kind {place.suffix or place.name!r}", where=str(place), fix="name it .wav")
+    if place.exists() and not force:
+        raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+    if chunk is not None and not stream:
+        raise Misuse("--chunk belongs to --stream", fix="add --stream, or leave it out")
+    steps = _read_codes(Path(codes))
+    model = load(bundle, provider, target=target)
+    streaming = model.stream()
+    rate = streaming.spec.sample_rate or 24_000
+    first: float | None = None
+    if stream:
+        streaming.warm_up()
+        decoded = decode_stream(streaming, steps, chunk)
+        samples, first, elapsed = decoded.output, decoded.first_seconds, decoded.seconds
+    else:
+        spec = streaming.spec
+        whole = streaming.checked(steps)
+        if not whole.shape[spec.axis]:
+            raise Misuse("no frame in it", where=str(codes))
+        start = time.perf_counter()
+        samples = model.run({spec.input: whole})[spec.output]
+        elapsed = time.perf_counter() - start
+    _write(soundfile, place, samples.reshape(-1), rate, kind)
+    return DecodeReport(str(place), rate, samples.size / rate, first, elapsed)
+
+
+def _read_codes(path: Path) -> NDArray[Any]:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        why = getattr(error, "strerror", None) or str(error).split("\n")[0]
+        raise Unreadable("not a readable .npy file", where=str(path), why=why) from error
+    if not isinstance(array, np.ndarray):
+        raise Unreadable("several arrays, where one of codes is wanted", where=str(path), fix="save it with numpy.save")
+    return array
+
+
+def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: str) -> None:
+    """Writes 16 bits beside, then renames. libsndfile cuts floats down to the next step below; the nearest is meant."""
+    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(
+            beside, np.clip(np.round(samples * 32_768), -32_768, 32_767).astype(np.int16), rate, format=kind
+        )
+        beside.replace(place)
+    except (RuntimeError, ValueError) as error:  # libsndfile's own
+        raise Misuse("it cannot be written", where=str(place), why=str(error).replace("\n", " ")) from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _soundfile() -> Any:
+    try:
+        return import_module("soundfile")
+    except (ImportError, OSError) as error:
+        raise MissingExtra("soundfile is not installed", fix='pip install "paddable[audio]"') from error

@@ -1,0 +1,156 @@
+"""``export``: a checkpoint folder of a known family to a bundle.
+
+Stages
+1. load: weights and configuration, every key accounted for;
+2. export: torch to the native graph, one row and any length;
+3. judge: padded graphs against native (and streams against the whole), in memory and a temporary folder;
+4. convert: one static graph per container, fixed for the target;
+5. write: all graphs around one weight file, labels and settings in bundle.json, beside and then renamed.
+
+A gate that fails leaves ``<out>.report.json`` and no bundle.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+
+from paddable.build.converting import (
+    Belongings,
+    containers_of,
+    judged,
+    padded,
+    refuse_damaged_weights,
+    write_directory,
+)
+from paddable.build.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exported
+from paddable.build.exporting_streams import judge_streams
+from paddable.build.opened import Opened, Progress, open_model
+from paddable.errors import GateFailed, Misuse
+from paddable.lengths.declare import parse_container
+from paddable.targets.tables import target as table_of
+
+__all__ = ["export"]
+
+STAGES = 5
+
+
+def export(
+    family: str,
+    checkpoint: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    containers: Sequence[str | int] = ("5s", "30s"),
+    front_end: str | None = None,
+    attention: str | None = None,
+    short_clips: str | None = None,
+    chunks: Sequence[int] | None = None,
+    target: str | None = None,
+    force: bool = False,
+    verify: bool = True,
+    progress: Progress | None = None,
+) -> Path:
+    """Make a bundle from a checkpoint.
+
+    Args:
+        family: a name of ``FAMILIES``, such as ``sense-voice``.
+        checkpoint: the folder as it was published.
+        out: the bundle's directory.
+        containers: sizes in seconds (``"30s"``) or in steps of the input.
+        front_end: ``in-graph`` (default: the graph takes a waveform), ``numpy`` (it takes features, which
+            ``paddable.load`` computes) or ``early`` (of the first public exports of Fun-ASR-Nano).
+        attention: of qwen3-asr: ``windowed`` (default, as trained) or ``global``.
+        short_clips: of qwen3-asr, clips under 100 frames: ``own`` width (default) or ``padded``.
+        chunks: of qwen3-tts-codec: frames of each step graph; 4 and 12 by default.
+        target: the execution provider to convert for.
+        force: replace what is at ``out``.
+        verify: judge before writing.
+        progress: called with (stage, done, total).
+
+    Returns:
+        ``out``.
+
+    Raises:
+        Misuse: no such family or target, a choice that the family does not have, or ``out`` exists.
+        Unreadable: the checkpoint is incomplete or of another model.
+        Refused: no proof was found, or the target cannot run a graph.
+        GateFailed: a result differs from native; nothing was written but the report.
+    """
+    choices = Choices(front_end, attention, short_clips, chunks)
+    _refuse_wrong_choices(family, choices)
+    place, source = Path(out), Path(checkpoint)
+    target = table_of(target).name if target is not None else "cpu"
+    if (place.exists() and not (place.is_dir() and not any(place.iterdir()))) and not force:
+        raise Misuse("it exists already", where=str(place), fix="choose another place, or replace it with --force")
+
+    for text in containers:
+        if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
+            parse_container(text, ["T"], rates={"T": 1})
+
+    def done(stages: int) -> None:
+        if progress is not None:
+            progress("export", stages, STAGES)
+
+    # ── Stages 1 and 2: load, export
+    done(0)
+    exported = FAMILIES[family][0](source, choices)
+    opened = open_model(exported.native, [exported.length], rate=exported.rate)
+    wanted = containers_of(opened, containers)
+    refuse_damaged_weights(opened)
+
+    # ── Stage 3: judge
+    done(2)
+    report = judged(opened, wanted, target, place, progress) if verify else None
+    told = _judged_streams(opened, exported, place) if verify and exported.step_graphs else {}
+
+    # ── Stage 4: convert
+    done(3)
+    graphs = [padded(opened, container, target, report.summary() if report else {}) for container in wanted]
+
+    # ── Stage 5: write
+    done(4)
+    about = {"family": family, **exported.about}
+    belongings = Belongings(exported.step_graphs, exported.assets, about, told)
+    write_directory(opened, graphs, place, target, report, belongings, force=force)
+    done(5)
+    return place
+
+
+def _refuse_wrong_choices(family: str, choices: Choices) -> None:
+    if family not in FAMILIES:
+        raise Misuse(f"no family is called {family!r}", fix=f"choose {', '.join(FAMILIES)}")
+    offered = FAMILIES[family][1]
+    for choice in fields(choices):
+        if getattr(choices, choice.name) is not None and choice.name not in offered:
+            option = "--" + choice.name.replace("_", "-")
+            raise Misuse(f"{family} has no choice of {option}", fix=f"leave {option} out")
+    allowed = {
+        "front_end": FRONT_ENDS,
+        "attention": ("windowed", "global"),
+        "short_clips": ("own", "padded"),
+    }
+    for name, words in allowed.items():
+        if getattr(choices, name) not in (None, *words):
+            raise Misuse(f"{name} {getattr(choices, name)!r}", fix=f"choose {', '.join(words)}")
+    if choices.chunks is not None and (not choices.chunks or min(choices.chunks) < 1):
+        raise Misuse(f"chunks of {list(choices.chunks)} frames", fix="ask for at least 1 frame, such as --chunks 4,12")
+
+
+def _judged_streams(opened: Opened, exported: Exported, place: Path) -> dict[str, object]:
+    """The section of report.json about streams."""
+    streams = judge_streams(opened.model, exported.step_graphs)
+    if not streams["ok"]:
+        report = place.with_name(place.name + ".report.json")
+        report.parent.mkdir(parents=True, exist_ok=True)
+        report.write_text(json.dumps({"ok": False, "streams": streams}, indent=1) + "\n", encoding="utf-8")
+        worst = max(streams["rows"], key=lambda row: row["error"])
+        raise GateFailed(
+            f"a stream is {worst['error']:.2g} of scale from the whole, {streams['tolerance']:.2g} is allowed",
+            where=f"chunks {worst['chunks']}",
+            why="nothing was written",
+            fix=f"the report is {report}; please report it, with the model if you can",
+        )
+    return {"streams": streams}

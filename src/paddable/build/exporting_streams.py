@@ -1,0 +1,88 @@
+"""The gate of step graphs: a stream, cut in any way, gives what the whole utterance gives."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+import onnxruntime as ort
+
+from paddable.gates.engine import Array, Engine
+from paddable.gates.oracle import scale
+from paddable.graph.write import write_shared
+from paddable.runtime.step_graph import StepGraph
+from paddable.runtime.stream import Stream
+
+__all__ = ["judge_streams"]
+
+FRAMES = 120
+"""Of the random utterance: beyond the attention window of the released codec, 72 frames."""
+
+LEAST, MULTIPLE = 1e-5, 3
+"""Allowed: ``LEAST`` of scale, or ``MULTIPLE`` times native's own noise, the optimiser on against off."""
+
+
+def judge_streams(native: ir.Model, step_graphs: Mapping[str, ir.Model], *, seed: int = 0) -> dict[str, Any]:
+    """Stream one random utterance through the step graphs and compare with the whole.
+
+    Each graph alone with full chunks, then all of them together with chunks of random sizes, 0 included.
+
+    Args:
+        native: the whole-utterance graph.
+        step_graphs: by file name, of the same model.
+        seed: of codes and chunk sizes.
+
+    Returns:
+        ``ok``, ``tolerance`` and ``noise`` relative to scale, and ``rows``: chunking and error.
+    """
+    with tempfile.TemporaryDirectory(prefix=".paddable.", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        write_shared({"native.onnx": native, **step_graphs}, folder / "weights.data")
+        streams = {file: _stream(folder / file) for file in step_graphs}
+        spec = Stream(list(streams.values())).spec
+        random = np.random.default_rng(seed)
+        shape = [size if axis != spec.axis else FRAMES for axis, size in enumerate(next(iter(streams.values())).shape)]
+        codes = random.integers(spec.low or 0, (spec.high or 0) + 1, shape)
+        whole = Engine(folder / "native.onnx").run({spec.input: codes})[spec.output]
+        plain = Engine(folder / "native.onnx", optimise=False).run({spec.input: codes})[spec.output]
+        rows: list[dict[str, Any]] = [
+            {"chunks": file, "error": _distance(_pushed(Stream([graph]), codes, [graph.spec.steps]), whole)}
+            for file, graph in streams.items()
+        ]
+        largest = max(graph.spec.steps for graph in streams.values())
+        sizes = random.integers(0, 2 * largest + 1, FRAMES).tolist()
+        rows.append(
+            {"chunks": "random", "error": _distance(_pushed(Stream(list(streams.values())), codes, sizes), whole)}
+        )
+    noise = _distance(plain, whole)
+    tolerance = max(LEAST, MULTIPLE * noise)
+    return {"ok": all(row["error"] <= tolerance for row in rows), "tolerance": tolerance, "noise": noise, "rows": rows}
+
+
+def _stream(path: Path) -> StepGraph:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    return StepGraph(ort.InferenceSession(path, options, providers=["CPUExecutionProvider"]))
+
+
+def _pushed(stream: Stream, codes: Array, sizes: list[int]) -> Array:
+    """The output of chunks of these sizes; the last size repeats."""
+    axis, done, parts = stream.spec.axis, 0, []
+    sizes = [*sizes, max(sizes[-1], 1)]
+    while done < codes.shape[axis]:
+        size = sizes.pop(0) if len(sizes) > 1 else sizes[0]
+        parts.append(stream.push(np.take(codes, range(done, min(done + size, codes.shape[axis])), axis)))
+        done += size
+    return np.concatenate(parts, stream.spec.output_axis)
+
+
+def _distance(one: Array, other: Array) -> float:
+    """Largest difference relative to scale; the largest float (JSON has no infinity) where shapes differ or for NaN."""
+    if one.shape != other.shape or not np.isfinite(one).all():
+        return sys.float_info.max
+    return float(np.abs(one.astype(np.float64) - other).max()) / scale(other)

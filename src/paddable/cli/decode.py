@@ -1,0 +1,51 @@
+"""``paddable decode``: codes to sound."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from paddable.cli import options, render
+
+__all__ = ["decode"]
+
+
+@click.command
+@click.argument("codes", type=click.Path(path_type=Path), metavar="CODES.npy")
+@options.out
+@options.bundle
+@click.option("--stream", is_flag=True, help="Step by step: any length, sound from the first chunk on.")
+@click.option("--chunk", type=click.IntRange(min=1), metavar="N", help="Frames a step. Default: the smallest graph's.")
+@options.provider
+@options.target
+@options.force
+@options.as_json
+def decode(
+    codes: Path,
+    out: Path | None,
+    bundle: Path,
+    stream: bool,
+    chunk: int | None,
+    provider: str,
+    target: str | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Decode a file of codes with a bundle of qwen3-tts-codec, and say how long the first sound took.
+
+    Example: paddable decode codes.npy -o out.wav --model codec/ --stream
+    """
+    from paddable.build import decode as decode_codes
+
+    if out is None:
+        raise click.UsageError("nowhere to write: give -o FILE.wav")
+    report = decode_codes(bundle, codes, out, stream=stream, chunk=chunk, provider=provider, target=target, force=force)
+    if as_json:
+        render.show_json(report.to_json())
+    else:
+        first = "" if report.first_seconds is None else f"first sound after {report.first_seconds * 1000:.1f} ms, "
+        click.echo(
+            f"{report.out}: {report.seconds:.2f} s at {report.sample_rate} Hz, {first}{report.elapsed:.2f} s in all"
+        )
+    return 0

@@ -1,0 +1,126 @@
+"""``paddable transcribe``: recordings to text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from paddable.cli import options, render
+from paddable.cli.failures import exit_code
+from paddable.cli.progress import showing
+from paddable.errors import Misuse, PaddableError
+
+if TYPE_CHECKING:
+    from paddable.runtime.transcript import Transcript
+
+__all__ = ["transcribe"]
+
+
+@click.command
+@click.argument("sounds", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="AUDIO ...")
+@options.bundle
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["txt", "json", "srt", "vtt"]),
+    default="txt",
+    show_default=True,
+    help="What to write.",
+)
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), metavar="DIRECTORY", help="A file per recording, instead of stdout."
+)
+@click.option("--language", default="auto", show_default=True, metavar="NAME", help="Such as en, zh or ja.")
+@click.option("--itn/--no-itn", default=True, help="Punctuation and digits, where the model has the choice.")
+@click.option(
+    "--vad", type=click.Path(path_type=Path), metavar="BUNDLE", help="An fsmn-vad bundle that cuts long recordings."
+)
+@options.provider
+@options.target
+@options.force
+@options.as_json
+def transcribe(
+    sounds: tuple[Path, ...],
+    bundle: Path,
+    kind: str,
+    out: Path | None,
+    language: str,
+    itn: bool,
+    vad: Path | None,
+    provider: str,
+    target: str | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Recognise recordings: anything soundfile reads, any rate, mono or not.
+
+    A file that cannot be recognised is reported and the others go on; the exit code then is 1, or 2 if it could not be
+    read. Without -o the text goes to stdout; srt, vtt and json of several recordings need -o.
+
+    Example: paddable transcribe a.wav b.mp3 --model sense-voice/ --format srt -o subtitles/
+    """
+    from paddable.runtime import load
+
+    places = _places(sounds, out, kind, force, as_json)
+    model = load(bundle, provider, target=target)
+    detector = None if vad is None else load(vad)
+    told: list[dict[str, Any]] = []
+    worst = 0
+    with showing() as progress:
+        results = model.transcribe_many(
+            sounds,
+            progress=None if progress is None else lambda _, done, total: progress("transcribe", done, total),
+            detector=detector,
+            language=language,
+            itn=itn,
+            timestamps=kind != "txt" or as_json,
+        )
+        for sound, place, (_, result) in zip(sounds, places, results, strict=True):
+            if not isinstance(result, PaddableError) and place is not None:
+                place.parent.mkdir(parents=True, exist_ok=True)
+                result.write(place, kind)
+            if isinstance(result, PaddableError):
+                worst = max(worst, exit_code(result))
+                told.append({"file": str(sound), "ok": False, "error": str(result)})
+                click.echo(f"error: {_named(sound, str(result))}", err=True)
+            elif as_json:
+                told.append({"file": str(sound), "ok": True, **result.to_json()})
+            elif place is None:
+                _print(result, sound, kind, several=len(sounds) > 1)
+            else:
+                click.echo(str(place))
+    if as_json:
+        render.show_json({"ok": worst == 0, "files": told})
+    return worst
+
+
+def _places(sounds: Sequence[Path], out: Path | None, kind: str, force: bool, as_json: bool) -> list[Path | None]:
+    """Where each transcript goes; None is stdout. Everything that would lose one is refused before the work begins."""
+    if out is None:
+        if len(sounds) > 1 and kind != "txt" and not as_json:
+            raise Misuse(f"{len(sounds)} recordings do not fit one {kind}", fix="give a directory, -o DIRECTORY/")
+        return [None] * len(sounds)
+    if out.exists() and not out.is_dir():
+        raise Misuse("it exists and is not a directory", where=str(out), fix="choose another place")
+    places = [out / f"{sound.stem}.{kind}" for sound in sounds]
+    for place in places:
+        if places.count(place) > 1:
+            both = [str(sound) for sound, other in zip(sounds, places, strict=True) if other == place]
+            raise Misuse(f"{' and '.join(both)} would be written to the same {place}", fix="run them one by one")
+        if place.exists() and not force:
+            raise Misuse("it exists already", where=str(place), fix="choose another place, or replace it with --force")
+    return list(places)
+
+
+def _print(result: Transcript, sound: Path, kind: str, *, several: bool) -> None:
+    from paddable.runtime.transcript import FORMATS
+
+    click.echo(f"{sound}: {result.text}" if several else FORMATS[kind](result).removesuffix("\n"))
+
+
+def _named(sound: Path, message: str) -> str:
+    """The message, with the file where it does not begin with it."""
+    return message if message.startswith(str(sound)) else f"{sound}: {message}"

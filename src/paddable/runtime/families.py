@@ -1,0 +1,96 @@
+"""What ``bundle.json`` says about a family, turned into the pipeline that runs it.
+
+``settings`` of the bundle, by key: ``ctc`` (a :class:`CtcLayout`), ``vad`` (``model_conf`` of FunASR's config.yaml) and
+``context`` (frames of the past that a posterior depends on). ``front_end``: ``kind``, ``in_graph`` and, for features
+in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and ``scale``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paddable.audio.cmvn import Cmvn
+from paddable.audio.features import FrontEnd
+from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
+from paddable.bundle import Bundle
+from paddable.errors import Unreadable
+from paddable.runtime.detection import Detector
+from paddable.runtime.pipelines import CtcLayout, Recogniser
+from paddable.runtime.session import Session
+from paddable.runtime.text import read_vocabulary
+from paddable.runtime.vad import VadOptions
+
+__all__ = ["DOES", "detector_of", "recogniser_of"]
+
+DOES: Mapping[str, Callable[[Bundle], bool]] = {
+    "transcribe": lambda bundle: "ctc" in bundle.settings and bundle.labels is not None,
+    "speech_segments": lambda bundle: "vad" in bundle.settings,
+    "encode": lambda bundle: bundle.family == "qwen3-asr",
+    "stream": lambda bundle: bool(bundle.step_graphs),
+}
+"""What a model can do beside ``run``, and the bundles that can."""
+
+
+def recogniser_of(bundle: Bundle, folder: Path, session: Session) -> Recogniser:
+    """The CTC recogniser of a bundle.
+
+    Raises:
+        Unreadable: its settings or labels are damaged.
+        MissingExtra: the labels need sentencepiece.
+    """
+    front_end = _front_end(bundle)
+    try:
+        layout = CtcLayout(**bundle.settings["ctc"])
+    except TypeError as error:
+        raise _damaged(f"settings.ctc: {error}") from error
+    return Recogniser(
+        session,
+        read_vocabulary(folder / str(bundle.labels)),
+        layout,
+        front_end,
+        max_seconds=_longest_seconds(session, front_end),
+    )
+
+
+def detector_of(bundle: Bundle, session: Session) -> Detector:
+    """The voice activity detector of a bundle.
+
+    Raises:
+        Unreadable: its settings are damaged.
+    """
+    front_end = _front_end(bundle)
+    try:
+        options, context = VadOptions.from_funasr(bundle.settings["vad"]), int(bundle.settings["context"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(f"settings.vad: {error}") from error
+    return Detector(session, options, front_end, _longest_seconds(session, front_end), context)
+
+
+def _front_end(bundle: Bundle) -> FrontEnd | None:
+    """Features in numpy, or None where the graph makes its own."""
+    said: Mapping[str, Any] = bundle.front_end or {"in_graph": True}
+    if said.get("in_graph"):
+        return None
+    try:
+        cmvn = said["cmvn"] and Cmvn(*(np.array(said["cmvn"][part], np.float32) for part in ("shift", "scale")))
+        return FrontEnd(int(said["stack"]), int(said["stride"]), cmvn)
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(f"front_end: {type(error).__name__} {error}") from error
+
+
+def _longest_seconds(session: Session, front_end: FrontEnd | None) -> float | None:
+    """Seconds of sound that fit the largest container."""
+    steps = next(iter(session.largest.values()), None)
+    if steps is None:
+        return None
+    # the last frame still fits whole, and one sample more would begin the next
+    samples = steps if front_end is None else steps * front_end.stride * SHIFT + FRAME - 1
+    return samples / SAMPLE_RATE
+
+
+def _damaged(what: str) -> Unreadable:
+    return Unreadable(what, where="bundle.json", fix="export the model again")

@@ -1,0 +1,174 @@
+"""A loaded model: a session, and what the family that its bundle names does with sound or codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.audio.kaldi import SAMPLE_RATE
+from paddable.audio.read import as_waveform, read_audio
+from paddable.bundle import Bundle, Metadata
+from paddable.errors import Misuse, PaddableError
+from paddable.runtime.detection import Detector
+from paddable.runtime.families import DOES, detector_of, recogniser_of
+from paddable.runtime.pipelines import Recogniser
+from paddable.runtime.qwen3_asr import Qwen3AsrEncoding
+from paddable.runtime.session import Container, Session
+from paddable.runtime.step_graph import StepGraph
+from paddable.runtime.stream import Stream
+from paddable.runtime.transcript import Transcript
+
+__all__ = ["Home", "Model"]
+
+Sound = str | Path | NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where a model came from.
+
+    Attributes:
+        bundle: what ``bundle.json`` says.
+        folder: the directory of its files.
+        open_session: a file of it as an ``onnxruntime.InferenceSession`` on the chosen provider.
+    """
+
+    bundle: Bundle
+    folder: Path
+    open_session: Callable[[Path], Any]
+
+
+class Model(Session):
+    """A session that also knows its family.
+
+    ``run`` takes and gives tensors, whatever the model is. The methods below belong to families; one that the model
+    does not have is an error that names those it has.
+
+    Args:
+        containers: the graphs, at least one.
+        metadata: what is ragged; None for a graph that Paddable did not make.
+        home: the bundle; None for a single file.
+    """
+
+    def __init__(self, containers: Sequence[Container], metadata: Metadata | None, home: Home | None = None) -> None:
+        super().__init__(containers, metadata)
+        self._home = home
+
+    def transcribe(
+        self,
+        sound: Sound,
+        *,
+        rate: int = SAMPLE_RATE,
+        language: str = "auto",
+        itn: bool = True,
+        timestamps: bool = False,
+        detector: Model | None = None,
+    ) -> Transcript:
+        """Recognise one recording (sense-voice, fun-asr-nano).
+
+        Args:
+            sound: a file, or samples [S] or [S, channels] as floats in [-1, 1] or signed integers.
+            rate: samples per second of an array; a file says it itself.
+            language: ``auto``, or one that the model knows.
+            itn: punctuation and digits, where the model has the choice.
+            timestamps: words and segments with times.
+            detector: an fsmn-vad model that cuts recordings longer than the largest container.
+
+        Returns:
+            The transcript; an empty one for less than 25 ms of sound.
+
+        Raises:
+            Unreadable: the file cannot be read, or holds NaN.
+            Misuse: an unknown language, a recording longer than the largest container and no detector, or a model
+                that recognises nothing.
+        """
+        recogniser = self._with(detector)
+        return recogniser.transcribe(sound, rate=rate, language=language, itn=itn, timestamps=timestamps)
+
+    def transcribe_many(
+        self,
+        sounds: Iterable[str | Path],
+        *,
+        progress: Callable[[str, int, int], None] | None = None,
+        detector: Model | None = None,
+        **options: Any,
+    ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
+        """Recognise files one after the other; a bad file gives its error in place of a transcript.
+
+        Args:
+            sounds: files.
+            progress: told the file, how many are done, and how many there are.
+            detector: as in ``transcribe``.
+            options: of ``transcribe``.
+
+        Raises:
+            Misuse: the model recognises nothing.
+        """
+        return self._with(detector).transcribe_many(sounds, progress=progress, **options)
+
+    def speech_segments(self, sound: Sound, *, rate: int = SAMPLE_RATE) -> list[tuple[float, float]]:
+        """Begin and end of each stretch of speech, in seconds (fsmn-vad). Arguments and errors as in ``transcribe``."""
+        return self._detector.segments(_samples(sound, rate))
+
+    def encode(self, sound: Sound, *, rate: int = SAMPLE_RATE) -> NDArray[np.float32]:
+        """Embeddings of one clip for the language model: float32 [L, E], 13 rows a second (qwen3-asr).
+
+        Arguments and errors as in ``transcribe``; a clip needs at least one sample.
+        """
+        self._demand("encode")
+        return Qwen3AsrEncoding(self).encode(_samples(sound, rate))
+
+    def stream(self) -> Stream:
+        """A new stream, independent of the others (qwen3-tts-codec): codes in any chunking, audio at once.
+
+        Raises:
+            Misuse: the bundle holds no step graph.
+        """
+        self._demand("stream")
+        return Stream(self._step_graphs)
+
+    def _with(self, detector: Model | None) -> Recogniser:
+        return replace(self._recogniser, detector=None if detector is None else detector._detector)
+
+    @cached_property
+    def _recogniser(self) -> Recogniser:
+        home = self._demand("transcribe")
+        return recogniser_of(home.bundle, home.folder, self)
+
+    @cached_property
+    def _detector(self) -> Detector:
+        return detector_of(self._demand("speech_segments").bundle, self)
+
+    @cached_property
+    def _step_graphs(self) -> list[StepGraph]:
+        home = self._demand("stream")
+        return [StepGraph(home.open_session(home.folder / name)) for name in home.bundle.step_graphs]
+
+    def _demand(self, ability: str) -> Home:
+        if self._home is None:
+            raise Misuse(
+                f"a single file does not {ability}",
+                why="front end, labels and settings lie in the bundle",
+                fix="load the directory that paddable export wrote",
+            )
+        does = [name for name, can in DOES.items() if can(self._home.bundle)]
+        if ability not in does:
+            family = self._home.bundle.family
+            raise Misuse(
+                f"this model does not {ability}",
+                where=str(self._home.folder),
+                why=f"it is of the family {family}" if family else "it was converted from a file of no known family",
+                fix=f"it has {', '.join(does)} and run" if does else "call run",
+            )
+        return self._home
+
+
+def _samples(sound: Sound, rate: int) -> NDArray[np.float32]:
+    waveform = read_audio(sound) if isinstance(sound, (str, Path)) else as_waveform(sound, rate)
+    return waveform.samples

@@ -1,0 +1,146 @@
+"""``paddable export qwen3-tts-codec`` and ``paddable decode``, with small random weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import onnx_ir
+import pytest
+import soundfile
+import torch
+
+import paddable as library
+from paddable.build import exporting, exporting_streams
+from paddable.build.exporting_families import Choices, Exported
+from paddable.build.opened import open_model
+from paddable.bundle import read_bundle
+from paddable.errors import GateFailed, Misuse
+from paddable.models.qwen3_tts_codec import decoder_from_checkpoint
+
+SAMPLES = 24  # a frame, at the rates of the small model
+
+
+@pytest.fixture(scope="module")
+def checkpoint(checkpoints: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = checkpoints.qwen3_tts_codec(tmp_path_factory.mktemp("codec") / "checkpoint")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(checkpoint: Path) -> Exported:
+    return exporting.FAMILIES["qwen3-tts-codec"][0](checkpoint, Choices(chunks=[3, 8]))
+
+
+@pytest.fixture(scope="module")
+def bundle(checkpoint: Path, exported: Exported) -> Path:
+    with pytest.MonkeyPatch.context() as patched:  # the exporter takes its time; once is enough
+        entry = (lambda folder, choices: exported, frozenset({"chunks"}))
+        patched.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
+        return exporting.export("qwen3-tts-codec", checkpoint, checkpoint.parent / "bundle", containers=[12, 25])
+
+
+@pytest.fixture(scope="module")
+def codes(checkpoints: ModuleType) -> np.ndarray:
+    made: np.ndarray = checkpoints.codec_synthetic.codes(checkpoints.codec_synthetic.TINY, 40)
+    return made
+
+
+@pytest.fixture(scope="module")
+def wanted(checkpoint: Path, codes: np.ndarray) -> np.ndarray:
+    with torch.no_grad():
+        return decoder_from_checkpoint(checkpoint)(torch.from_numpy(codes)).numpy()[0]
+
+
+def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> bool:
+    return got.shape == want.shape and float(np.abs(got - want).max()) <= tolerance * float(np.abs(want).max())
+
+
+def test_the_bundle_streams_and_decodes(bundle: Path, codes: np.ndarray, wanted: np.ndarray) -> None:
+    described = read_bundle(bundle, check_files=True)
+    assert described.step_graphs == ("step-3.onnx", "step-8.onnx") and described.sample_rate == 24_000
+    told = json.loads((bundle / "report.json").read_text())
+    assert told["ok"] and told["streams"]["ok"]
+    assert [row["chunks"] for row in told["streams"]["rows"]] == ["step-3.onnx", "step-8.onnx", "random"]
+    model = library.load(bundle, threads=1)
+    assert close(model.run({"codes": codes[:, :20]})["wav"][0], wanted[: 20 * SAMPLES])
+    one, other = model.stream(), model.stream()
+    parts = [one.push(codes[:, i : i + 5]) for i in range(0, 40, 5)]
+    other.push(codes[:, 30:])  # streams are independent
+    assert close(np.concatenate(parts, 1)[0], wanted)
+
+
+@pytest.mark.parametrize("words", [("--stream",), ("--stream", "--chunk", "7")])
+def test_decode_streams_any_length(
+    paddable: Any, bundle: Path, codes: np.ndarray, wanted: np.ndarray, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    np.save(tmp_path / "codes.npy", codes[0])
+    out = tmp_path / "out.wav"
+    done = paddable("decode", tmp_path / "codes.npy", "-o", out, "--model", bundle, "--json", *words)
+    told = json.loads(done.out)
+    assert done.code == 0 and 0 < told["first_seconds"] <= told["elapsed"]
+    assert told["seconds"] == 40 * SAMPLES / 24_000
+    samples, rate = soundfile.read(out)
+    assert rate == 24_000 and np.abs(wanted).max() < 1
+    assert np.abs(samples - wanted).max() <= 0.5 / 32_768 + 1e-5 * np.abs(wanted).max()  # half a step of 16 bits
+    assert paddable("decode", tmp_path / "codes.npy", "-o", out, "--model", bundle).code == 2  # it is there already
+
+
+def test_decode_at_once_needs_a_container(paddable: Any, bundle: Path, codes: np.ndarray, tmp_path: Path) -> None:
+    np.save(tmp_path / "short.npy", codes[:, :20])
+    np.save(tmp_path / "long.npy", codes)
+    out = tmp_path / "out.flac"
+    assert paddable("decode", tmp_path / "short.npy", "-o", out, "--model", bundle).code == 0
+    assert soundfile.info(out).frames == 20 * SAMPLES
+    done = paddable("decode", tmp_path / "long.npy", "-o", tmp_path / "long.wav", "--model", bundle)
+    assert done.code == 2 and "40 steps" in done.err and "25 steps" in done.err
+    assert not (tmp_path / "long.wav").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"text", "not a readable .npy file"),
+        (np.zeros((4, 5), np.int64), "expected [1, steps, 16]"),
+        (np.full((4, 16), 64), "is outside 0 .. 63"),
+        (np.zeros((4, 16)), "convert it first"),
+        (np.zeros((0, 16), np.int64), "no frame in it"),
+    ],
+)
+def test_bad_codes_are_one_line(paddable: Any, bundle: Path, tmp_path: Path, content: Any, message: str) -> None:
+    path = tmp_path / "codes.npy"
+    path.write_bytes(content) if isinstance(content, bytes) else np.save(path, content)
+    done = paddable("decode", path, "-o", tmp_path / "out.wav", "--model", bundle)
+    assert done.code == 2 and message in done.err and len(done.err.splitlines()) == 1
+    assert {file.name for file in tmp_path.iterdir()} == {"codes.npy"}
+
+
+def test_a_stream_that_differs_leaves_the_report_and_no_bundle(
+    checkpoint: Path, exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = exported.step_graphs["step-8.onnx"].clone()
+    weight = next(node for node in other.graph if node.op_type == "Conv").inputs[1]
+    weight.const_value = onnx_ir.Tensor(np.float32(1.01) * weight.const_value.numpy(), name=weight.name)
+    native = open_model(exported.native, [exported.length]).model
+    told = exporting_streams.judge_streams(native, {**exported.step_graphs, "step-8.onnx": other})
+    assert not told["ok"] and {row["chunks"]: row["error"] <= told["tolerance"] for row in told["rows"]} == {
+        "step-3.onnx": True,
+        "step-8.onnx": False,
+        "random": False,
+    }
+    monkeypatch.setattr(exporting, "judge_streams", lambda *_: told)
+    monkeypatch.setitem(
+        exporting.FAMILIES, "qwen3-tts-codec", (lambda folder, choices: exported, frozenset({"chunks"}))
+    )
+    with pytest.raises(GateFailed, match=r"of scale from the whole.*bundle\.report\.json"):
+        exporting.export("qwen3-tts-codec", checkpoint, tmp_path / "bundle", containers=[12])
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle.report.json"]
+    assert json.loads((tmp_path / "bundle.report.json").read_text())["streams"]["ok"] is False
+
+
+def test_what_a_codec_does_not_do_is_said(bundle: Path) -> None:
+    with pytest.raises(Misuse, match="does not transcribe; it is of the family qwen3-tts-codec; it has stream and run"):
+        library.load(bundle).transcribe(np.zeros(16_000, np.float32))

@@ -1,0 +1,49 @@
+"""What ``paddable export`` asks of the library. Real exports are in tests/build/test_export.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paddable.errors import GateFailed
+
+
+@pytest.fixture(autouse=True)
+def exporter(library: Any) -> None:
+    library.export = library._recorder("export")
+
+
+def test_words_become_arguments(paddable: Any, library: Any) -> None:
+    library.answer = GateFailed("stop here")  # what follows would read the bundle
+    words = ["--containers", "5s,30s", "--front-end", "numpy", "--target", "directml", "--chunks", "4,25"]
+    done = paddable("export", "sense-voice", "weights", "-o", "out", *words, "--no-verify", "--force")
+    assert done.code == 1 and done.err == "error: stop here\n"
+    ((name, args, options),) = library.calls
+    assert (name, args) == ("export", ("sense-voice", Path("weights"), Path("out")))
+    assert options == {
+        "containers": ("5s", "30s"),
+        "front_end": "numpy",
+        "attention": None,
+        "short_clips": None,
+        "chunks": [4, 25],
+        "target": "directml",
+        "verify": False,
+        "force": True,
+        "progress": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sense-voice", "weights"], "give -o DIRECTORY/"),
+        (["sense-voice"], "Missing argument 'CHECKPOINT_DIR'"),
+        (["codec", "weights", "-o", "out", "--chunks", "4,many"], "write it like --chunks 4,12"),
+    ],
+)
+def test_misuse_is_one_line(paddable: Any, library: Any, words: list[str], message: str) -> None:
+    done = paddable("export", *words)
+    assert done.code == 2 and message in done.err and len(done.err.splitlines()) == 1
+    assert not library.calls
