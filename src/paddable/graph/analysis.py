@@ -27,6 +27,7 @@ from paddable.graph.normalise import captured, inline_branch, normalise
 from paddable.graph.remedies import Remedy, Take
 from paddable.graph.rules import NoProof, Operation, find_rule
 from paddable.graph.rules.elementwise import elementwise
+from paddable.graph.rules.empty import need_steps, takes_empty
 from paddable.graph.rules.refused import ADVICE
 from paddable.graph.scope import BATCH, Scope
 from paddable.lengths import Length, Span, symbol
@@ -309,6 +310,7 @@ class _Walk:
             plain = value.rows_in_front or not any(atom.batch for atom in value.atoms)
             if not self.scope.single_row and plain:
                 operation.refuse("an output has no batch axis, and each row has a length of its own")
+            need_steps(operation, f"output {name}")
             value = operation.data(0, row_axis=value.rank or None)
             for axis, atoms in enumerate(value.axes):
                 if any(a.ragged for a in atoms):
@@ -358,6 +360,8 @@ class _Walk:
             if rule is None or (node.op_type in ADVICE and not varying and not node.op_type.startswith("Random")):
                 outputs: Sequence[Value | None] = self._default(operation, varying)
             else:
+                if not takes_empty(node.domain, node.op_type):
+                    need_steps(operation, node.op_type)
                 outputs = rule(operation)
         except NoProof as proof:
             if self.scope.narrowed:

@@ -41,6 +41,7 @@ class Scope:
             spans[BATCH] = Span(1, None)
         self.domain = Domain(spans)
         self._growing: dict[Length, bool] = {}
+        self._steps: dict[Length, bool] = {}
 
     # -- sizes -------------------------------------------------------------------------------------------------
 
@@ -104,6 +105,13 @@ class Scope:
             except Undecided:
                 known = False
             self._growing[size] = known
+        return known
+
+    def has_steps(self, size: Length) -> bool:
+        """Whether a size is at least 1 at every accepted length (False when it cannot be decided)."""
+        known = self._steps.get(size)
+        if known is None:
+            known = self._steps[size] = self.at_most(constant(1), size)
         return known
 
     def ratio(self, a: Length, b: Length) -> int | None:

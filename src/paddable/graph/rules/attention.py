@@ -39,9 +39,12 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
     missing = [i for i in ragged if not low_enough(i)]
     filled = operation.fill(0, missing, fill, "PAD103", "the padding takes part of the attention") if missing else value
     inside = set(ragged)
+    # with no valid step at all the weights are spread over the padding
+    some = all(operation.scope.has_steps(value.atoms[i].size) for i in ragged)
     # each row keeps the step itself (a causal mask), in the padding too: no row is all -inf
     alive = (
-        not missing
+        some
+        and not missing
         and value.diagonal is not None
         and value.diagonal.kind.finite
         and (value.diagonal.row in inside or value.diagonal.column in inside)
@@ -52,7 +55,7 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
             return FINITE
         rows = [i for i in region if i not in inside]
         if any(i in inside for i in region) and not rows and operation.type == "Softmax":
-            return ZERO
+            return ZERO if some else ANY
         kinds = [filled.kind(rows), *(filled.kind([*rows, i]) for i in inside)]
         if alive and operation.type == "Softmax" and all(k.below for k in kinds):
             return FINITE

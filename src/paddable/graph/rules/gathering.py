@@ -36,6 +36,7 @@ def gather(operation: Operation) -> Sequence[Value | None]:
             array = np.asarray(value.content.array.take(chosen, axis=axis), dtype=object)
             return [Value(value.dtype, tuple(operation.axis(n) for n in array.shape), content=Elements(array))]
     value = operation._settle(0)
+    operation.need_steps(value, range(value.rank))
     if isinstance(value.content, Affine) and not value.content.coefficients:
         _guarded(operation, index, value.axes[axis])
         axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])

@@ -340,6 +340,13 @@ class Operation:
         if not self.scope.need(length, reason):
             self.refuse(f"{reason}: {length} >= 0 holds at no length")
 
+    def need_steps(self, value: Value, axes: Iterable[int], reader: str = "") -> None:
+        """State that some axes of a value are not empty at any accepted length."""
+        for axis in axes:
+            for atom in value.axes[axis]:
+                if atom.ragged and not self.scope.has_steps(atom.size):
+                    self.need(atom.size - 1, f"{reader or self.type} needs at least one of {atom.size} steps")
+
     def axis(self, size: Length | Product | int) -> Axis:
         return self.scope.axis(size)
 

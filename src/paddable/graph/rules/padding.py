@@ -151,7 +151,7 @@ def _crop(
     """Negative amounts cut steps off."""
     if after is None or before > 0 or after > 0 or mode != "constant":
         operation.refuse("Pad with a negative amount beside a positive one")
-    operation.need(total - 1, f"a crop to {total} steps must not be empty")
+    operation.need(total, f"a crop to {total} steps must not take more than there is")
     span = value.span(axis)
     old = value.pads[span.start] if len(span) else Pad()
     kind = Pad(_cut(old.weak, value.valid), _cut(old.strong, value.valid)) if after < 0 else old

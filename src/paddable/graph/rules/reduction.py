@@ -19,6 +19,7 @@ from paddable.graph.remedies import Replace
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
+from paddable.lengths import constant, maximum
 
 __all__ = ["lowest", "reduced"]
 
@@ -75,7 +76,8 @@ def reduction(operation: Operation) -> Sequence[Value | None]:
         fill = identity(value.dtype, _IDENTITY[operation.type])
         if operation.type == "ReduceMean":
             value = operation.fill(0, ragged, fill, "PAD101", "the mean over time counts the padding")
-            sizes = tuple(value.atoms[i].size for i in atoms)
+            # the sum over no step is 0, and so is its mean
+            sizes = tuple(maximum(value.atoms[i].size, constant(1)) for i in atoms)
             arguments = {"axes": tuple(axes), "keepdims": operation.attribute("keepdims", 1), "sizes": sizes}
             operation.ask(Replace("PAD101", "the mean over time counts the padding", 0, "mean", arguments))
         elif math.isinf(_IDENTITY[operation.type]):

@@ -12,7 +12,7 @@ from paddable.graph.remedies import Segment
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.slicing import replaced_axis
-from paddable.lengths import Length, constant
+from paddable.lengths import Length, constant, maximum, minimum
 
 __all__: list[str] = []
 
@@ -82,8 +82,6 @@ def _resize_axis(
         operation.refuse(f"Resize with {transform} depends on the length", "use half_pixel or asymmetric")
     if mode not in ("nearest", "linear", "bilinear"):
         operation.refuse(f"Resize mode {mode} over time", "use nearest or linear")
-    if transform == "pytorch_half_pixel":
-        operation.need(total - 2, "pytorch_half_pixel treats a result of one step apart")
     inside = (
         mode == "nearest"
         and scale.denominator == 1
@@ -99,7 +97,13 @@ def _resize_axis(
     )
     if not inside:
         # native repeats the last step where it would read past the end
-        segments = (Segment(constant(0), constant(0), constant(0)), Segment(size, size - 1, constant(0), 0))
+        end = size
+        if transform == "pytorch_half_pixel":
+            # A result of one step is read at position 0, whatever the scale: there the whole axis repeats step 0.
+            # Elsewhere size < (total + 1) / scale <= 3 * (total - 1) / scale, so the minimum is the size.
+            end = minimum(size, (total - 1) * (3 * scale.denominator // scale.numerator + 1))
+        last = maximum(end - 1, constant(0))
+        segments = (Segment(constant(0), constant(0), constant(0)), Segment(end, last, constant(0), 0))
         value = operation.take(0, axis, size, segments, "PAD102", "the resampling at the valid end reads the padding")
     finite = value.everywhere.finite
     new = operation.axis(total)

@@ -16,6 +16,7 @@ from paddable.graph.rules.broadcast import counts_rows, pads_of, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis, window_shift
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_shift, relative_start
+from paddable.graph.scope import Scope
 from paddable.lengths import Length, constant, maximum, minimum
 
 __all__ = ["replaced_axis"]
@@ -123,10 +124,11 @@ def _slice_axis(
     size = operation.length_of(value.axes[axis])
     first = _bound(operation, start, size, step=step, last=False)
     stop = _bound(operation, end, size, step=step, last=True)
-    count = scope.simplify((stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step))
-    if count.is_constant and count.constant <= 0:
+    count = (stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step)
+    count = scope.simplify(maximum(count, constant(0)))
+    if count.is_constant and count.constant == 0:
         operation.refuse("an empty slice")
-    if not count.is_constant:
+    if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
         operation.need(count - 1, f"a slice of {count} steps must not be empty")
         count = scope.simplify(count)
     if scope.same(count, size) and step == 1:
@@ -145,8 +147,9 @@ def _slice_axis(
         pending = None
     value = replace(value, pending=None)
     operation.operands[0] = value
-    settled = scope.domain.is_constant(first) if not first.is_constant else first.constant
+    settled = _start(scope, first, start)
     if step > 0 and settled is not None:
+        first = constant(settled)
         return _prefix(operation, value, axis, atom, first, stop, step, count)
     if step == 1 and atom.prefix:
         moved = _window(operation, value, axis, atom, first, count)
@@ -164,6 +167,14 @@ def _slice_axis(
     )
     taken = operation.take(0, axis, count, segments, "PAD105", leak, instead=True)
     return taken
+
+
+def _start(scope: Scope, first: Length, start: Number) -> int | None:
+    """Where a slice starts, if that is one place at every length; where it is clamped to the end nothing is read."""
+    given = start.integer
+    if given is not None and given.is_constant and given.constant >= 0:
+        return given.constant
+    return scope.domain.is_constant(first)
 
 
 def _prefix(
