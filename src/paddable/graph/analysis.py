@@ -19,13 +19,14 @@ from paddable.errors import Refused
 from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.declaration import Declarations
+from paddable.graph.expand import ExpandPass
 from paddable.graph.facts.axes import Axes, Axis, fixed, flatten
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO
 from paddable.graph.facts.numbers import Face, number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.normalise import captured, inline_branch, normalise
 from paddable.graph.remedies import Remedy, Take
-from paddable.graph.rules import NoProof, Operation, find_rule
+from paddable.graph.rules import NoProof, Operation, find_rule, known_operators
 from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.empty import need_steps, takes_empty
 from paddable.graph.rules.refused import ADVICE
@@ -153,6 +154,9 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         Refused: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
+    expand = ExpandPass(name for domain, name in known_operators() if not domain)
+    while expand(model).modified:
+        normalise(model)
     spans = {name: Span(1, None) for name in declarations.symbols}
     constants = _Constants()
     reasons: dict[str, str] = {}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -72,6 +73,11 @@ def reduction(operation: Operation) -> Sequence[Value | None]:
     if any(value.atoms[i].batch for i in atoms):
         operation.refuse("a reduction over the batch mixes rows of different lengths")
     before = value
+    if ragged and value.scalar is not None and operation.type in ("ReduceMax", "ReduceMin"):
+        # one constant, in the padding too
+        kept = reduced(value.axes, axes, bool(operation.attribute("keepdims", 1)))
+        pads = pads_of(kept, lambda region: value.kind(()))
+        return [replace(value, axes=kept, pads=pads, content=Affine(value.scalar), diagonal=None)]
     if ragged:
         fill = identity(value.dtype, _IDENTITY[operation.type])
         if operation.type == "ReduceMean":

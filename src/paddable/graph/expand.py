@@ -1,0 +1,90 @@
+"""Operators that ONNX itself defines by others, and that no rule covers: each is replaced by its definition.
+
+So Attention of opset 23 becomes the MatMul, Softmax and MatMul that it stands for, which rules know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes import common
+
+__all__ = ["ExpandPass"]
+
+_DOMAIN = "paddable.definitions"
+
+
+class ExpandPass(ir.passes.InPlacePass):
+    """Makes a local function of each node whose operator has a definition; inlining it is another pass.
+
+    Ensures: nodes of a definition carry the metadata of the node that they replace: its source line and module. What
+    has no definition, or stands where types are not known, is left alone.
+
+    Args:
+        known: operators of the standard domain to leave as they are.
+    """
+
+    def __init__(self, known: Iterable[str]) -> None:
+        super().__init__()
+        self._known = frozenset(known) | {"Constant", "If", "Loop", "Scan"}
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        defined = [(node, schema) for node in self._unknown(model) if (schema := _schema(model, node)) is not None]
+        if any(_type(value) is None for node, _ in defined for value in node.inputs):
+            common.ShapeInferencePass(check_type=False, strict_mode=False)(model)
+        found = 0
+        for node, schema in defined:
+            definition = _definition(node, schema)
+            if definition is not None:
+                found += 1
+                _call(model, node, definition, f"{node.op_type}_{found}")
+        return ir.passes.PassResult(model, found > 0)
+
+    def _unknown(self, model: ir.Model) -> Iterator[ir.Node]:
+        for node in ir.traversal.RecursiveGraphIterator(model.graph):
+            if node.domain in ("", "ai.onnx") and node.op_type not in self._known:
+                yield node
+
+
+def _schema(model: ir.Model, node: ir.Node) -> onnx.defs.OpSchema | None:
+    try:
+        schema = onnx.defs.get_schema(node.op_type, model.graph.opset_imports.get("", 1), "")
+    except onnx.defs.SchemaError:
+        return None
+    return schema if schema.has_function or schema.has_context_dependent_function else None
+
+
+def _definition(node: ir.Node, schema: onnx.defs.OpSchema) -> onnx.FunctionProto | None:
+    """The body of a node's operator for its own attributes, inputs and their types."""
+    if schema.has_function:
+        return schema.function_body if not node.attributes else None
+    types = [_type(value) for value in node.inputs]
+    if any(kind is None for kind in types):
+        return None
+    body = schema.get_context_dependent_function(ir.to_proto(node).SerializeToString(), types)
+    definition = onnx.FunctionProto.FromString(body)
+    del definition.output[len(node.outputs) :]  # what the node leaves out is not computed either
+    computed = {name for inner in definition.node for name in inner.output}
+    return definition if definition.node and computed.issuperset(definition.output) else None
+
+
+def _type(value: ir.Value | None) -> bytes | None:
+    if value is None:
+        return onnx.TypeProto().SerializeToString()
+    if value.dtype is None or value.shape is None:
+        return None
+    shape = [size if isinstance(size, int) else str(size) for size in value.shape]
+    return onnx.helper.make_tensor_type_proto(value.dtype.value, shape).SerializeToString()
+
+
+def _call(model: ir.Model, node: ir.Node, definition: onnx.FunctionProto, name: str) -> None:
+    definition.domain, definition.name = _DOMAIN, name
+    function = ir.from_proto(definition)
+    for inner in function:
+        inner.doc_string = node.doc_string
+    model.functions[function.identifier()] = function
+    model.graph.opset_imports.setdefault(_DOMAIN, 1)
+    node.domain, node.op_type = _DOMAIN, name
+    node.attributes.clear()
