@@ -6,6 +6,7 @@ So Attention of opset 23 becomes the MatMul, Softmax and MatMul that it stands f
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
 
 import onnx
 import onnx_ir as ir
@@ -48,18 +49,22 @@ class ExpandPass(ir.passes.InPlacePass):
                 yield node
 
 
-def _schema(model: ir.Model, node: ir.Node) -> onnx.defs.OpSchema | None:
+_Schema: TypeAlias = Any
+"""onnx.defs.OpSchema; its stubs lack what concerns definitions."""
+
+
+def _schema(model: ir.Model, node: ir.Node) -> _Schema | None:
     try:
-        schema = onnx.defs.get_schema(node.op_type, model.graph.opset_imports.get("", 1), "")
+        schema: _Schema = onnx.defs.get_schema(node.op_type, model.graph.opset_imports.get("", 1), "")
     except onnx.defs.SchemaError:
         return None
     return schema if schema.has_function or schema.has_context_dependent_function else None
 
 
-def _definition(node: ir.Node, schema: onnx.defs.OpSchema) -> onnx.FunctionProto | None:
+def _definition(node: ir.Node, schema: _Schema) -> onnx.FunctionProto | None:
     """The body of a node's operator for its own attributes, inputs and their types."""
     if schema.has_function:
-        return schema.function_body if not node.attributes else None
+        return None if node.attributes else onnx.FunctionProto.FromString(schema.function_body.SerializeToString())
     types = [_type(value) for value in node.inputs]
     if any(kind is None for kind in types):
         return None
@@ -72,16 +77,16 @@ def _definition(node: ir.Node, schema: onnx.defs.OpSchema) -> onnx.FunctionProto
 
 def _type(value: ir.Value | None) -> bytes | None:
     if value is None:
-        return onnx.TypeProto().SerializeToString()
+        return b""  # an empty TypeProto
     if value.dtype is None or value.shape is None:
         return None
     shape = [size if isinstance(size, int) else str(size) for size in value.shape]
-    return onnx.helper.make_tensor_type_proto(value.dtype.value, shape).SerializeToString()
+    return bytes(onnx.helper.make_tensor_type_proto(value.dtype.value, shape).SerializeToString())
 
 
 def _call(model: ir.Model, node: ir.Node, definition: onnx.FunctionProto, name: str) -> None:
     definition.domain, definition.name = _DOMAIN, name
-    function = ir.from_proto(definition)
+    function = ir.serde.deserialize_function(definition)
     for inner in function:
         inner.doc_string = node.doc_string
     model.functions[function.identifier()] = function
