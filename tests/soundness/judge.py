@@ -196,6 +196,8 @@ class _Trial:
         try:
             found = self.native(self.case.native_feeds(row, point))
         except Exception as error:
+            if _index_of_nan(error):
+                raise IllConditioned(f"native reads at the index that NaN was rounded to, n {dict(point)}") from None
             raise Wrong(f"native fails at the accepted length {dict(point)}: {str(error)[:200]}") from None
         return row, found
 
@@ -290,7 +292,12 @@ class _Trial:
                 point = {s: sp.first for s, sp in self.spans.items()} | {symbol: steps}
                 rows = [self.case.row(self.random, point) for _ in range(self.rows)]
                 for filling in FILLINGS:
-                    found = session(self.case.contain(rows, [point] * self.rows, container, filling))
+                    try:
+                        found = session(self.case.contain(rows, [point] * self.rows, container, filling))
+                    except Exception as error:
+                        if _index_of_nan(error):
+                            raise IllConditioned(f"NaN is rounded to an index, n {point}") from None
+                        raise
                     for name, array in found.items():
                         if array.any():
                             raise Wrong(f"{name} is not zero at {point}, below the minimum {span.first}")
@@ -335,6 +342,13 @@ class _Trial:
             feeds = self.case.native_feeds(self.case.row(self.random, point), point)
             if _runs(self.native, feeds):
                 self.verdict.tight = f"{symbol} >= {span.first}: {self.compiled.analysis.scope.reasons.get(symbol)}"
+
+
+def _index_of_nan(error: Exception) -> bool:
+    """Whether a run stopped at an index that the cast of NaN gives: the least int64."""
+    return "idx=-9223372036854775808" in str(error) or "GatherElements op: Out of range value in index tensor" in str(
+        error
+    )
 
 
 def _runs(session: Session, feeds: Mapping[str, np.ndarray]) -> bool:

@@ -12,12 +12,13 @@ from paddable.graph.rules.registry import find_rule
 
 __all__ = ["need_steps", "takes_empty"]
 
+# Not Reshape: ONNX Runtime rewrites a batch in its shape to -1, and divides by the empty axis.
 _MOVES = {"Concat", "Expand", "Pad", "Shape", "Size", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
 _SUMS = {
     "Conv", "ConvTranspose", "CumSum", "MatMul", "ReduceL1", "ReduceL2", "ReduceMean", "ReduceProd", "ReduceSum",
     "ReduceSumSquare",
 }  # fmt: skip
-_CHECKED = {"Gather", "LayerNormalization", "Reshape", "Softmax"}  # their rules know which axis may be empty
+_CHECKED = {"Gather", "LayerNormalization", "Softmax"}  # their rules know which axis may be empty
 _TAKES_EMPTY = _MOVES | _SUMS | _CHECKED
 
 

@@ -189,19 +189,10 @@ def _remainder(operation: Operation, value: Value, sizes: Sequence[Length | Prod
 def reshape(operation: Operation) -> Sequence[Value | None]:
     value = operation.peek(0)
     sizes = _reshape_sizes(operation, value)
-    operation.need_steps(value, _axes_that_must_hold_steps(operation, value, sizes))
     viewed = relative_view(operation, value, sizes)
     if viewed is not None:
         return [viewed]
     return [reshaped(operation, value, sizes)]
-
-
-def _axes_that_must_hold_steps(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Sequence[int]:
-    """All but axes that keep their place: an entry 0 of the shape means "as it was", and -1 divides by the others."""
-    wanted = operation.sizes(1)
-    if operation.attribute("allowzero", 0) or any(x.is_constant and x.fraction == -1 for x in wanted):
-        return range(value.rank)
-    return [i for i in range(value.rank) if i >= len(sizes) or sizes[i] != value.size(i)]
 
 
 def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Product]) -> Value:
