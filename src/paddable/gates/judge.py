@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from typing import TypeAlias
 
+import onnx_ir as ir
+
 from paddable import __version__
+from paddable.errors import Refused
 from paddable.gates.alone import judge_alone
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
@@ -25,6 +28,8 @@ from paddable.lengths import Length
 __all__ = ["Progress", "judge", "ragged_lengths"]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
+
+_HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 
 ALONE_CASES = 4
 """Lengths at which each operator is judged alone: the shortest, the longest with padding, and two between."""
@@ -57,6 +62,9 @@ def judge(
     rows: list[Row] = []
     domain: list[DomainCheck] = []
     difference = None
+    half = any(value.dtype in _HALF for value in analysis.values.values())
+    _refuse_half_recurrence(analysis)
+    oracles = [Oracle(native, candidates[0].metadata, half=half)]  # first of all: does native itself run?
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
     picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
@@ -64,7 +72,7 @@ def judge(
         analysis, small, [cases[i] for i in picked], seed=seed, tick=_ticker(progress, "L", len(analysis.sites))
     )
     for position, candidate in enumerate(candidates):
-        oracle = Oracle(native, candidate.metadata)
+        oracle = oracles.pop() if oracles else Oracle(native, candidate.metadata, half=half)
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
 
         def signals(
@@ -91,6 +99,18 @@ def judge(
                 difference = first_difference(analysis, candidate.model, whole.native(0, steps), padded_feeds, frame)
     versions = {"paddable": __version__, "onnxruntime": version("onnxruntime")}
     return GateReport(rows, sites, domain, difference, versions)
+
+
+def _refuse_half_recurrence(analysis: Analysis) -> None:
+    for node in analysis.model.graph:
+        value = analysis.values.get(node.outputs[0].name or "")
+        if node.op_type in ("LSTM", "GRU", "RNN") and value is not None and value.dtype in _HALF:
+            raise Refused(
+                f"{node.op_type} in half precision ends ONNX Runtime's CPU provider with a crash",
+                where=f"node {node.name}",
+                why="nothing can be compared with native",
+                fix="convert the float model, or convert without comparing (--no-verify)",
+            )
 
 
 def ragged_lengths(analysis: Analysis) -> list[Length]:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from paddable.bundle import Metadata
+from paddable.errors import Refused
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.signals import Signals
+from paddable.gates.widened import Widened, last_place
 
 __all__ = ["FLOOR", "Oracle", "scale"]
 
@@ -28,11 +30,23 @@ def scale(native: Array) -> float:
 
 
 class Oracle:
-    """The native model with ONNX Runtime's optimiser on (the answer) and off (its noise)."""
+    """The native model with ONNX Runtime's optimiser on (the answer) and off (its noise); a half model in float too.
 
-    def __init__(self, native: Source, metadata: Metadata) -> None:
-        self.engine = Engine(native, where="native")
-        self._plain = Engine(native, optimise=False, where="native")
+    Raises:
+        Refused: ONNX Runtime cannot load native.
+    """
+
+    def __init__(self, native: Source, metadata: Metadata, *, half: bool = False) -> None:
+        try:
+            self.engine = Engine(native, where="native")
+            self._plain = Engine(native, optimise=False, where="native")
+        except EngineError as error:
+            raise Refused(
+                f"native itself does not run, {error.what}",
+                why="nothing can be compared with it",
+                fix="make it run on ONNX Runtime's CPU provider first, or convert without comparing (--no-verify)",
+            ) from None
+        self._wide = Widened.of(native) if half else None
         self._batch = metadata.batch.outputs if metadata.batch else {}
         self._kept: dict[object, tuple[dict[str, Array], dict[str, float]]] = {}
         self._bytes = 0
@@ -52,6 +66,11 @@ class Oracle:
             except EngineError:  # an operator that only the optimiser's fusion can run
                 plain = outputs
             noise = {name: _distance(plain[name], value) / scale(value) for name, value in outputs.items()}
+            if self._wide is not None:
+                wide = self._first_row(self._wide.run(feeds))
+                for name, value in outputs.items():
+                    own = _distance(wide[name], value) / scale(value)
+                    noise[name] = max(noise[name], own, last_place(value))
             size = sum(value.nbytes for value in outputs.values())
             if self._bytes + size > _KEPT:
                 self._kept, self._bytes = {}, 0

@@ -305,6 +305,12 @@ class _Walk:
         value = self._value(output)
         if value is None:
             raise Refused(f"output {name} is not computed")
+        if output.is_graph_input():
+            raise Refused(
+                f"output {name} is the input of that name",
+                why="its padding would have to be 0, and an input has no second name to be cut under",
+                fix="drop the output, or return a copy of it under a name of its own",
+            )
         node = output.producer()
         anchor = node if node is not None else ir.node("Identity", [output], name=name)
         operation = Operation(anchor, 0, [value], self.scope, {})
@@ -379,6 +385,8 @@ class _Walk:
             if output.name and value is not None:
                 self._fits(node, value)
                 self.values[output.name] = value
+                if output.dtype is None:  # remedies are made in the type of what they mend
+                    output.dtype = value.dtype
         if varying or operation.remedies or any(v is not None and v.pending is not None for v in results):
             self.analysis.sites.append(Site(node, before, operation.remedies, tuple(results)))
 
