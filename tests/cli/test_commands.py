@@ -14,6 +14,7 @@ import pytest
 
 from paddable import __version__
 from paddable.bundle import KEY, Metadata, Remedy, Symbol
+from paddable.bundle.providers import PROVIDERS
 from paddable.errors import Refused
 from paddable.findings import Finding, Source
 
@@ -28,7 +29,7 @@ COMMANDS = ("check", "convert", "verify", "lint", "inspect", "demo")
 def report(ok: bool = True, **more: Any) -> SimpleNamespace:
     findings = [] if ok else [FINDING]
     payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
-    return SimpleNamespace(ok=ok, findings=findings, refusal=None, to_json=lambda: {**payload, **more})
+    return SimpleNamespace(ok=ok, findings=findings, advice={}, refusal=None, to_json=lambda: {**payload, **more})
 
 
 def test_version_and_help(paddable: Any) -> None:
@@ -173,8 +174,10 @@ def test_verify(paddable: Any, library: Library) -> None:
 
 def test_lint(paddable: Any, library: Library) -> None:
     library.answer = report(ok=False)
+    library.answer.advice = {"session": PROVIDERS["directml"].to_json()}
     result = paddable("lint", "m.onnx", "--target", "directml", "--fix", "-o", "fixed.onnx")
     assert result.code == 1
+    assert "session: DmlExecutionProvider, no memory pattern, one run at a time\n" in result.out
     assert "PAD102 m.py:7" in result.out
     assert library.calls[0][2] == {"lengths": (), "target": "directml", "fix": True, "out": Path("fixed.onnx")}
     assert paddable("lint", "m.onnx", "--fix").code == 2

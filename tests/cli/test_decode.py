@@ -26,7 +26,14 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
     )
     ((_, args, options),) = library.calls
     assert args == (Path("codec"), Path("codes.npy"), Path("out.wav"))
-    assert options == {"stream": True, "chunk": 7, "provider": "cpu", "target": None, "force": True}
+    assert options == {
+        "stream": True,
+        "chunk": 7,
+        "provider": "cpu",
+        "allow_tf32": False,
+        "target": None,
+        "force": True,
+    }
 
 
 def test_json(paddable: Any) -> None:

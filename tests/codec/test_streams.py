@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import codec_synthetic as synthetic
@@ -12,7 +16,9 @@ import pytest
 from codec_chunks import random_sizes
 
 from paddable.errors import Misuse
-from paddable.runtime.step_graph import StepGraph
+from paddable.runtime.device_session import DeviceSession
+from paddable.runtime.state_buffers import StateBuffers
+from paddable.runtime.step_graph import BoundStep, StepGraph
 from paddable.runtime.stream import Stream, decode
 
 FRAMES, SAMPLES = 40, 24  # more than six windows
@@ -96,6 +102,45 @@ def test_an_empty_push_and_a_warm_up_change_nothing(steps: list[StepGraph], code
         np.testing.assert_array_equal(value, before[name])
 
 
+def test_a_new_stream_takes_the_buffers_of_one_that_is_gone(
+    graphs: dict[str, Path], codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, idle = [StepGraph(open_session(graphs["12"]))], deque[StateBuffers]()
+    expected = Stream(steps).push(codes)
+    first, second = Stream(steps, idle), Stream(steps, idle)
+    first.push(codes[:, :7])
+    second.push(codes[:, 5:9])
+    assert first._buffers is not second._buffers
+    del first
+    gc.collect()
+    monkeypatch.setattr(StepGraph, "bind", None)  # every step of the new stream is bound already
+    third = Stream(steps, idle)
+    np.testing.assert_array_equal(third.push(codes[:, :7]), expected[:, : 7 * SAMPLES])
+    assert not idle
+
+
+def test_a_captured_graph_is_run_by_one_thread(graphs: dict[str, Path], codes: np.ndarray) -> None:
+    session = open_session(graphs["4"])
+    expected = Stream([StepGraph(session)]).push(codes)
+    used: set[int] = set()
+
+    class Noted:
+        def __getattr__(self, name: str) -> object:
+            return getattr(session, name)
+
+        def run_with_iobinding(self, *arguments: object) -> None:
+            used.add(threading.get_ident())
+            session.run_with_iobinding(*arguments)
+
+    stream = Stream([StepGraph(DeviceSession(Noted(), captured=True))])
+    parts = []
+    for half in (codes[:, :20], codes[:, 20:]):
+        with ThreadPoolExecutor(1) as other_thread:
+            parts.append(other_thread.submit(stream.push, half).result())
+    np.testing.assert_array_equal(np.concatenate(parts, 1), expected)
+    assert len(used) == 1
+
+
 def test_shapes_never_change(steps: list[StepGraph], codes: np.ndarray) -> None:
     stream = Stream(steps)
     declared = {spec.name: (spec.shape, np.dtype(spec.dtype)) for spec in stream.spec.states}
@@ -108,13 +153,13 @@ def test_a_short_push_takes_the_small_graph_and_does_not_wait(
     steps: list[StepGraph], codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     used: list[int] = []
-    run = StepGraph.run
+    run = BoundStep.run
 
-    def noted(self: StepGraph, x: np.ndarray, state: dict[str, object]) -> object:
-        used.append(self.spec.steps)
-        return run(self, x, state)
+    def noted(self: BoundStep, x: np.ndarray) -> np.ndarray:
+        used.append(self._graph.spec.steps)
+        return run(self, x)
 
-    monkeypatch.setattr(StepGraph, "run", noted)
+    monkeypatch.setattr(BoundStep, "run", noted)
     stream = Stream(steps)
     for size in (1, 4, 5, 28):
         assert stream.push(codes[:, :size]).shape == (1, SAMPLES * size)
@@ -145,17 +190,17 @@ def test_wrong_codes_are_refused_and_leave_the_stream(
 def test_a_failure_half_way_leaves_the_stream(
     steps: list[StepGraph], codes: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream, run, calls = Stream(steps), StepGraph.run, [0]
+    stream, run, calls = Stream(steps), BoundStep.run, [0]
     stream.push(codes[:, :9])
     before = stream.save()
 
-    def fails_third(self: StepGraph, x: np.ndarray, state: dict[str, object]) -> object:
+    def fails_third(self: BoundStep, x: np.ndarray) -> np.ndarray:
         calls[0] += 1
         if calls[0] == 3:
             raise RuntimeError("device lost")
-        return run(self, x, state)
+        return run(self, x)
 
-    monkeypatch.setattr(StepGraph, "run", fails_third)
+    monkeypatch.setattr(BoundStep, "run", fails_third)
     with pytest.raises(RuntimeError):
         stream.push(codes[:, :40])
     for name, value in stream.save().items():

@@ -74,9 +74,11 @@ def test_a_provider_that_fails_to_start_is_an_error(padded_file: Padded, monkeyp
     monkeypatch.setattr(
         onnxruntime,
         "InferenceSession",
-        lambda path, options, providers: create(path, options, providers=["CPUExecutionProvider"]),
+        lambda path, options, providers, **_: create(path, options, providers=["CPUExecutionProvider"]),
     )
-    with pytest.raises(Misuse, match="did not start"):
+    with pytest.raises(
+        Misuse, match="did not start; the session would run on CPUExecutionProvider; onnxruntime offers CUDA"
+    ):
         paddable.load(padded_file(16, 1), provider="cuda").run(X)
     assert paddable.load(padded_file(16, 1), provider="cuda", allow_fallback=True).run(X)["y"].tolist() == [[2, 2]]
 
@@ -85,7 +87,8 @@ def test_advice_reaches_the_session(padded_file: Padded, monkeypatch: pytest.Mon
     seen = {}
     create = onnxruntime.InferenceSession
 
-    def spy(path: str, options: onnxruntime.SessionOptions, providers: list[object]) -> object:
+    def spy(path: str, options: onnxruntime.SessionOptions, providers: list[object], enable_fallback: int) -> object:
+        assert not enable_fallback
         seen.update(options=options, providers=providers)
         return create(path, options, providers=["CPUExecutionProvider"])
 
@@ -93,8 +96,8 @@ def test_advice_reaches_the_session(padded_file: Padded, monkeypatch: pytest.Mon
         onnxruntime, "get_available_providers", lambda: ["DmlExecutionProvider", "CPUExecutionProvider"]
     )
     monkeypatch.setattr(onnxruntime, "InferenceSession", spy)
-    paddable.load(padded_file(16, 1), provider="directml", allow_fallback=True, threads=1).run(X)
-    assert seen["providers"] == [("DmlExecutionProvider", {}), "CPUExecutionProvider"]
+    paddable.load(padded_file(16, 1), provider="directml", allow_fallback=True, threads=1, device_id=1).run(X)
+    assert seen["providers"] == [("DmlExecutionProvider", {"device_id": "1"}), "CPUExecutionProvider"]
     assert seen["options"].enable_mem_pattern is False
     assert seen["options"].execution_mode == onnxruntime.ExecutionMode.ORT_SEQUENTIAL
     assert seen["options"].intra_op_num_threads == 1

@@ -9,6 +9,8 @@ import onnx
 import pytest
 
 from paddable.graph.lint.rule import HEADINGS
+from paddable.targets.cuda.placement import place as place_on_cuda
+from paddable.targets.cuda.rules import CUDA_RULES
 from paddable.targets.directml.placement import place
 from paddable.targets.directml.rules import RULES
 from paddable.targets.directml.site import sites
@@ -25,6 +27,10 @@ def on_directml(view: GraphView) -> list[Any]:
     return sites(place(view))
 
 
+def on_cuda(view: GraphView) -> list[Any]:
+    return list(place_on_cuda(view).walk())
+
+
 def on_every_target(view: GraphView) -> list[Any]:
     return [TableSite(part, table) for table in TARGETS.values() for part in view.walk()]
 
@@ -32,6 +38,7 @@ def on_every_target(view: GraphView) -> list[Any]:
 Look = Callable[[GraphView], list[Any]]
 LOOKS: list[tuple[TargetRule[Any], Look]] = [
     *((rule, on_directml) for rule in RULES),
+    *((rule, on_cuda) for rule in CUDA_RULES),
     *((rule, on_every_target) for rule in TABLE_RULES),
 ]
 VALID = [pytest.param(r, look, t, id=f"{r.name}-{i}") for r, look in LOOKS for i, t in enumerate(r.VALID)]

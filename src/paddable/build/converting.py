@@ -210,7 +210,8 @@ def padded(
     model = rewrite(analysis, container or None)
     if container:
         model, _ = fix_for(model, target, run_model, sample_feeds(model, container))
-        stopped = [f for f in lint_for(model, target).findings if f.severity == "error"]
+        report = lint_for(model, target)
+        stopped = [f for f in report.findings if f.severity == "error"]
         if stopped:
             raise Refused(
                 f"{target} cannot run it: {stopped[0]}",
@@ -219,6 +220,7 @@ def padded(
                 fix=f"see paddable lint --target {target}",
                 findings=stopped,
             )
+        metadata = replace(metadata, advice={target: report.advice.to_json()})
     model.metadata_props[KEY] = metadata.dumps()
     return model, metadata
 

@@ -51,6 +51,7 @@ def decode(
     stream: bool = False,
     chunk: int | None = None,
     provider: str = "cpu",
+    allow_tf32: bool = False,
     target: str | None = None,
     force: bool = False,
 ) -> DecodeReport:
@@ -63,7 +64,8 @@ def decode(
         stream: step by step, which takes any length; otherwise at once, in the smallest container that holds it.
         chunk: frames a step; the smallest step graph's by default.
         provider: where to run.
-        target: as of ``paddable.load``.
+        allow_tf32: as of ``paddable.load``.
+        target: likewise.
         force: replace ``out``.
 
     Raises:
@@ -81,7 +83,7 @@ def decode(
     if chunk is not None and not stream:
         raise Misuse("--chunk belongs to --stream", fix="add --stream, or leave it out")
     steps = _read_codes(Path(codes))
-    model = load(bundle, provider, target=target)
+    model = load(bundle, provider, target=target, allow_tf32=allow_tf32)
     streaming = model.stream()
     rate = streaming.spec.sample_rate or 24_000
     first: float | None = None

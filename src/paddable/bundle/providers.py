@@ -24,11 +24,15 @@ class SessionAdvice:
         execution_provider: ONNX Runtime's name for it.
         extra: the extra of Paddable that installs it; empty when no wheel carries it.
         options: provider options.
+        static_options: more of them for a graph that was made for this provider with every shape fixed.
+        tf32_options: more of them where products may be rounded to TF32; empty where there is no such choice.
         config: session configuration entries.
         memory_pattern: whether the session may plan its memory once for all runs.
         sequential: whether nodes have to run one after the other.
         one_run_at_a_time: whether two threads must not run the same session.
         static: whether it needs, or is much slower without, static shapes.
+        device: where its tensors live, as ONNX Runtime names it.
+        bind: whether a graph with fixed shapes reads and writes buffers that stay on the device, at fixed addresses.
         companions: providers that may stand behind it in the same session.
         source: where the facts come from.
     """
@@ -37,11 +41,15 @@ class SessionAdvice:
     execution_provider: str
     extra: str
     options: Mapping[str, str] = field(default_factory=dict)
+    static_options: Mapping[str, str] = field(default_factory=dict)
+    tf32_options: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     memory_pattern: bool = True
     sequential: bool = True
     one_run_at_a_time: bool = False
     static: bool = True
+    device: str = "cpu"
+    bind: bool = False
     companions: tuple[str, ...] = ("CPUExecutionProvider",)
     source: str = "not measured"
 
@@ -71,6 +79,7 @@ PROVIDERS: Mapping[str, SessionAdvice] = {
             "directml",
             "DmlExecutionProvider",
             extra="directml",
+            device="dml",
             memory_pattern=False,
             one_run_at_a_time=True,
             source="measured, onnxruntime-directml 1.24.4: two threads in one session end the process; "
@@ -82,8 +91,13 @@ PROVIDERS: Mapping[str, SessionAdvice] = {
             extra="gpu",
             # TF32 is on by default and costs 5e-4 of scale between padded and native; off, they agree to 1e-6.
             options={"use_tf32": "0", "cudnn_conv_algo_search": "HEURISTIC"},
+            # A captured graph is replayed at the addresses that it was captured with, so buffers have to stay.
+            static_options={"enable_cuda_graph": "1"},
+            tf32_options={"use_tf32": "1"},
+            device="cuda",
+            bind=True,
             source="measured, onnxruntime-gpu 1.31.1 on an H200: EXHAUSTIVE plans every convolution anew at each "
-            "change of length",
+            "change of length and gains nothing in a captured graph; see docs/targets/cuda.md",
         ),
         SessionAdvice(
             "openvino",

@@ -18,6 +18,7 @@ __all__ = ["decode"]
 @click.option("--stream", is_flag=True, help="Step by step: any length, sound from the first chunk on.")
 @click.option("--chunk", type=click.IntRange(min=1), metavar="N", help="Frames a step. Default: the smallest graph's.")
 @options.provider
+@options.allow_tf32
 @options.target
 @options.force
 @options.as_json
@@ -28,6 +29,7 @@ def decode(
     stream: bool,
     chunk: int | None,
     provider: str,
+    allow_tf32: bool,
     target: str | None,
     force: bool,
     as_json: bool,
@@ -40,7 +42,17 @@ def decode(
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o FILE.wav")
-    report = decode_codes(bundle, codes, out, stream=stream, chunk=chunk, provider=provider, target=target, force=force)
+    report = decode_codes(
+        bundle,
+        codes,
+        out,
+        stream=stream,
+        chunk=chunk,
+        provider=provider,
+        allow_tf32=allow_tf32,
+        target=target,
+        force=force,
+    )
     if as_json:
         render.show_json(report.to_json())
     else:

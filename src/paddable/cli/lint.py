@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,5 +36,19 @@ def lint(model: Path, lengths: tuple[str, ...], target: str | None, fix: bool, o
         render.show_json(report.to_json())
     else:
         render.show_findings(report.findings)
+        if report.advice:
+            click.echo(f"session: {_settings(report.advice['session'])}")
         click.echo(f"{len(report.findings)} findings" if report.findings else "nothing found", err=True)
     return 0 if report.ok else 1
+
+
+def _settings(session: Mapping[str, Any]) -> str:
+    """What the target wants of its session, in one line."""
+    options = {**session["options"], **session["static_options"], **session["config"]}
+    wishes = {
+        "no memory pattern": not session["memory_pattern"],
+        "one run at a time": session["one_run_at_a_time"],
+        "inputs and outputs bound to the device": session["bind"],
+    }
+    told = [session["execution_provider"], *(f"{name}={value}" for name, value in options.items())]
+    return ", ".join([*told, *(wish for wish, holds in wishes.items() if holds)])

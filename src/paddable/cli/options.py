@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-__all__ = ["as_json", "bundle", "declarations", "force", "lengths", "model", "out", "provider", "target"]
+__all__ = ["allow_tf32", "as_json", "bundle", "declarations", "force", "lengths", "model", "out", "provider", "target"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -39,6 +39,10 @@ bundle: Decorator = click.option(
 
 provider: Decorator = click.option(
     "--provider", default="cpu", show_default=True, metavar="NAME", help="Where to run, such as directml or cuda."
+)
+
+allow_tf32: Decorator = click.option(
+    "--allow-tf32", is_flag=True, help="Faster products of 10 bits (cuda). Not for a graph that holds its front end."
 )
 
 lengths: Decorator = click.option(

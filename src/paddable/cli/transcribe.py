@@ -39,6 +39,7 @@ __all__ = ["transcribe"]
     "--vad", type=click.Path(path_type=Path), metavar="BUNDLE", help="An fsmn-vad bundle that cuts long recordings."
 )
 @options.provider
+@options.allow_tf32
 @options.target
 @options.force
 @options.as_json
@@ -51,6 +52,7 @@ def transcribe(
     itn: bool,
     vad: Path | None,
     provider: str,
+    allow_tf32: bool,
     target: str | None,
     force: bool,
     as_json: bool,
@@ -65,7 +67,7 @@ def transcribe(
     from paddable.runtime import load
 
     places = _places(sounds, out, kind, force, as_json)
-    model = load(bundle, provider, target=target)
+    model = load(bundle, provider, target=target, allow_tf32=allow_tf32)
     detector = None if vad is None else load(vad)
     told: list[dict[str, Any]] = []
     worst = 0

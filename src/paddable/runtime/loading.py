@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from paddable.bundle import KEY, Bundle, Graph, Metadata, providers, read_bundle, read_entries
 from paddable.bundle.providers import SessionAdvice
 from paddable.errors import Misuse
-from paddable.runtime.graph import GraphSession, open_session
+from paddable.runtime.graph import GraphSession, Opening
 from paddable.runtime.model import Home, Model
 from paddable.runtime.session import Container
 
@@ -23,6 +24,9 @@ def load(
     target: str | None = None,
     precision: str | None = None,
     allow_fallback: bool = False,
+    allow_tf32: bool = False,
+    capture: bool = True,
+    device_id: int = 0,
     threads: int | None = None,
 ) -> Model:
     """Load a converted model for running. Needs numpy and one flavour of onnxruntime.
@@ -33,18 +37,20 @@ def load(
         target: run the graphs that were made for this target. Default: those for the provider.
         precision: which of a bundle's precisions. Default: fp32 if it is there, else the only one.
         allow_fallback: let the CPU take over when the provider is not there. Never done silently.
+        allow_tf32: let products be rounded to 10 bits where the provider can (cuda): faster, and outputs move by about
+            4e-4 of scale. Not for a graph that holds its front end.
+        capture: let the provider capture graphs that were made for it, and replay them (cuda).
+        device_id: which of several devices.
         threads: threads inside an operator. Default: ONNX Runtime's choice.
 
     Raises:
-        Misuse: no such provider, or the bundle has no graph for it.
+        Misuse: no such provider or device, the bundle has no graph for it, or TF32 where it does not belong.
         MissingExtra: no onnxruntime, two of them, or one without the provider.
         Unreadable: the bundle or the file cannot be read.
     """
-    advice = providers.provider(provider)
     place = Path(path)
-    home = None
-    if place.is_dir():
-        bundle = read_bundle(place)
+    bundle = read_bundle(place) if place.is_dir() else None
+    if bundle is not None:
         graphs = _chosen(bundle, str(place), target or provider, precision)
         metadata: Metadata | None = bundle.metadata
         files = [(dict(graph.container), place / graph.file) for graph in graphs]
@@ -52,13 +58,37 @@ def load(
         text = read_entries(place).get(KEY)
         metadata = Metadata.loads(text, where=str(place)) if text is not None else None
         files = [(dict(metadata.container) if metadata else {}, place)]
-    if metadata and provider in metadata.advice:
-        advice = SessionAdvice.from_json(metadata.advice[provider])
-    if place.is_dir():
-        opener = partial(open_session, advice=advice, allow_fallback=allow_fallback, threads=threads)
-        home = Home(bundle, place, opener)
-    opened = partial(GraphSession, advice=advice, allow_fallback=allow_fallback, threads=threads)
-    return Model([Container(steps, partial(opened, file)) for steps, file in files], metadata, home)
+    advice = _advice(provider, metadata, capture)
+    if allow_tf32:
+        advice = _with_tf32(advice, bundle, str(place))
+    if device_id and advice.device == "cpu":
+        raise Misuse(f"device {device_id}", why=f"the provider {provider!r} has no numbered devices here")
+    opening = Opening(advice, allow_fallback, threads, device_id)
+    home = Home(bundle, place, opening) if bundle is not None else None
+    containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
+    return Model(containers, metadata, home)
+
+
+def _advice(provider: str, metadata: Metadata | None, capture: bool) -> SessionAdvice:
+    """What the file says, if it was made for the provider, else what we know of the provider."""
+    known = providers.provider(provider)
+    made_for_it = metadata is not None and provider in metadata.advice
+    advice = SessionAdvice.from_json(metadata.advice[provider]) if metadata is not None and made_for_it else known
+    return advice if made_for_it and capture else replace(advice, static_options={})
+
+
+def _with_tf32(advice: SessionAdvice, bundle: Bundle | None, where: str) -> SessionAdvice:
+    if not advice.tf32_options:
+        offer = ", ".join(name for name, other in providers.PROVIDERS.items() if other.tf32_options)
+        raise Misuse(f"the provider {advice.name!r} has no TF32", fix=f"leave it out; {offer} has it")
+    if bundle is not None and (bundle.front_end or {}).get("in_graph"):
+        raise Misuse(
+            "TF32 with the front end inside the graph",
+            where=where,
+            why="it keeps 10 bits of each sample, which moves the features of speech by up to 3",
+            fix="export with --front-end numpy, or leave TF32 off",
+        )
+    return replace(advice, options={**advice.options, **advice.tf32_options})
 
 
 def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> list[Graph]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,9 +18,11 @@ from paddable.bundle import Bundle, Metadata
 from paddable.errors import Misuse, PaddableError
 from paddable.runtime.detection import Detector
 from paddable.runtime.families import DOES, detector_of, recogniser_of
+from paddable.runtime.graph import Opening
 from paddable.runtime.pipelines import Recogniser
 from paddable.runtime.qwen3_asr import Qwen3AsrEncoding
 from paddable.runtime.session import Container, Session
+from paddable.runtime.state_buffers import StateBuffers
 from paddable.runtime.step_graph import StepGraph
 from paddable.runtime.stream import Stream
 from paddable.runtime.transcript import Transcript
@@ -36,12 +39,12 @@ class Home:
     Attributes:
         bundle: what ``bundle.json`` says.
         folder: the directory of its files.
-        open_session: a file of it as an ``onnxruntime.InferenceSession`` on the chosen provider.
+        opening: how its files are opened on the chosen provider.
     """
 
     bundle: Bundle
     folder: Path
-    open_session: Callable[[Path], Any]
+    opening: Opening
 
 
 class Model(Session):
@@ -59,6 +62,7 @@ class Model(Session):
     def __init__(self, containers: Sequence[Container], metadata: Metadata | None, home: Home | None = None) -> None:
         super().__init__(containers, metadata)
         self._home = home
+        self._idle_buffers: deque[StateBuffers] = deque()
 
     def transcribe(
         self,
@@ -127,11 +131,14 @@ class Model(Session):
     def stream(self) -> Stream:
         """A new stream, independent of the others (qwen3-tts-codec): codes in any chunking, audio at once.
 
+        ``warm_up`` of the stream takes planning and capture before the first chunk; buffers and captured graphs of a
+        stream that is gone serve the next one.
+
         Raises:
             Misuse: the bundle holds no step graph.
         """
         self._demand("stream")
-        return Stream(self._step_graphs)
+        return Stream(self._step_graphs, self._idle_buffers)
 
     def _with(self, detector: Model | None) -> Recogniser:
         return replace(self._recogniser, detector=None if detector is None else detector._detector)
@@ -148,7 +155,8 @@ class Model(Session):
     @cached_property
     def _step_graphs(self) -> list[StepGraph]:
         home = self._demand("stream")
-        return [StepGraph(home.open_session(home.folder / name)) for name in home.bundle.step_graphs]
+        names = home.bundle.step_graphs
+        return [StepGraph(home.opening.open(home.folder / name, static=True)) for name in names]
 
     def _demand(self, ability: str) -> Home:
         if self._home is None:

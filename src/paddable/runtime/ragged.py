@@ -40,7 +40,7 @@ def pad(
     for name in rows[0].arrays:
         assert metadata.batch is not None  # only a batch has rows of arrays
         parts = [_padded(name, row.arrays[name], row.steps, metadata, container) for row in filled]
-        feeds[name] = np.concatenate(parts, metadata.batch.inputs[name])
+        feeds[name] = parts[0] if len(parts) == 1 else np.concatenate(parts, metadata.batch.inputs[name])
     for name, array in request.shared.items():
         feeds[name] = _padded(name, array, filled[0].steps, metadata, container)
     for name, text in metadata.length_inputs.items():
@@ -64,13 +64,13 @@ def cut(outputs: Mapping[str, Array], rows: Sequence[Row], metadata: Metadata) -
     result: list[dict[str, Array]] = []
     for index, row in enumerate(rows):
         parts = {
-            name: np.take(array, [index], batch_axes[name]) if name in batch_axes else array
+            name: array[_at(batch_axes[name], array.ndim, slice(index, index + 1))] if name in batch_axes else array
             for name, array in outputs.items()
         }
         for name, axes in metadata.lengths.items():
             if name in parts:
                 parts[name] = _cut_row(parts[name], axes, int(parts[f"{name}_length"].reshape(-1)[0]), row.steps)
-        result.append(parts)
+        result.append({name: part.copy() for name, part in parts.items()})  # what is kept is the valid part alone
     return result
 
 
@@ -86,8 +86,12 @@ def _cut_row(array: Array, axes: Mapping[int, str], valid: int, steps: Mapping[s
     first = axes[min(axes)]
     for axis, text in axes.items():
         stop = valid if text == first or not valid else evaluate(text, steps)
-        array = array[(slice(None),) * (axis % array.ndim) + (slice(stop),)]
+        array = array[_at(axis, array.ndim, slice(stop))]
     return array
+
+
+def _at(axis: int, rank: int, part: slice) -> tuple[slice, ...]:
+    return (*(slice(None),) * (axis % rank), part)
 
 
 def _padded(

@@ -152,15 +152,17 @@ def _as_lists(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[s
 
 
 def _as_arrays(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:
+    if len(rows) == 1:
+        return dict(rows[0])
     axes = output_axes(metadata)
     result: dict[str, Any] = {}
     for name in rows[0]:
         parts = [row[name] for row in rows]
-        if len(parts) > 1 and name not in axes:
+        if name not in axes:
             raise Misuse("it has no batch axis, so it cannot tell the rows apart", where=f"output {name!r}")
         shape = np.max([part.shape for part in parts], axis=0)
         widened = [
             np.pad(part, [(0, full - size) for full, size in zip(shape, part.shape, strict=True)]) for part in parts
         ]
-        result[name] = np.concatenate(widened, axes[name]) if name in axes else parts[0]
+        result[name] = np.concatenate(widened, axes[name])
     return result

@@ -1,99 +1,70 @@
-"""One step graph on one execution provider. It holds no stream: streams bring their state and take the next one."""
+"""One step graph on one execution provider. It holds no stream: streams bring the buffers of their state."""
 
 from __future__ import annotations
 
-import threading
+import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
-from paddable.errors import Misuse, PaddableError, Unreadable
+from paddable.errors import Misuse, Unreadable
+from paddable.runtime.binding import Binding
+from paddable.runtime.device_session import DeviceSession
+from paddable.runtime.dtypes import DTYPES
 
 if TYPE_CHECKING:
     import onnxruntime as ort
 
-__all__ = ["DeviceState", "StepGraph"]
+__all__ = ["BoundStep", "DeviceState", "StepGraph"]
 
 DeviceState = dict[str, Any]  # state name to OrtValue, on the provider's device
 
-_DEVICES = {"CUDAExecutionProvider": "cuda", "DmlExecutionProvider": "dml"}
-_ELEMENTS = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"} | {
-    f"tensor({name})": name for name in ("int8", "int16", "int32", "int64", "uint8", "bool")
-}
-
 
 class StepGraph:
-    """Runs chunks of a step graph; state stays on the device from one chunk to the next.
+    """A step graph, ready to be bound to the state of streams.
 
     Args:
-        session: an ``onnxruntime.InferenceSession`` of a graph that ``export_step`` made.
+        session: a session of a graph that ``export_step`` made; a bare ``onnxruntime.InferenceSession`` is taken to
+            run on the CPU.
 
     Attributes:
+        on: the session with its device.
         spec: its input, output and states, as the file's metadata declares them.
         dtype: element type of the ragged input.
         shape: shape of the ragged input.
+        output_shape: shape of the ragged output of a full chunk.
 
     Raises:
         Misuse: the file is no step graph.
         Unreadable: its declaration and its inputs or outputs do not agree.
     """
 
-    def __init__(self, session: ort.InferenceSession) -> None:
-        text = session.get_modelmeta().custom_metadata_map.get(STEP_METADATA_KEY)
+    def __init__(self, session: ort.InferenceSession | DeviceSession) -> None:
+        self.on = session if isinstance(session, DeviceSession) else DeviceSession(session)
+        bare = self.on.session
+        text = bare.get_modelmeta().custom_metadata_map.get(STEP_METADATA_KEY)
         if text is None:
             raise Misuse("the model is no step graph", fix="export it for streaming")
         self.spec = StepSpec.from_json(text)
-        self._session, self._lock = session, threading.Lock()
-        self._device = _DEVICES.get(session.get_providers()[0], "cpu")
-        inputs = {node.name: node for node in session.get_inputs()}
-        self._check(set(inputs), {node.name for node in session.get_outputs()})
-        self.dtype = np.dtype(_ELEMENTS[inputs[self.spec.input].type])
+        inputs = {node.name: node for node in bare.get_inputs()}
+        outputs = {node.name: node for node in bare.get_outputs()}
+        self._check(set(inputs), set(outputs))
+        self.dtype = DTYPES[inputs[self.spec.input].type]
         self.shape: tuple[int, ...] = tuple(inputs[self.spec.input].shape)
+        output = outputs[self.spec.output]
+        self.output_dtype, self.output_shape = DTYPES[output.type], tuple(output.shape)
+        self._bindings = itertools.count(1)
 
-    def initial(self) -> DeviceState:
-        """The state at the start of a stream, on the device."""
-        return self.to_device(self.spec.states.initial())
+    def state(self) -> DeviceState:
+        """Buffers for one state, on the device, contents undefined."""
+        return {item.name: self.on.buffer(item.shape, item.dtype) for item in self.spec.states}
 
-    def to_device(self, state: dict[str, NDArray[Any]]) -> DeviceState:
-        """State arrays to values on the device."""
-        import onnxruntime as ort
-
-        return {name: ort.OrtValue.ortvalue_from_numpy(value, self._device, 0) for name, value in state.items()}
-
-    def run(self, x: NDArray[Any], state: DeviceState) -> tuple[NDArray[Any], DeviceState]:
-        """Run one chunk of 0 .. ``spec.steps`` valid steps; ``state`` is left as it is.
-
-        Args:
-            x: the valid steps alone, of ``dtype``.
-            state: of this stream, after the chunk before.
-
-        Returns:
-            The valid part of the output, and the next state.
-
-        Raises:
-            PaddableError: ONNX Runtime failed; the message is its own.
-        """
-        spec, valid = self.spec, x.shape[self.spec.axis]
-        chunk = np.zeros(self.shape, self.dtype)
-        chunk[_span(spec.axis, valid)] = x
-        binding = self._session.io_binding()
-        binding.bind_cpu_input(spec.input, chunk)
-        binding.bind_cpu_input("ilens", np.array([valid], np.int64))
-        binding.bind_output(spec.output, "cpu")
-        binding.bind_output(f"{spec.output}_length", "cpu")
-        for item in spec.states:
-            binding.bind_ortvalue_input(item.input_name, state[item.name])
-            binding.bind_output(item.output_name, self._device)
-        try:
-            with self._lock:
-                self._session.run_with_iobinding(binding)
-        except Exception as error:
-            raise PaddableError(f"onnxruntime: {str(error).strip().splitlines()[0]}") from error
-        output, length, *after = binding.get_outputs()
-        part = _span(spec.output_axis, int(length.numpy()[0]))
-        return output.numpy()[part], {item.name: value for item, value in zip(spec.states, after, strict=True)}
+    def bind(self, before: DeviceState, after: DeviceState) -> BoundStep:
+        """The step that reads one set of buffers and writes another; the sets may belong to a graph beside this one."""
+        return BoundStep(self, before, after, next(self._bindings))
 
     def _check(self, inputs: set[str], outputs: set[str]) -> None:
         spec = self.spec
@@ -106,6 +77,50 @@ class StepGraph:
                 why="a state that is not carried restarts its layer at every chunk",
                 fix="export the graph again",
             )
+
+
+class BoundStep:
+    """A step with fixed addresses: state never passes through the host, and a captured graph can be replayed.
+
+    Made by ``StepGraph.bind``.
+    """
+
+    def __init__(self, graph: StepGraph, before: DeviceState, after: DeviceState, number: int) -> None:
+        self._graph, on, spec = graph, graph.on, graph.spec
+        inputs = {spec.input: on.buffer(graph.shape, graph.dtype), "ilens": on.buffer([1], np.int64)}
+        outputs = {
+            spec.output: on.buffer(graph.output_shape, graph.output_dtype),
+            f"{spec.output}_length": on.buffer([1], np.int64),
+        }
+        self._binding = Binding(
+            on,
+            inputs | {item.input_name: before[item.name] for item in spec.states},
+            outputs | {item.output_name: after[item.name] for item in spec.states},
+            number,
+        )
+        self._chunk = np.zeros(graph.shape, graph.dtype)
+
+    def run(self, x: NDArray[Any]) -> NDArray[Any]:
+        """Run one chunk of 0 .. ``spec.steps`` valid steps: reads one state, writes the other.
+
+        Args:
+            x: the valid steps alone, of the graph's ``dtype``.
+
+        Returns:
+            The valid part of the output, an array of its own.
+
+        Raises:
+            PaddableError: ONNX Runtime failed; the message is its own.
+        """
+        return self._graph.on.exclusively(lambda: self._run(x))
+
+    def _run(self, x: NDArray[Any]) -> NDArray[Any]:
+        spec, valid = self._graph.spec, x.shape[self._graph.spec.axis]
+        self._chunk[_span(spec.axis, valid)] = x  # what is left of the last chunk behind it changes nothing
+        feeds: Mapping[str, NDArray[Any]] = {spec.input: self._chunk, "ilens": np.array([valid], np.int64)}
+        self._binding.run(feeds)
+        length = int(self._binding.read(f"{spec.output}_length")[0])
+        return self._binding.read(spec.output)[_span(spec.output_axis, length)]
 
 
 def _span(axis: int, size: int) -> tuple[slice, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import time
+import weakref
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paddable.errors import Misuse
+from paddable.runtime.state_buffers import SETS, StateBuffers
 from paddable.runtime.step_graph import StepGraph
 
 __all__ = ["Decoded", "Stream", "decode"]
@@ -22,31 +26,39 @@ class Stream:
     """One stream through a model's step graphs. Streams are independent; any number may share the graphs.
 
     Graphs of several chunk sizes carry the same states, so each call uses the smallest that holds what it got, and
-    never waits to fill a chunk.
+    never waits to fill a chunk. State stays on the device, in buffers that are read and written in turn.
 
     Args:
-        graphs: step graphs of one model, one per chunk size.
+        graphs: step graphs of one model on one device, one per chunk size, not empty.
+        idle: buffers of streams that are gone, taken from and given back to; what was captured for them serves again.
 
     Raises:
         Misuse: no graph, or graphs of different models.
     """
 
-    def __init__(self, graphs: Sequence[StepGraph]) -> None:
+    def __init__(self, graphs: Sequence[StepGraph], idle: deque[StateBuffers] | None = None) -> None:
         if not graphs:
             raise Misuse("a stream needs at least one step graph")
         self._graphs = sorted(graphs, key=lambda graph: graph.spec.steps)
         self.spec = self._graphs[0].spec
         if any(graph.spec.states != self.spec.states for graph in self._graphs):
             raise Misuse("the step graphs carry different states", why="they were made from different models")
-        self._state = self._graphs[0].initial()
+        try:
+            self._buffers = (idle if idle is not None else deque()).pop()
+        except IndexError:
+            self._buffers = StateBuffers(self._graphs)
+        if idle is not None:
+            weakref.finalize(self, idle.append, self._buffers)
+        self._at = 0
+        self.reset()
 
     def reset(self) -> None:
         """Start again from silence."""
-        self._state = self._graphs[0].initial()
+        self._buffers.write(self._at, self.spec.states.initial())
 
     def save(self) -> dict[str, Array]:
         """The whole state by name, as arrays of our own: a voice to come back to, also in another process."""
-        return {name: value.numpy().copy() for name, value in self._state.items()}
+        return self._buffers.read(self._at)
 
     def restore(self, saved: dict[str, Array]) -> None:
         """Go on from what :meth:`save` gave.
@@ -55,7 +67,7 @@ class Stream:
             Misuse: a state is missing, left over, of another shape or type, or not finite.
         """
         self.spec.states.check(saved)
-        self._state = self._graphs[0].to_device(saved)
+        self._buffers.write(self._at, saved)
 
     def push(self, steps: ArrayLike) -> Array:
         """The output of these steps, at once.
@@ -68,17 +80,19 @@ class Stream:
 
         Raises:
             Misuse: another type or layout, or a value out of range. The stream is then as it was before the call.
+            PaddableError: ONNX Runtime failed. Likewise.
         """
         x, spec = self.checked(steps), self.spec
-        state, total, done = self._state, x.shape[spec.axis], 0
+        at, total, done = self._at, x.shape[spec.axis], 0
         parts: list[Array] = []
         while done < total or not parts:
-            graph = self._graph_for(total - done)
-            span = (*(slice(None),) * spec.axis, slice(done, done + graph.spec.steps))
-            part, state = graph.run(x[span], state)
-            parts.append(part)
-            done += graph.spec.steps
-        self._state = state
+            index = self._graph_for(total - done)
+            size = self._graphs[index].spec.steps
+            span = (*(slice(None),) * spec.axis, slice(done, done + size))
+            after = next(free for free in range(SETS) if free not in (self._at, at))
+            parts.append(self._buffers.step(index, at, after).run(x[span]))
+            at, done = after, done + size
+        self._at = at
         return np.concatenate(parts, spec.output_axis) if len(parts) > 1 else parts[0]
 
     def feed(self, chunks: Iterable[ArrayLike]) -> Iterator[Array]:
@@ -87,12 +101,20 @@ class Stream:
             yield self.push(chunk)
 
     def warm_up(self) -> None:
-        """Run every graph once, so that the first audio does not wait for compilation. Leaves the stream as it is."""
-        for graph in self._graphs:
-            graph.run(np.zeros(_without_steps(graph), graph.dtype), graph.initial())
+        """Run every graph between every two sets, so that no chunk waits for a plan or a capture.
 
-    def _graph_for(self, steps: int) -> StepGraph:
-        return next((graph for graph in self._graphs if graph.spec.steps >= steps), self._graphs[-1])
+        No step of these runs is valid, so the state stays as it is.
+        """
+        state = self.save()
+        for index, graph in enumerate(self._graphs):
+            nothing = np.zeros(_without_steps(graph), graph.dtype)
+            for before, after in itertools.permutations(range(SETS), 2):
+                self._buffers.write(before, state)
+                self._buffers.step(index, before, after).run(nothing)
+
+    def _graph_for(self, steps: int) -> int:
+        fits = (index for index, graph in enumerate(self._graphs) if graph.spec.steps >= steps)
+        return next(fits, len(self._graphs) - 1)
 
     def checked(self, steps: ArrayLike) -> Array:
         """The steps as the graph takes them; raises :class:`Misuse` as :meth:`push` does."""

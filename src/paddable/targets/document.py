@@ -10,6 +10,7 @@ from pathlib import Path
 
 from paddable.graph.lint.document import page, table
 from paddable.graph.lint.rule import BaseRule
+from paddable.targets.cuda.rules import CUDA_RULES
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.directml.rules import RULES
 from paddable.targets.fixes import WidenDepthwiseConv
@@ -27,14 +28,14 @@ meaning. How to add a rule: `src/paddable/targets/README.md`.
 
 _TABLES_HEADER = """# Targets
 
-What is known of each execution provider, and who found it. A fact that nobody measured says so. DirectML's placement is
-described in [directml.md](directml.md).
+What is known of each execution provider, and who found it. A fact that nobody measured says so. Placement is
+described in [directml.md](directml.md) and [cuda.md](cuda.md).
 """
 
 
 def pages() -> dict[str, str]:
     """Every generated page, by path below ``docs``."""
-    rules: list[type[BaseRule]] = [*map(type, RULES), *map(type, TABLE_RULES)]
+    rules: list[type[BaseRule]] = [*map(type, RULES), *map(type, TABLE_RULES), *map(type, CUDA_RULES)]
     listed = sorted(rules, key=lambda rule: rule.code)
     fixes = "\n".join(f"| {fix.rule.code} | {name_of(fix)} |" for fix in (*FIXES, WidenDepthwiseConv()))
     index = f"{_RULES_HEADER}\n{table(listed)}\n## Fixes\n\n| rule | fix |\n|---|---|\n{fixes}\n"
@@ -54,7 +55,7 @@ def _tables() -> str:
         facts += [f"{op}: {fact}" for op, fact in target.unsupported.items()]
         facts += [str(fact) for fact in target.facts]
         advice = target.advice
-        settings = {**advice.options, **advice.config}
+        settings = {**advice.options, **advice.static_options, **advice.config}
         facts.append(f"Session: `{advice.execution_provider}`, options {settings or 'none'} ({advice.source})")
         parts.append(f"## {target.name}\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n")
     return "\n".join(parts)

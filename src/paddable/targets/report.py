@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import onnx
 import onnx_ir as ir
 
+from paddable.bundle.providers import SessionAdvice
 from paddable.findings import Finding
+from paddable.targets.cuda.placement import CudaPlacement
+from paddable.targets.cuda.placement import place as place_on_cuda
+from paddable.targets.cuda.rules import CUDA_RULES
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.directml.placement import Placement, place
 from paddable.targets.directml.rules import RULES
@@ -39,18 +43,25 @@ class TargetReport:
 
     target: Target
     findings: list[Finding]
-    placement: Placement | None = None
+    placement: Placement | CudaPlacement | None = None
 
     @property
     def ok(self) -> bool:
         """Whether no finding is an error."""
         return not any(finding.severity == "error" for finding in self.findings)
 
+    @property
+    def advice(self) -> SessionAdvice:
+        """How to open a session for this graph: without capture where the provider could not capture it."""
+        if isinstance(self.placement, CudaPlacement) and not self.placement.capturable:
+            return replace(self.target.advice, static_options={})
+        return self.target.advice
+
     def to_json(self) -> dict[str, Any]:
         """The report as ``--json`` prints it."""
         return {
             "ok": self.ok,
-            "target": self.target.to_json(),
+            "target": {**self.target.to_json(), "session": self.advice.to_json()},
             "findings": [finding.to_json() for finding in self.findings],
             "placement": self.placement.to_json() if self.placement else None,
         }
@@ -70,9 +81,13 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
     table = table_of(target)
     view = view_model(model if isinstance(model, onnx.ModelProto) else light_proto(model))
     found = findings_of(TABLE_RULES, [TableSite(part, table) for part in view.walk()])
-    placement = place(view) if target == "directml" else None
-    if placement is not None:
+    placement: Placement | CudaPlacement | None = None
+    if target == "directml":
+        placement = place(view)
         found += findings_of(RULES, sites(placement))
+    elif target == "cuda":
+        placement = place_on_cuda(view)
+        found += findings_of(CUDA_RULES, list(placement.walk()))
     replaced = {code: rule.code for rule in RULES for code in rule.supersedes}
     places = {(finding.code, finding.node) for finding in found}
     kept = [finding for finding in general if (replaced.get(finding.code), finding.node) not in places]

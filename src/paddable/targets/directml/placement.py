@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from paddable.targets.directml.cpu_preferred import cpu_preferred
+from paddable.targets.cpu_preferred import cpu_preferred
 from paddable.targets.directml.islands import Island, gather_islands, why_not_fused
 from paddable.targets.directml.kernels import CPU_UNDER_DIRECTML, UNSUPPORTED_DEVICE_TYPES, Kernel, registry
 from paddable.targets.directml.support import refusal

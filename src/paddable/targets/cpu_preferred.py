@@ -1,25 +1,38 @@
-"""Shape chains: nodes that DirectML could run and ONNX Runtime keeps on the CPU to avoid a copy.
+"""Shape chains: nodes that a provider could run and ONNX Runtime keeps on the CPU to avoid a copy.
 
 The walk starts at the readers of outputs that live in CPU memory (Shape, Size) and follows every node that reads
 nothing but such values, graph inputs and small initializers (`GetCpuPreferredNodes` in onnxruntime's
-``fallback_cpu_capability.cc``).
+``fallback_cpu_capability.cc``; DirectML and CUDA call it).
 """
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Mapping
+from typing import Protocol
 
-from paddable.targets.directml.kernels import Kernel
 from paddable.targets.view import GraphView, NodeView, elements
 
-__all__ = ["cpu_preferred"]
+__all__ = ["KernelMemory", "cpu_preferred"]
 
 _SMALL_INITIALIZER = 100
 _NEVER_MOVED = frozenset({"float16", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"})
 
 
-def cpu_preferred(view: GraphView, kernels: dict[int, Kernel], order: list[NodeView]) -> set[int]:
-    """Indices of nodes with a DirectML kernel that run on the CPU all the same.
+class KernelMemory(Protocol):
+    """Where a kernel reads and writes."""
+
+    @property
+    def cpu_inputs(self) -> tuple[int, ...]:
+        """Inputs that it reads in CPU memory."""
+
+    @property
+    def writes_on_cpu(self) -> bool:
+        """Whether its output lies there."""
+
+
+def cpu_preferred(view: GraphView, kernels: Mapping[int, KernelMemory], order: list[NodeView]) -> set[int]:
+    """Indices of nodes with a kernel of the provider that run on the CPU all the same.
 
     Args:
         view: the graph.
@@ -55,7 +68,7 @@ def cpu_preferred(view: GraphView, kernels: dict[int, Kernel], order: list[NodeV
     return moved
 
 
-def _reads_only_cpu(view: GraphView, node: NodeView, kernel: Kernel, on_cpu: set[str]) -> bool:
+def _reads_only_cpu(view: GraphView, node: NodeView, kernel: KernelMemory, on_cpu: set[str]) -> bool:
     for position, name in enumerate(node.inputs):
         if not name or view.dtype(name) in _NEVER_MOVED:
             return False

@@ -1,0 +1,69 @@
+"""An ONNX Runtime session and the device that it runs on: its memory, and one run at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from paddable.errors import PaddableError
+
+__all__ = ["DeviceSession", "first_line"]
+
+T = TypeVar("T")
+
+
+class DeviceSession:
+    """A session with its device.
+
+    Args:
+        session: an ``onnxruntime.InferenceSession``.
+        device: where its tensors live, as ONNX Runtime names it.
+        device_id: which of them.
+        bind: whether runs should read and write buffers that stay on the device.
+        captured: whether the provider captures the graph at its first run and replays it from then on.
+    """
+
+    def __init__(
+        self, session: Any, device: str = "cpu", device_id: int = 0, *, bind: bool = False, captured: bool = False
+    ) -> None:
+        self.session, self.device, self.device_id = session, device, device_id
+        self.bind, self.captured = bind, captured
+        self._lock = threading.Lock()
+        # The CUDA provider keeps a captured graph for the thread that captured it; any other thread would capture it
+        # again, in the middle of a request. So one thread runs it for all.
+        self._worker = ThreadPoolExecutor(1, "paddable-captured") if captured else None
+
+    def exclusively(self, work: Callable[[], T]) -> T:
+        """What ``work`` returns, while nothing else runs on the session.
+
+        Raises:
+            PaddableError: ONNX Runtime failed; the message is its own.
+        """
+        try:
+            with self._lock:
+                return work() if self._worker is None else self._worker.submit(work).result()
+        except PaddableError:
+            raise
+        except Exception as error:
+            raise PaddableError(f"onnxruntime: {first_line(error)}") from error
+
+    def buffer(self, shape: list[int] | tuple[int, ...], dtype: DTypeLike) -> Any:
+        """An ``OrtValue`` of our own on the device, contents undefined."""
+        make = import_module("onnxruntime").OrtValue.ortvalue_from_shape_and_type
+        return make(list(shape), np.dtype(dtype).type, self.device, self.device_id)
+
+    def read(self, value: Any) -> NDArray[Any]:
+        """The contents of an ``OrtValue`` as an array of its own."""
+        array: NDArray[Any] = value.numpy()
+        return array.copy() if self.device == "cpu" else array  # on the CPU it would be a view of the buffer
+
+
+def first_line(error: Exception) -> str:
+    """What ONNX Runtime says, without what follows the first line."""
+    return str(error).strip().split("\n", 1)[0] or type(error).__name__

@@ -1,0 +1,166 @@
+"""Buffers at fixed addresses give the answers of plain runs, and captured graphs are asked for where they belong."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+import paddable
+from paddable.bundle import KEY, Bundle, Graph, new_directory, read_metadata, write_bundle
+from paddable.bundle.providers import PROVIDERS
+from paddable.errors import Misuse
+from paddable.runtime.graph import GraphSession, Opening
+
+from .conftest import build
+
+Padded = Callable[..., Path]
+ON_CPU = replace(PROVIDERS["cpu"], bind=True)
+
+
+def feeds(n: int) -> dict[str, np.ndarray]:
+    x = np.random.default_rng(n).standard_normal((1, 16)).astype(np.float32)
+    return {"x": x, "ilens": np.array([n]), "gain": np.ones(1, np.float32)}
+
+
+@pytest.fixture
+def fixed(tmp_path: Path) -> Path:
+    """A graph whose outputs say their sizes too, as converted files do."""
+    model = build(16, 1)
+    model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 8
+    onnx.save(model, tmp_path / "fixed.onnx")
+    return tmp_path / "fixed.onnx"
+
+
+def test_bound_runs_give_what_plain_runs_give(fixed: Path) -> None:
+    plain = GraphSession(fixed, Opening(PROVIDERS["cpu"]))
+    bound = GraphSession(fixed, Opening(ON_CPU), static=True)
+    assert plain._binding is None
+    assert bound._binding is not None
+    kept = []
+    for n in (16, 2, 9, 0):
+        got, expected = bound.run(feeds(n)), plain.run(feeds(n))
+        assert list(got) == list(expected)
+        for name, value in expected.items():
+            np.testing.assert_array_equal(got[name], value)
+            assert got[name].dtype == value.dtype
+        kept.append((got, expected))
+    for got, expected in kept:  # an answer is the caller's own: later runs leave it alone
+        np.testing.assert_array_equal(got["y"], expected["y"])
+
+
+def test_an_open_shape_is_run_plainly(padded_file: Padded) -> None:
+    session = GraphSession(padded_file(None, 1), Opening(ON_CPU), static=True)
+    assert session._binding is None
+    assert session.run(feeds(16))["y"].shape == (1, 8)
+
+
+def test_threads_take_turns_on_the_buffers(fixed: Path) -> None:
+    plain, bound = (GraphSession(fixed, Opening(a), static=a.bind) for a in (PROVIDERS["cpu"], ON_CPU))
+    expected = [plain.run(feeds(n))["y"] for n in range(16)]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            for got, wanted in zip(pool.map(lambda n: bound.run(feeds(n))["y"], range(16)), expected, strict=True):
+                np.testing.assert_array_equal(got, wanted)
+
+
+class FakeCuda:
+    """Runs on the CPU and says that it is CUDA; notes how it was opened and which thread ran it."""
+
+    opened: list[dict[str, str]]
+    threads: set[int]
+    refuses = False
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.opened, self.threads = [], set()
+        create, named = onnxruntime.InferenceSession, ["CUDAExecutionProvider", "CPUExecutionProvider"]
+        fake = self
+
+        class Session(create):  # type: ignore[misc,valid-type]
+            def __init__(self, path: str, options: Any, providers: list[Any], enable_fallback: int) -> None:
+                fake.opened.append(dict(providers[0][1]))
+                if fake.refuses and "enable_cuda_graph" in providers[0][1]:
+                    raise RuntimeError("This session cannot use the graph capture feature as requested")
+                super().__init__(path, options, providers=["CPUExecutionProvider"])
+
+            def get_providers(self) -> list[str]:
+                return named
+
+            def run_with_iobinding(self, *arguments: Any) -> None:
+                fake.threads.add(threading.get_ident())
+                super().run_with_iobinding(*arguments)
+
+        monkeypatch.setattr(onnxruntime, "InferenceSession", Session)
+        monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: named)
+        make = onnxruntime.OrtValue.ortvalue_from_shape_and_type
+        on_cpu = staticmethod(lambda shape, dtype, device, number: make(shape, dtype, "cpu", 0))
+        monkeypatch.setattr(onnxruntime.OrtValue, "ortvalue_from_shape_and_type", on_cpu)
+
+
+@pytest.fixture
+def cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
+    return FakeCuda(monkeypatch)
+
+
+@pytest.fixture
+def made_for_cuda(fixed: Path) -> Path:
+    metadata = replace(read_metadata(fixed), advice={"cuda": PROVIDERS["cuda"].to_json()})
+    model = onnx.load(fixed)
+    onnx.helper.set_model_props(model, {KEY: metadata.dumps()})
+    onnx.save(model, fixed)
+    return fixed
+
+
+X = {"x": np.ones((1, 4), np.float32), "gain": np.ones(1, np.float32)}
+
+
+def test_a_file_made_for_cuda_is_captured_and_run_by_one_thread(made_for_cuda: Path, cuda: FakeCuda) -> None:
+    session = paddable.load(made_for_cuda, provider="cuda", device_id=1)
+    with ThreadPoolExecutor(3) as pool:
+        assert all(answer["y"].tolist() == [[2, 2]] for answer in pool.map(session.run, [X] * 6))
+    (options,) = cuda.opened
+    assert options["enable_cuda_graph"] == "1"
+    assert options["use_tf32"] == "0"
+    assert options["device_id"] == "1"
+    assert len(cuda.threads) == 1
+
+
+def test_what_was_not_made_for_cuda_is_not_captured(fixed: Path, cuda: FakeCuda) -> None:
+    assert paddable.load(fixed, provider="cuda").run(X)["y"].tolist() == [[2, 2]]
+    assert "enable_cuda_graph" not in cuda.opened[0]
+
+
+def test_a_capture_that_is_refused_says_how_to_go_on(made_for_cuda: Path, cuda: FakeCuda) -> None:
+    cuda.refuses = True
+    with pytest.raises(Misuse, match=r"cannot capture this graph.*lint --target cuda.*capture=False"):
+        paddable.load(made_for_cuda, provider="cuda").run(X)
+    assert paddable.load(made_for_cuda, provider="cuda", capture=False).run(X)["y"].tolist() == [[2, 2]]
+
+
+def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
+    made_for_cuda: Path, cuda: FakeCuda, tmp_path: Path
+) -> None:
+    paddable.load(made_for_cuda, provider="cuda", allow_tf32=True).run(X)
+    assert cuda.opened[0]["use_tf32"] == "1"
+    with pytest.raises(Misuse, match="no TF32; leave it out; cuda has it"):
+        paddable.load(made_for_cuda, allow_tf32=True)
+    metadata = replace(read_metadata(made_for_cuda), container={})
+    with new_directory(tmp_path / "out") as folder:
+        onnx.save(onnx.load(made_for_cuda), folder / "a.onnx")
+        graphs = (Graph("a.onnx", {"T": 16}, "cuda"),)
+        write_bundle(Bundle(metadata, graphs, front_end={"kind": "kaldi", "in_graph": True}), folder)
+    with pytest.raises(Misuse, match="front end inside the graph"):
+        paddable.load(tmp_path / "out", provider="cuda", allow_tf32=True)
+
+
+def test_the_cpu_has_no_numbered_devices(fixed: Path) -> None:
+    with pytest.raises(Misuse, match="device 1"):
+        paddable.load(fixed, device_id=1)
