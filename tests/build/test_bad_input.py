@@ -221,3 +221,64 @@ def test_lengths_outside_the_contract_at_run_time(paddable: Run, native: Path) -
     (above, length), (full, _) = run(99), run(16)
     assert length == 16 and np.array_equal(above, full)
     assert numpy_helper.to_array(onnx.load(out).graph.initializer[0]).size
+
+
+ATTENTION = """g (float[1,T,4] x) => (float[1,T,4] y) {
+    t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (x, t) w = Softmax <axis = -1> (s) y = MatMul (w, x) }"""
+
+
+def parsed(folder: Path, text: str) -> Path:
+    path = folder / "n.onnx"
+    onnx.save(onnx.parser.parse_model(PARSE + text), path)
+    return path
+
+
+def test_a_container_of_too_many_elements(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(tmp_path, ATTENTION)
+    words = converting(path, length="x:1=T", container=100_000)
+    refused(paddable, tmp_path, words, 2, "T=100000, value s", "10,000,000,000 elements")
+
+
+def test_a_container_beyond_this_machine(paddable: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddable.build.room._memory", lambda: 1 << 20)
+    words = converting(parsed(tmp_path, ATTENTION), length="x:1=T", container=1000)
+    refused(paddable, tmp_path, words, 2, "value s", "--no-verify")
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="no file system that refuses every file")
+@pytest.mark.parametrize("place", ["/proc/x.onnx", "/proc/x/"])
+def test_a_place_that_cannot_be_written(paddable: Run, native: Path, place: str) -> None:
+    words = ["convert", native, "-o", place, "--length", "x:2=T", "--container", 16]
+    refused(paddable, native.parent, words, 2, "error: /proc/x", "choose another place")
+
+
+def test_native_without_a_kernel(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(
+        tmp_path,
+        """g (double[1,4,T] x) => (double[1,4,T] y) <double[4] s = {1, 1, 1, 1}, double[4] b = {0, 0, 0, 0}> {
+           y = InstanceNormalization (x, s, b) }""",
+    )  # fmt: skip
+    refused(paddable, tmp_path, converting(path), 1, "native itself does not run", "--no-verify")
+
+
+def test_an_output_that_is_an_input(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(tmp_path, "g (float[1,4,T] x) => (float[1,4,T] y, float[1,4,T] x) { y = Relu (x) }")
+    refused(paddable, tmp_path, converting(path), 1, "output x is the input of that name")
+
+
+@pytest.mark.parametrize("name", ["C:\\models\\out.onnx", "a b.onnx", "模型.onnx"])
+def test_a_name_from_another_system(paddable: Run, native: Path, name: str) -> None:
+    words = ["convert", native, "-o", native.parent / name, "--length", "x:2=T", "--container", 16]
+    assert paddable(*words).code == 0
+    assert (native.parent / name).is_file()
+
+
+def test_a_half_graph_is_judged_by_its_own_noise(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(
+        tmp_path,
+        """g (float16[1,4,T] x) => (float16[1,4,T] y, float16[1,4,1] z)
+           <float16[4] s = {1, 2, 3, 1}, float16[4] b = {0, 1, 0, 2}> {
+           n = InstanceNormalization (x, s, b) t = Transpose <perm = [0, 2, 1]> (n) a = MatMul (t, n)
+           w = Softmax <axis = -1> (a) y = MatMul (n, w) z = ReduceMean <axes = [2]> (y) }""",
+    )  # fmt: skip
+    assert paddable(*converting(path, container=300)).code == 0

@@ -191,12 +191,14 @@ def test_inspect_lays_every_section_out(paddable: Any, library: Library) -> None
         assert text in result.out
 
 
-def test_a_refusal_shows_its_findings(paddable: Any, library: Library) -> None:
+def test_a_refusal_says_each_thing_once(paddable: Any, library: Library) -> None:
     library.answer = Refused("Loop over time", where="node 'loop'", findings=[FINDING])
     result = paddable("check", "m.onnx")
-    assert result.code == 1
-    assert result.out == f"{FINDING}\n"
-    assert result.err == "refused: node 'loop': Loop over time\n"
+    assert (result.code, result.out) == (1, "")
+    assert result.err == "refused: PAD102: node 'loop': Loop over time\n"
+    library.answer = Refused("two reasons", findings=[FINDING, FINDING])
+    assert paddable("check", "m.onnx").out == f"{FINDING}\n{FINDING}\n"
+    library.answer = Refused("Loop over time", where="node 'loop'", findings=[FINDING])
     as_json = json.loads(paddable("check", "m.onnx", "--json").out)
     assert as_json["ok"] is False
     assert as_json["findings"] == [FINDING.to_json()]

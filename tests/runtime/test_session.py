@@ -209,3 +209,9 @@ def test_a_model_without_a_batch_axis(tmp_path: Path) -> None:
     result = paddable.load(tmp_path / "a.onnx").run({"x": x})
     np.testing.assert_array_equal(result["y"], x + x)
     assert result["y_length"].tolist() == [5]
+
+
+def test_a_wrong_size_names_the_axis(padded_file: Padded) -> None:
+    session = paddable.load(padded_file(16, 1))
+    with pytest.raises(Misuse, match=r"input 'gain': axis 0 is 2 long, the model wants 1; its shape is \(2,\)"):
+        session.run({"x": noise(1, 6), "gain": np.ones(2, np.float32)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import onnx_ir as ir
 
 from paddable.build.certificate import certificate
 from paddable.build.opened import Model, Opened, Progress, open_model
+from paddable.build.room import demand_room, scratch
 from paddable.build.running import run_model, sample_feeds
 from paddable.build.verifying import demand, largest
 from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, write_bundle
@@ -124,6 +124,7 @@ def convert(
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
     refuse_damaged_weights(opened)
+    demand_room(opened.analyse(), wanted, run=verify)
     report = judged(opened, wanted, target, place, progress) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
@@ -165,8 +166,7 @@ def judged(
     Raises:
         GateFailed: the result differs from native; the report stays at ``<place>.report.json``.
     """
-    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=_nearest(place), ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with scratch(place) as folder:
         made = [padded(opened, container, target) for container in ({}, *(size for size in wanted if size))]
         files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
         if opened.source is None:
@@ -182,13 +182,6 @@ def judged(
         report = judge(analysis, native, candidates, progress=progress)
     demand(report, place)
     return report
-
-
-def _nearest(place: Path | None) -> Path | None:
-    """Where temporary weights go: beside the result, since a temporary file system may be small."""
-    if place is None:
-        return None
-    return next((folder for folder in place.absolute().parents if folder.is_dir()), None)
 
 
 def padded(

@@ -42,12 +42,12 @@ class DemoReport:
     Attributes:
         findings: the leaks of the published model.
         rows: per clip and container the share of frames that keep their best phoneme, as published and converted.
-        texts: the phonemes heard in each clip, native and converted.
+        texts: the phonemes heard in each clip: by native alone, by native in a container, after conversion.
     """
 
     findings: tuple[Finding, ...]
     rows: tuple[dict[str, Any], ...]
-    texts: tuple[dict[str, str], ...]
+    texts: dict[str, dict[str, str]]
     versions: dict[str, str] = field(default_factory=versions)
 
     @property
@@ -59,9 +59,9 @@ class DemoReport:
         """The report as plain data."""
         return {
             "ok": self.ok,
-            "leaks": [{"code": f.code, "node": f.node, "leak": f.leak, "remedy": f.remedy} for f in self.findings],
+            "leaks": [{"code": f.code, "node": f.node, "remedy": f.remedy} for f in self.findings],
             "frames that agree with the clip alone": list(self.rows),
-            "heard": list(self.texts),
+            **{f"heard in {clip}": heard for clip, heard in self.texts.items()},
             "versions": self.versions,
         }
 
@@ -108,8 +108,12 @@ def demo(audio: Sequence[str | Path] = (), progress: Progress | None = None) -> 
                         "converted %": _agreement(got, want),
                     }
                 )
-                texts[name] = {"clip": name, "alone": _phonemes(want, labels), "converted": _phonemes(got, labels)}
-    return DemoReport(found.findings, tuple(rows), tuple(texts.values()))
+                texts[name] = {
+                    "clip alone": _phonemes(want, labels),
+                    f"published, in {seconds} s": _phonemes(padded, labels),
+                    f"converted, in {seconds} s": _phonemes(got, labels),
+                }
+    return DemoReport(found.findings, tuple(rows), texts)
 
 
 def _recogniser() -> tuple[Path, list[str]]:

@@ -49,10 +49,12 @@ def report(error: Exception, *, as_json: bool) -> None:
             "versions": {},
         }
         print(json.dumps(payload, indent=2, ensure_ascii=False))
-    else:
+    elif len(findings) > 1:  # a single one is what the line below says
         for finding in findings:
             print(finding)
     kind = "refused" if isinstance(error, Refused) else "error"
+    if len(findings) == 1:
+        kind = f"{kind}: {findings[0].code}"
     print(f"{kind}: {_one_line(str(error))}", file=sys.stderr)
 
 

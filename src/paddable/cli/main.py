@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = paddable.main(words, prog_name="paddable", standalone_mode=False)
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
-        print("interrupted: nothing was written", file=sys.stderr)
+        print("interrupted: what was under way was not written", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

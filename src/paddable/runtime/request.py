@@ -54,7 +54,7 @@ def read_request(
     inputs: Mapping[str, Any],
     metadata: Metadata,
     dtypes: Mapping[str, np.dtype[Any]],
-    ranks: Mapping[str, int],
+    shapes: Mapping[str, Sequence[Any]],
 ) -> Request:
     """Check the inputs and take them apart into rows.
 
@@ -63,11 +63,12 @@ def read_request(
             axis of size 1. Inputs that hold lengths may be left out; then every row is valid to its end.
         metadata: what is ragged.
         dtypes: declared type of each input of the graph.
-        ranks: declared rank of each input of the graph.
+        shapes: declared shape of each input of the graph; what is not an integer varies.
 
     Raises:
-        Misuse: an unknown or missing input, a wrong type, rank, number of rows or length; the message names it.
+        Misuse: an unknown or missing input, a wrong type, shape, number of rows or length; the message names it.
     """
+    ranks = {name: len(shape) for name, shape in shapes.items()}
     _refuse_wrong_names(inputs, metadata, dtypes)
     batch_axes = metadata.batch.inputs if metadata.batch else {}
     taken_apart: dict[str, list[Array]] = {}
@@ -87,6 +88,9 @@ def read_request(
             array = _with_rank(name, as_declared(name, value, dtypes[name]), ranks[name])
             axis = batch_axes[name] % ranks[name]
             taken_apart[name] = list(np.split(array, array.shape[axis], axis)) if array.shape[axis] else []
+    for name, parts in {**{name: [array] for name, array in shared.items()}, **taken_apart}.items():
+        for part in parts:
+            _refuse_wrong_shape(name, part, shapes[name], {*metadata.inputs.get(name, ()), batch_axes.get(name)})
     count = _same_count(taken_apart) if taken_apart else 1
     given = {
         name: _numbers(name, inputs[name], dtypes[name], count) for name in metadata.length_inputs if name in inputs
@@ -124,6 +128,16 @@ def _with_rank(name: str, array: Array, rank: int) -> Array:
     if array.ndim != rank:
         raise Misuse(f"shape {array.shape} has {array.ndim} axes, the model wants {rank}", where=f"input {name!r}")
     return array
+
+
+def _refuse_wrong_shape(name: str, array: Array, shape: Sequence[Any], free: set[int | None]) -> None:
+    for axis, size in enumerate(shape):
+        if isinstance(size, int) and axis not in free and array.shape[axis] != size:
+            raise Misuse(
+                f"axis {axis} is {array.shape[axis]} long, the model wants {size}",
+                where=f"input {name!r}",
+                why=f"its shape is {array.shape}, the model's {tuple(shape)}",
+            )
 
 
 def _same_count(taken_apart: Mapping[str, list[Array]]) -> int:

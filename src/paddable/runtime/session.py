@@ -75,8 +75,7 @@ class Session:
         if self.metadata is None:
             return self._run_as_it_is(inputs)
         graph = self._session(0)
-        ranks = {name: len(shape) for name, shape in graph.shapes.items()}
-        request = read_request(inputs, self.metadata, graph.dtypes, ranks)
+        request = read_request(inputs, self.metadata, graph.dtypes, graph.shapes)
         size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
         rows: list[dict[str, Array]] = []
         for start in range(0, len(request.rows), size):
@@ -116,8 +115,7 @@ class Session:
     def _run_as_it_is(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         graph = self._session(0)
         none = Metadata(symbols={})
-        ranks = {name: len(shape) for name, shape in graph.shapes.items()}
-        return dict(graph.run(read_request(inputs, none, graph.dtypes, ranks).shared))
+        return dict(graph.run(read_request(inputs, none, graph.dtypes, graph.shapes).shared))
 
     def _run_rows(self, rows: Sequence[Row], request: Request, metadata: Metadata) -> list[dict[str, Array]]:
         longest = {symbol: max(row.steps[symbol] for row in rows) for symbol in metadata.symbols}
