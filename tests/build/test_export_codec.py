@@ -21,7 +21,7 @@ from paddable.build.exporting_families import Choices, Exported
 from paddable.build.opened import open_model
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailed, Misuse
-from paddable.export import qwen3_tts_codec
+from paddable.exporters import qwen3_tts_codec
 from paddable.graph.read import read_model
 from paddable.models.qwen3_tts_codec import decoder_from_checkpoint
 

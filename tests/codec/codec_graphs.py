@@ -8,7 +8,7 @@ import codec_synthetic as synthetic
 import torch
 from torch.onnx import ONNXProgram
 
-from paddable.export.qwen3_tts_codec import export_step, export_whole
+from paddable.exporters.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 
 

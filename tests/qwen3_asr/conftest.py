@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE))
 
 import qwen3_synthetic as synthetic  # noqa: E402
 
-from paddable.export.qwen3_asr import export_qwen3_asr  # noqa: E402
+from paddable.exporters.qwen3_asr import export_qwen3_asr  # noqa: E402
 from paddable.models.qwen3_asr import Attention, Qwen3AsrConfig, Qwen3AsrEncoder, ShortClips, WhisperFrontEnd  # noqa: E402
 from paddable.models.qwen3_asr.weights import rename_key  # noqa: E402
 

@@ -69,7 +69,7 @@ def main() -> None:
     import onnx
     import torch
 
-    from paddable.export.qwen3_asr import export_qwen3_asr
+    from paddable.exporters.qwen3_asr import export_qwen3_asr
     from paddable.models.qwen3_asr import Qwen3AsrConfig, Qwen3AsrEncoder
     from paddable.models.qwen3_asr.weights import rename_key
 
