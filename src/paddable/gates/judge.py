@@ -64,7 +64,8 @@ def judge(
     difference = None
     half = any(value.dtype in _HALF for value in analysis.values.values())
     _refuse_half_recurrence(analysis)
-    oracles = [Oracle(native, candidates[0].metadata, half=half)]  # first of all: does native itself run?
+    # first of all: does native itself run?
+    oracles = [Oracle(native, candidate.metadata, half=half) for candidate in candidates[:1]]
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
     picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]

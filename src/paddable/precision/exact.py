@@ -22,8 +22,8 @@ __all__ = ["exact_nodes"]
 _SUMS = {
     "BatchNormalization", "CumSum", "GRU", "GroupNormalization", "GlobalAveragePool", "InstanceNormalization",
     "LSTM", "LayerNormalization", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "Reciprocal",
-    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-    "RMSNormalization", "RNN", "Softmax", "Sqrt",
+    "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum",
+    "ReduceSumSquare", "RMSNormalization", "RNN", "Softmax", "Sqrt",
 }  # fmt: skip
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
 _INTEGERS = {
