@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,16 @@ from paddable.lengths.declare import parse_container
 from paddable.targets.report import fix_for, lint_for
 from paddable.targets.tables import target as table_of
 
-__all__ = ["Belongings", "containers_of", "convert", "judged", "padded", "refuse_damaged_weights", "write_directory"]
+__all__ = [
+    "Belongings",
+    "containers_of",
+    "convert",
+    "judged",
+    "padded",
+    "refuse_damaged_weights",
+    "temporary_folder",
+    "write_directory",
+]
 
 WEIGHTS = "fp32.data"
 """The weight file that all graphs of a bundle share."""
@@ -165,8 +175,7 @@ def judged(
     Raises:
         GateFailed: the result differs from native; the report stays at ``<place>.report.json``.
     """
-    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=_nearest(place), ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    with temporary_folder(place) as folder:
         made = [padded(opened, container, target) for container in ({}, *(size for size in wanted if size))]
         files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
         if opened.source is None:
@@ -184,11 +193,12 @@ def judged(
     return report
 
 
-def _nearest(place: Path | None) -> Path | None:
-    """Where temporary weights go: beside the result, since a temporary file system may be small."""
-    if place is None:
-        return None
-    return next((folder for folder in place.absolute().parents if folder.is_dir()), None)
+@contextmanager
+def temporary_folder(place: Path | None) -> Iterator[Path]:
+    """Where weights lie for a while: beside the result, since a temporary file system may be small."""
+    beside = None if place is None else next((path for path in place.absolute().parents if path.is_dir()), None)
+    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=beside, ignore_cleanup_errors=True) as name:
+        yield Path(name)
 
 
 def padded(
