@@ -15,7 +15,7 @@ __all__ = ["need_steps", "takes_empty"]
 # Not Reshape: ONNX Runtime rewrites a batch in its shape to -1, and divides by the empty axis.
 _MOVES = {"Concat", "Expand", "Pad", "Shape", "Size", "Slice", "Squeeze", "Transpose", "Unsqueeze"}
 _SUMS = {
-    "Conv", "ConvTranspose", "CumSum", "MatMul", "ReduceL1", "ReduceL2", "ReduceMean", "ReduceProd", "ReduceSum",
+    "Conv", "CumSum", "MatMul", "ReduceL1", "ReduceL2", "ReduceMean", "ReduceProd", "ReduceSum",
     "ReduceSumSquare",
 }  # fmt: skip
 _CHECKED = {"Gather", "LayerNormalization", "Softmax"}  # their rules know which axis may be empty
