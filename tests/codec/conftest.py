@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # the recording script uses the 
 
 import codec_synthetic as synthetic
 
-from paddable.export.qwen3_tts_codec import export_step, export_whole
+from paddable.exporters.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 
 

@@ -18,7 +18,7 @@ import onnxruntime as ort
 import torch
 from codec_chunks import random_sizes, run_chunks
 
-from paddable.export.qwen3_tts_codec import export_step, export_whole
+from paddable.exporters.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 from paddable.models.streaming import StepForm
 from paddable.models.streaming.attention import _angles

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
-from paddable.export.qwen3_tts_codec import step_spec
+from paddable.exporters.qwen3_tts_codec import step_spec
 from paddable.models.qwen3_tts_codec import Decoder
 
 SHAPE_DEPENDENT = {"If", "Loop", "Scan", "NonZero", "Unique", "Shape", "Range", "ScatterND", "ScatterElements", "Pad"}

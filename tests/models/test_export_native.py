@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from paddable.errors import Refused
-from paddable.export.native import export_native
+from paddable.exporters.native import export_native
 
 
 class Frozen(nn.Module):

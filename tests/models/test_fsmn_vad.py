@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from paddable.audio import FrontEnd, read_am_mvn, read_audio
-from paddable.export.fsmn_vad import export_fsmn_vad
+from paddable.exporters.fsmn_vad import export_fsmn_vad
 from paddable.models.checkpoint import CheckpointFolder
 from paddable.models.fsmn_vad import fsmn_vad_from_folder
 from paddable.runtime.detection import Detector

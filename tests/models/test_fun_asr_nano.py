@@ -14,7 +14,7 @@ import yaml
 from torch import nn
 
 from paddable.errors import Unreadable
-from paddable.export.fun_asr_nano import export_fun_asr_nano
+from paddable.exporters.fun_asr_nano import export_fun_asr_nano
 from paddable.models.fun_asr_nano import (
     AdaptorConfig,
     FunAsrNano,

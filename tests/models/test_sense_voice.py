@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from paddable.audio import Cmvn
-from paddable.export.sense_voice import export_sense_voice
+from paddable.exporters.sense_voice import export_sense_voice
 from paddable.models.front_end import KaldiFrontEnd
 from paddable.models.sense_voice import LANGUAGES, TEXT_NORMS, SenseVoice, SenseVoiceConfig
 

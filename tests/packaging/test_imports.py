@@ -45,3 +45,9 @@ paddable.load
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+def test_no_submodule_hides_a_function() -> None:
+    import paddable
+
+    assert not {found.name for found in pkgutil.iter_modules(paddable.__path__)} & set(paddable.__all__)

@@ -8,7 +8,7 @@ import onnxruntime as ort
 import pytest
 import qwen3_synthetic as synthetic
 
-from paddable.export.qwen3_asr import export_qwen3_asr, export_qwen3_asr_parts
+from paddable.exporters.qwen3_asr import export_qwen3_asr, export_qwen3_asr_parts
 from paddable.graph.analysis import analyse
 from paddable.graph.declaration import resolve
 from paddable.graph.read import read_model

@@ -63,7 +63,7 @@ class Exported:
 
 
 def _sense_voice(folder: Path, choices: Choices) -> Exported:
-    from paddable.export.sense_voice import export_sense_voice
+    from paddable.exporters.sense_voice import export_sense_voice
     from paddable.models.sense_voice import LANGUAGES, TEXT_NORMS, sense_voice_from_folder
 
     labels = _labels(folder, ("tokens.json", "*.bpe.model"))
@@ -78,7 +78,7 @@ def _sense_voice(folder: Path, choices: Choices) -> Exported:
 
 
 def _fun_asr_nano(folder: Path, choices: Choices) -> Exported:
-    from paddable.export.fun_asr_nano import export_fun_asr_nano
+    from paddable.exporters.fun_asr_nano import export_fun_asr_nano
     from paddable.models.fun_asr_nano import fun_asr_nano_from_folder
 
     model = fun_asr_nano_from_folder(folder, _kind(choices))
@@ -92,7 +92,7 @@ def _fun_asr_nano(folder: Path, choices: Choices) -> Exported:
 
 
 def _fsmn_vad(folder: Path, choices: Choices) -> Exported:
-    from paddable.export.fsmn_vad import export_fsmn_vad
+    from paddable.exporters.fsmn_vad import export_fsmn_vad
     from paddable.models.checkpoint import CheckpointFolder
     from paddable.models.fsmn_vad import FsmnVadConfig, fsmn_vad_from_folder
 
@@ -111,7 +111,7 @@ def _fsmn_vad(folder: Path, choices: Choices) -> Exported:
 
 
 def _qwen3_asr(folder: Path, choices: Choices) -> Exported:
-    from paddable.export.qwen3_asr import export_qwen3_asr
+    from paddable.exporters.qwen3_asr import export_qwen3_asr
     from paddable.models.qwen3_asr import WhisperFrontEnd, qwen3_asr_from_folder
 
     if choices.front_end == "early":
@@ -131,7 +131,7 @@ def _qwen3_asr(folder: Path, choices: Choices) -> Exported:
 
 
 def _qwen3_tts_codec(folder: Path, choices: Choices) -> Exported:
-    from paddable.export.qwen3_tts_codec import export_step, export_whole
+    from paddable.exporters.qwen3_tts_codec import export_step, export_whole
     from paddable.models.qwen3_tts_codec import decoder_from_checkpoint
 
     decoder = decoder_from_checkpoint(folder)

@@ -15,7 +15,7 @@ import torch
 
 from paddable.audio import read_audio
 from paddable.audio.kaldi import log_mel
-from paddable.export.native import export_native
+from paddable.exporters.native import export_native
 from paddable.models.front_end import KaldiFrontEnd
 
 

@@ -27,7 +27,7 @@ from funasr.models.sense_voice.model import SenseVoiceEncoderSmall, SenseVoiceSm
 from torch import nn
 
 from paddable.audio import read_am_mvn, read_audio
-from paddable.export.sense_voice import export_sense_voice
+from paddable.exporters.sense_voice import export_sense_voice
 from paddable.models.front_end import KaldiFrontEnd
 from paddable.models.fun_asr_nano import FunAsrNano, FunAsrNanoConfig
 from paddable.models.sense_voice import LANGUAGES, TEXT_NORMS, SenseVoice, SenseVoiceConfig

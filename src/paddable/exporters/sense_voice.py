@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from paddable.export.example import example_sound
-from paddable.export.native import export_native
+from paddable.exporters.example import example_sound
+from paddable.exporters.native import export_native
 from paddable.models.sense_voice.config import LANGUAGES, TEXT_NORMS
 
 if TYPE_CHECKING:

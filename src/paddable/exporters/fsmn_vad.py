@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddable.export.example import example_sound
-from paddable.export.native import export_native
+from paddable.exporters.example import example_sound
+from paddable.exporters.native import export_native
 
 if TYPE_CHECKING:
     import onnx

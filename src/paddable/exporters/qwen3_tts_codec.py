@@ -11,7 +11,7 @@ import torch
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import Refused
-from paddable.export.native import OPSET, quiet
+from paddable.exporters.native import OPSET, quiet
 from paddable.models.qwen3_tts_codec import Decoder
 from paddable.models.streaming import StepForm
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from paddable.export.native import export_native
+from paddable.exporters.native import export_native
 
 if TYPE_CHECKING:
     import onnx
