@@ -52,11 +52,11 @@ def sense_voice(folder: Path) -> Path:
 def fun_asr_nano(folder: Path) -> Path:
     adaptor = AdaptorConfig(input_size=32, hidden_size=48, size=24, heads=4, blocks=1)
     ctc_decoder = AdaptorConfig(input_size=32, hidden_size=48, size=32, heads=4, blocks=1)
-    model = randomised(FunAsrNano(FunAsrNanoConfig(**SIZES, adaptor=adaptor, ctc_decoder=ctc_decoder)))
+    model = randomised(FunAsrNano(FunAsrNanoConfig(**{**SIZES, "blocks": 1}, adaptor=adaptor, ctc_decoder=ctc_decoder)))
     conf = {"ffn_dim": 48, "attention_heads": 4, "n_layer": 1}
     config = {
         "model": "FunASRNano",
-        "audio_encoder_conf": ENCODER,
+        "audio_encoder_conf": {**ENCODER, "num_blocks": 1},
         "audio_adaptor": "Transformer",
         "audio_adaptor_conf": conf,
         "ctc_decoder": "Transformer",

@@ -76,3 +76,15 @@ def checkpoints() -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="session")
+def sense_voice(checkpoints: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A SenseVoice folder of small random weights, and the bundle of it with containers of 0.5 and 1 s."""
+    from paddable.build import export
+
+    folder = tmp_path_factory.mktemp("sense-voice")
+    checkpoint = checkpoints.sense_voice(folder / "checkpoint")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("paddable.gates.lengths.LIMIT", 16)
+        return checkpoint, export("sense-voice", checkpoint, folder / "bundle", containers=["0.5s", "1s"])

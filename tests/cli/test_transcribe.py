@@ -90,6 +90,77 @@ def test_a_bad_file_does_not_stop_the_others(paddable: Any, bundle: Path, sound:
     assert told["files"][2]["text"] == "hello"
 
 
+NOISE = 0.1 * np.random.default_rng(1).standard_normal(16_000)
+KINDS = {
+    "empty.wav": (NOISE[:0], 16_000, "PCM_16"),
+    "10-ms.wav": (NOISE[:160], 16_000, "PCM_16"),
+    "silent.wav": (np.zeros(16_000), 16_000, "PCM_16"),
+    "phone.wav": (np.stack([NOISE[:8_000]] * 2, 1), 8_000, "PCM_16"),
+    "disc.wav": (NOISE, 44_100, "PCM_16"),
+    "24-bit.wav": (NOISE, 16_000, "PCM_24"),
+    "loud.wav": (30 * NOISE, 16_000, "FLOAT"),
+}
+SAID = {"empty.wav": "", "10-ms.wav": ""}
+
+
+def test_every_kind_of_file_has_a_result_or_one_line(paddable: Any, bundle: Path, tmp_path: Path) -> None:
+    for name, (samples, rate, subtype) in KINDS.items():
+        soundfile.write(tmp_path / name, samples, rate, subtype=subtype)
+    soundfile.write(tmp_path / "nan.wav", np.where(np.arange(16_000) == 7, np.nan, NOISE), 16_000, subtype="FLOAT")
+    (tmp_path / "header.wav").write_bytes((tmp_path / "silent.wav").read_bytes()[:20])
+    (tmp_path / "text.wav").write_text("no sound at all\n" * 40)
+    bad = ["nan.wav", "header.wav", "text.wav"]
+    files = [tmp_path / name for name in [*bad, *KINDS]]
+    done = paddable("transcribe", *map(str, files), "--model", str(bundle))
+    assert done.code == 2
+    assert done.out.splitlines() == [f"{tmp_path / name}: {SAID.get(name, 'hello')}" for name in KINDS]
+    lines = done.err.splitlines()
+    assert len(lines) == len(bad) and all(str(tmp_path / name) in line for name, line in zip(bad, lines, strict=True))
+    assert "sample 7 is NaN" in lines[0]
+
+
+LISTENER = """
+<ir_version: 9, opset_import: ["" : 17]>
+net (float[1, T, 400] speech) => (float[1, T, 2] posteriors) {
+  level = MatMul(speech, w)
+  scores = Add(level, b)
+  posteriors = Softmax<axis = -1>(scores)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def detector(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Speech is what is louder than a whisper: one matrix again."""
+    model = onnx.parser.parse_model(LISTENER)
+    weights = np.zeros((400, 2), np.float32)
+    weights[:, 1] = 1 / 400
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([8, 0], np.float32), "b"))
+    folder = tmp_path_factory.mktemp("detector") / "bundle"
+    convert(model, ["speech:1=T"], containers=[300], out=folder, rate=100, verify=False)
+    front_end = {"kind": "kaldi", "in_graph": False, "stack": 5, "stride": 1, "cmvn": None}
+    settings = {"vad": {"sil_pdf_ids": [0]}, "context": 2}
+    write_bundle(replace(read_bundle(folder), family="fsmn-vad", settings=settings, front_end=front_end), folder)
+    return folder
+
+
+def test_a_recording_of_minutes_is_cut_where_nobody_speaks(
+    paddable: Any, bundle: Path, detector: Path, tmp_path: Path
+) -> None:
+    sound = np.concatenate(
+        [np.r_[NOISE, np.zeros(64_000)] for _ in range(24)]
+    )  # two minutes, a word every five seconds
+    soundfile.write(tmp_path / "long.wav", sound, 16_000)
+    words = ("transcribe", str(tmp_path / "long.wav"), "--model", str(bundle), "--vad", str(detector), "--json")
+    done = paddable(*words)
+    (told,) = json.loads(done.out)["files"]
+    starts = [word["start"] for segment in told["segments"] for word in segment["words"]]
+    assert done.code == 0 and told["text"].split() == ["hello"] * len(starts) and len(starts) == 24
+    # a segment keeps up to 400 ms in front of its word, and the first one has nothing in front
+    assert all(5 * number - 0.5 < start <= 5 * number for number, start in enumerate(starts))
+
+
 @pytest.mark.parametrize("seconds", [0, 0.01])
 def test_no_sound_is_no_text(paddable: Any, bundle: Path, tmp_path: Path, seconds: float) -> None:
     done = paddable("transcribe", str(record(tmp_path / "short.wav", seconds)), "--model", str(bundle))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paddable.runtime.vad import VadOptions, frame_decibels, speech_segments
+from paddable.runtime.vad import VadOptions, frame_decibels, silence_share, speech_segments
 
 FIXED = VadOptions(schedule=None)
 
@@ -16,8 +16,12 @@ FIXED = VadOptions(schedule=None)
 def segments(*runs: tuple[str, int], options: VadOptions = FIXED, level: float = 0.0) -> list[tuple[int, int]]:
     """Runs of speech ("s") and silence ("-"), in frames of 10 ms."""
     silence = np.concatenate([np.full(frames, 0.0 if kind == "s" else 1.0) for kind, frames in runs])
-    posteriors = np.stack([silence, 1 - silence], axis=1).astype(np.float32)
-    return speech_segments(posteriors, np.full(len(silence), level), options)
+    return speech_segments(silence, np.full(len(silence), level), options)
+
+
+def test_silence_is_the_sum_of_its_classes() -> None:
+    posteriors = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]], np.float32)
+    assert silence_share(posteriors, replace(FIXED, silence_classes=(0, 2))).tolist() == [0.75, 0.0]
 
 
 def test_silence_and_clicks() -> None:
@@ -66,10 +70,16 @@ def test_too_near_to_the_noise() -> None:
 
 
 def test_no_frames() -> None:
-    assert speech_segments(np.zeros((0, 2), np.float32), [], FIXED) == []
+    assert speech_segments(np.zeros(0), [], FIXED) == []
 
 
 @pytest.mark.parametrize(("samples", "frames"), [(0, 0), (399, 0), (400, 1), (560, 2)])
 def test_decibels(samples: int, frames: int) -> None:
     decibels = frame_decibels(np.full(samples, 0.5, np.float32))
     assert len(decibels) == frames and np.allclose(decibels, 20.0)  # 10 log10(400 / 4)
+
+
+def test_decibels_of_many_frames_are_those_of_each() -> None:
+    audio = np.random.default_rng(0).uniform(-1, 1, 5_000 * 160).astype(np.float32)
+    frames = np.lib.stride_tricks.sliding_window_view(audio.astype(np.float64), 400)[::160]
+    assert np.allclose(frame_decibels(audio), 10 * np.log10((frames**2).sum(axis=1) + 1e-6), rtol=0, atol=1e-9)

@@ -12,11 +12,14 @@ A gate that fails leaves ``<out>.report.json`` and no bundle.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+
+import onnx_ir as ir
 
 from paddable.build.converting import (
     Belongings,
@@ -29,7 +32,9 @@ from paddable.build.converting import (
 from paddable.build.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exported
 from paddable.build.exporting_streams import judge_streams
 from paddable.build.opened import Opened, Progress, open_model
+from paddable.build.room import scratch
 from paddable.errors import GateFailed, Misuse
+from paddable.graph.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.targets.tables import target as table_of
 
@@ -94,29 +99,43 @@ def export(
         if progress is not None:
             progress("export", stages, STAGES)
 
-    # ── Stages 1 and 2: load, export
-    done(0)
-    exported = FAMILIES[family][0](source, choices)
-    opened = open_model(exported.native, [exported.length], rate=exported.rate)
-    wanted = containers_of(opened, containers)
-    refuse_damaged_weights(opened)
+    with scratch(place) as folder:
+        # ── Stages 1 and 2: load, export
+        done(0)
+        exported = FAMILIES[family][0](source, choices)
+        opened = _opened_from_disk(exported, folder / "native.onnx")
+        exported = replace(exported, native=None)
+        gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
+        wanted = containers_of(opened, containers)
+        refuse_damaged_weights(opened)
 
-    # ── Stage 3: judge
-    done(2)
-    report = judged(opened, wanted, target, place, progress) if verify else None
-    told = _judged_streams(opened, exported, place) if verify and exported.step_graphs else {}
+        # ── Stage 3: judge
+        done(2)
+        report = judged(opened, wanted, target, place, progress) if verify else None
+        told = _judged_streams(opened, exported, place) if verify and exported.step_graphs else {}
 
-    # ── Stage 4: convert
-    done(3)
-    graphs = [padded(opened, container, target, report.summary() if report else {}) for container in wanted]
+        # ── Stage 4: convert
+        done(3)
+        graphs = [padded(opened, container, target, report.summary() if report else {}) for container in wanted]
 
-    # ── Stage 5: write
-    done(4)
-    about = {"family": family, **exported.about}
-    belongings = Belongings(exported.step_graphs, exported.assets, about, told)
-    write_directory(opened, graphs, place, target, report, belongings, force=force)
+        # ── Stage 5: write
+        done(4)
+        about = {"family": family, **exported.about}
+        belongings = Belongings(exported.step_graphs, exported.assets, about, told)
+        write_directory(opened, graphs, place, target, report, belongings, force=force)
     done(5)
     return place
+
+
+def _opened_from_disk(exported: Exported, file: Path) -> Opened:
+    """The native graph, its weights mapped from a file.
+
+    The exporter leaves them in one message, and whoever reads a weight out of a message copies it: a model of 1 GB
+    would lie in memory five times.
+    """
+    assert exported.native is not None
+    write_model(ir.from_proto(exported.native), file, external_data=True)
+    return open_model(file, [exported.length], rate=exported.rate)
 
 
 def _refuse_wrong_choices(family: str, choices: Choices) -> None:

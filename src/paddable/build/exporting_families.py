@@ -46,7 +46,7 @@ class Exported:
     """A family's native graph, and what belongs to it.
 
     Attributes:
-        native: one row, any length, no masks.
+        native: one row, any length, no masks; None once it lies on disk.
         length: its ragged axis, as ``convert`` takes it.
         rate: steps of that axis a second.
         about: fields of ``Bundle``.
@@ -54,7 +54,7 @@ class Exported:
         step_graphs: graphs of a stream by file name.
     """
 
-    native: onnx.ModelProto
+    native: onnx.ModelProto | None
     length: str
     rate: float
     about: Mapping[str, Any]

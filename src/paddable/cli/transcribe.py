@@ -10,7 +10,7 @@ import click
 
 from paddable.cli import options, render
 from paddable.cli.failures import exit_code
-from paddable.cli.progress import showing
+from paddable.cli.progress import Progress, showing
 from paddable.errors import Misuse, PaddableError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def transcribe(
     with showing() as progress:
         results = model.transcribe_many(
             sounds,
-            progress=None if progress is None else lambda _, done, total: progress("transcribe", done, total),
+            progress=None if progress is None else _one_bar_a_kind(progress),
             detector=detector,
             language=language,
             itn=itn,
@@ -97,6 +97,11 @@ def transcribe(
     if as_json:
         render.show_json({"ok": worst == 0, "files": told})
     return worst
+
+
+def _one_bar_a_kind(progress: Progress) -> Progress:
+    """Two bars for any number of files: the files, and the seconds of the one at hand."""
+    return lambda stage, done, total: progress(stage if stage == "files" else "seconds", done, total)
 
 
 def _places(sounds: Sequence[Path], out: Path | None, kind: str, force: bool, as_json: bool) -> list[Path | None]:

@@ -14,7 +14,7 @@ from paddable.gates.alone import judge_alone
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Engine, Source
-from paddable.gates.lengths import choose, default_container
+from paddable.gates.lengths import choose, default_container, limit_for
 from paddable.gates.oracle import Oracle
 from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
@@ -59,6 +59,8 @@ def judge(
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     expressions = ragged_lengths(analysis)
     limits = index_limits(analysis.model)
+    weights = analysis.model.graph.initializers.values()
+    limit = limit_for(sum(value.const_value.nbytes for value in weights if value.const_value is not None))
     rows: list[Row] = []
     domain: list[DomainCheck] = []
     difference = None
@@ -80,7 +82,8 @@ def judge(
         ) -> Signals:
             return Signals(candidate.metadata, oracle.engine.dtypes, oracle.engine.shapes, largest, limits, count, seed)
 
-        chosen = choose(spans, candidate.largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths)
+        largest = candidate.largest
+        chosen = choose(spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit)
         whole = signals(candidate.largest)
         stage = f"C and J of {candidate.name}"
         found = judge_whole(candidate, oracle, whole, chosen, tick=_ticker(progress, stage, len(chosen)))

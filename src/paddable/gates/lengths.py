@@ -8,13 +8,23 @@ import numpy as np
 
 from paddable.lengths import Length, Span, symbol
 
-__all__ = ["LIMIT", "choose", "default_container"]
+__all__ = ["LIMIT", "choose", "default_container", "limit_for"]
 
 LIMIT = 64
 """Lengths tried in one container, unless every one is asked for."""
 
+_FEWEST = 6
+_FULL_BELOW = 100_000_000
+"""Bytes of weights below which all ``LIMIT`` lengths are tried. A length costs a dozen runs in each container: with the
+weights of a recogniser of 1 GB, 64 of them would take three hours."""
+
 _SCAN = 2048
 _WANTED_STEPS = 32
+
+
+def limit_for(weights: int) -> int:
+    """How many lengths to try in one container of a model with so many bytes of weights."""
+    return min(LIMIT, max(_FEWEST, LIMIT * _FULL_BELOW // max(1, weights)))
 
 
 def choose(
@@ -25,8 +35,9 @@ def choose(
     seed: int = 0,
     exhaustive: bool = False,
     also: Sequence[int] = (),
+    limit: int = LIMIT,
 ) -> list[dict[str, int]]:
-    """Assignments of every symbol, at most ``LIMIT`` of them unless ``exhaustive``.
+    """Assignments of every symbol, at most ``limit`` of them unless ``exhaustive``.
 
     All accepted lengths when they are few; otherwise the first and the last, then edge - 1, edge and edge + 1 of each
     expression in turn for half of the budget, then seeded residues of the longest period.
@@ -38,6 +49,7 @@ def choose(
         seed: of what is drawn.
         exhaustive: every accepted length; with several symbols, of each symbol in turn.
         also: lengths of the first symbol to try besides.
+        limit: how many to choose.
 
     Returns:
         Assignments in rising order of the first symbol. With several symbols, each symbol's lengths in an order of
@@ -50,7 +62,7 @@ def choose(
         accepted = span.within(span.first, container[name])
         assert accepted is not None  # a container is finite
         own = [e for e in expressions if e.symbols == {name}]
-        picked = list(accepted) if exhaustive or len(accepted) <= LIMIT else _thinned(accepted, own, name, rng)
+        picked = list(accepted) if exhaustive or len(accepted) <= limit else _thinned(accepted, own, name, rng, limit)
         if position == 0:
             picked = sorted({*picked, *(n for n in also if n in accepted)})
         columns[name] = picked
@@ -81,10 +93,12 @@ def _grows(expression: Length, name: str, size: int) -> bool:
     return expression.evaluate({name: 8 * size + 1024}) > expression.evaluate({name: size})
 
 
-def _thinned(accepted: range, expressions: Sequence[Length], name: str, rng: np.random.Generator) -> list[int]:
+def _thinned(
+    accepted: range, expressions: Sequence[Length], name: str, rng: np.random.Generator, limit: int
+) -> list[int]:
     chosen = {accepted[0], accepted[-1]}
     edges = [e for e in expressions if e != symbol(name)]
-    budget = LIMIT // 2 if edges else 2
+    budget = limit // 2 if edges else 2
     for draw in range(64):
         for expression in edges:
             at = 1 if draw == 0 else int(rng.integers(1, len(accepted)))
@@ -95,7 +109,7 @@ def _thinned(accepted: range, expressions: Sequence[Length], name: str, rng: np.
         if len(chosen) >= budget:
             break
     period = min(len(accepted), max((e.period() for e in edges), default=1))
-    while len(chosen) < LIMIT:  # a residue of its own for each, as far as they reach
+    while len(chosen) < limit:  # a residue of its own for each, as far as they reach
         residue, start = int(rng.integers(period)), int(rng.integers(len(accepted)))
         place = min(len(accepted) - 1, start - start % period + residue)
         chosen.add(accepted[place])

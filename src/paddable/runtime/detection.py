@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
 from paddable.errors import Misuse
-from paddable.runtime.vad import VadOptions, frame_decibels, speech_segments
+from paddable.runtime.vad import VadOptions, frame_decibels, silence_share, speech_segments
 
 __all__ = ["Detector", "Session"]
 
@@ -53,7 +54,8 @@ class Detector:
         Args:
             audio: float32 [S] in [-1, 1] at 16 kHz; below 400 samples there is no frame and no speech.
         """
-        found = speech_segments(self.posteriors(audio), frame_decibels(audio), self.options)
+        silence = np.concatenate([silence_share(piece, self.options) for piece in self._pieces(audio)])
+        found = speech_segments(silence, frame_decibels(audio), self.options)
         return [(begin / 1000, end / 1000) for begin, end in found]
 
     def posteriors(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -62,9 +64,13 @@ class Detector:
         Raises:
             Misuse: longer than a window, and the window is too short to go on from the one before.
         """
+        return np.concatenate(list(self._pieces(audio)))
+
+    def _pieces(self, audio: NDArray[np.float32]) -> Iterator[NDArray[np.float32]]:
+        """The posteriors, a window at a time: those of an hour would take more memory than its samples."""
         frames = max(0, (len(audio) - FRAME) // SHIFT + 1)
         if frames == 0:
-            return np.zeros((0, max(self.options.silence_classes) + 1), np.float32)
+            yield np.zeros((0, max(self.options.silence_classes) + 1), np.float32)
         limit = frames if self.window_seconds is None else (int(self.window_seconds * SAMPLE_RATE) - FRAME) // SHIFT + 1
         if limit < frames and limit <= self.context + _NEIGHBOURS:
             raise Misuse(
@@ -72,16 +78,15 @@ class Detector:
                 why=f"a window has to hold the {self.context} frames that a posterior depends on, and more",
                 fix="export with a longer container",
             )
-        pieces, done = [], 0
+        done = 0
         while done < frames:
             first = max(0, done - self.context)
             last = min(frames, first + limit)
             piece = self._run(audio[first * SHIFT : (last - 1) * SHIFT + FRAME])
             # the last features of a window that goes on miss their right neighbours
             keep = last if last == frames else last - _NEIGHBOURS
-            pieces.append(piece[done - first : keep - first])
+            yield piece[done - first : keep - first]
             done = keep
-        return np.concatenate(pieces)
 
     def _run(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
         inputs = {"speech": self.front_end(audio)[None]} if self.front_end else {"audio": audio[None]}

@@ -107,7 +107,8 @@ class Model(Session):
 
         Args:
             sounds: files.
-            progress: told the file, how many are done, and how many there are.
+            progress: told ``files``, how many are done and how many there are; and for each file its name, the seconds
+                that are done and those there are.
             detector: as in ``transcribe``.
             options: of ``transcribe``.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,7 @@ class Recogniser:
         language: str = "auto",
         itn: bool = True,
         timestamps: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Transcript:
         """Recognises one recording.
 
@@ -78,6 +80,7 @@ class Recogniser:
             language: a name of ``layout.languages``.
             itn: punctuation and digits, where the model has the choice.
             timestamps: words and segments with times.
+            progress: told after each stretch how many seconds are done, and how many there are.
 
         Returns:
             The transcript; an empty one for less than 25 ms of sound.
@@ -95,6 +98,8 @@ class Recogniser:
             texts.append(strip_tags(self.vocabulary.text(token.id for token in tokens)))
             if timestamps:
                 words += timed_words(tokens, self.vocabulary, frames, begin / SAMPLE_RATE)
+            if progress:
+                progress(end // SAMPLE_RATE, len(audio) // SAMPLE_RATE)
         return Transcript(
             " ".join(filter(None, texts)),
             tags or RichTags(),
@@ -115,19 +120,22 @@ class Recogniser:
 
         Args:
             sounds: files.
-            progress: told the file, how many are done, and how many there are.
+            progress: told ``files``, how many are done and how many there are; and for each file its name, the seconds
+                that are done and those there are.
             options: of ``transcribe``.
         """
         sounds = list(sounds)
         for done, sound in enumerate(sounds):
+            inside = None
             if progress:
-                progress(str(sound), done, len(sounds))
+                progress("files", done, len(sounds))
+                inside = partial(progress, Path(sound).name)
             try:
-                yield sound, self.transcribe(sound, **options)
+                yield sound, self.transcribe(sound, progress=inside, **options)
             except PaddableError as error:
                 yield sound, error
         if progress:
-            progress("", len(sounds), len(sounds))
+            progress("files", len(sounds), len(sounds))
 
     def _prompts(self, language: str, itn: bool) -> dict[str, NDArray[np.int64]]:
         layout = self.layout

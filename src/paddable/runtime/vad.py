@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DYNAMIC_SCHEDULE", "VadOptions", "frame_decibels", "speech_segments"]
+__all__ = ["DYNAMIC_SCHEDULE", "VadOptions", "frame_decibels", "silence_share", "speech_segments"]
 
 DYNAMIC_SCHEDULE = (
     (10_000, 2_000), (20_000, 1_000), (30_000, 800), (40_000, 600), (50_000, 400), (60_000, 200), (float("inf"), 100),
@@ -28,6 +28,7 @@ _BLOCK_MS = 60_000  # FunASR reads a minute of samples at a time and looks at th
 _WAITING = 4  # with two frames that do not fit into the minute, and two that wait for the right neighbours of a feature
 _SCHEDULED_THRESHOLD = 0.5
 _FRAME, _SHIFT = 400, 160
+_AT_ONCE = 4_096  # frames whose energy is summed at a time
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,19 @@ class VadOptions:
         return cls(**options)
 
 
+def silence_share(posteriors: NDArray[np.float32], options: VadOptions) -> NDArray[np.float64]:
+    """P(silence) of each frame, float64 [T], from posteriors [T, K]; all that the segments depend on."""
+    share: NDArray[np.float64] = posteriors[:, list(options.silence_classes)].astype(np.float64).sum(axis=1)
+    return share
+
+
 def speech_segments(
-    posteriors: NDArray[np.float32], decibels: Sequence[float] | NDArray[np.float64], options: VadOptions
+    silence: NDArray[np.float64], decibels: Sequence[float] | NDArray[np.float64], options: VadOptions
 ) -> list[tuple[int, int]]:
     """Segments of one recording.
 
     Args:
-        posteriors: float [T, K], rows add up to 1.
+        silence: P(silence) of each frame, of ``silence_share``.
         decibels: one value a frame, of ``frame_decibels``.
         options: thresholds.
 
@@ -110,7 +117,6 @@ def speech_segments(
         Begin and end in milliseconds.
     """
     detector = _Detector(options)
-    silence = posteriors[:, list(options.silence_classes)].astype(np.float64).sum(axis=1)
     block = _BLOCK_MS // options.frame
     for frame, share in enumerate(silence):
         if frame == 0 or (frame + _WAITING) % block == 0:
@@ -121,11 +127,14 @@ def speech_segments(
 
 def frame_decibels(audio: NDArray[np.float32]) -> NDArray[np.float64]:
     """Energy of each 25 ms frame in dB, 10 log10(sum of squares + 1e-6); float64 [T]."""
-    if len(audio) < _FRAME:
-        return np.zeros(0)
-    energy = np.concatenate([[0.0], np.cumsum(audio.astype(np.float64) ** 2)])
-    starts = np.arange(0, len(audio) - _FRAME + 1, _SHIFT)
-    decibels: NDArray[np.float64] = 10 * np.log10(energy[starts + _FRAME] - energy[starts] + 1e-6)
+    frames = max(0, (len(audio) - _FRAME) // _SHIFT + 1)
+    decibels = np.empty(frames)
+    for first in range(0, frames, _AT_ONCE):  # an hour at once would take ten times the memory of its samples
+        last = min(first + _AT_ONCE, frames)
+        samples = audio[first * _SHIFT : (last - 1) * _SHIFT + _FRAME].astype(np.float64)
+        energy = np.concatenate([[0.0], np.cumsum(samples**2)])
+        starts = np.arange(last - first) * _SHIFT
+        decibels[first:last] = 10 * np.log10(energy[starts + _FRAME] - energy[starts] + 1e-6)
     return decibels
 
 
