@@ -282,3 +282,8 @@ def test_a_half_graph_is_judged_by_its_own_noise(paddable: Run, tmp_path: Path) 
            w = Softmax <axis = -1> (a) y = MatMul (n, w) z = ReduceMean <axes = [2]> (y) }""",
     )  # fmt: skip
     assert paddable(*converting(path, container=300)).code == 0
+
+
+def test_one_input_as_data_and_mask(paddable: Run, native: Path) -> None:
+    words = converting(native, "--mask-input", "x:2=T")
+    refused(paddable, native.parent, words, 2, "declared with --length and with --mask-input")

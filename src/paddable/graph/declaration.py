@@ -73,6 +73,12 @@ def resolve(
     masks = {}
     for mask in mask_inputs:
         value = _input(inputs, mask.name, "--mask-input")
+        if mask.name in axes:
+            raise Misuse(
+                f"{mask.name} is declared with --length and with --mask-input",
+                why="a mask input is dropped and made from the lengths; what has a length of its own is data",
+                fix="keep one of the two",
+            )
         masks[mask.name] = (_axis(value, mask.axis), mask.length)
     symbols: dict[str, tuple[str, int]] = {}
     for declared in lengths:

@@ -74,10 +74,7 @@ class Emitter:
     def constant(self, array: np.ndarray | Sequence[int] | int | float, dtype: ir.DataType = INT64) -> ir.Value:
         """An initialiser, shared by content."""
         data = np.asarray(array)
-        if dtype == ir.DataType.BFLOAT16:
-            tensor: ir.TensorProtocol = ir.tensor(data.astype(np.float32), dtype=dtype)
-        else:
-            tensor = ir.tensor(np.ascontiguousarray(data.astype(dtype.numpy())).reshape(data.shape), dtype=dtype)
+        tensor = ir.tensor(np.ascontiguousarray(data.astype(dtype.numpy())).reshape(data.shape), dtype=dtype)
         key = (dtype.name, tuple(data.shape), tensor.tobytes())
         found = self._constants.get(key)
         if found is None:
@@ -145,8 +142,13 @@ class Emitter:
 
     # -- lengths and sizes -------------------------------------------------------------------------------------
 
-    def length(self, length: Length) -> ir.Value:
+    def length(self, length: Length | Product) -> ir.Value:
         """The run-time value of a length: int64 [rows]."""
+        if isinstance(length, Product):
+            total: ir.Value = self.constant([length.scale])
+            for factor in length.factors:
+                total = self._arithmetic("Mul", total, self.length(factor))
+            return total
         return self._expression(length, self._run_time, "length")
 
     def size(self, length: Length | Product) -> ir.Value:
@@ -339,7 +341,6 @@ class Emitter:
 
     def number(self, found: Number, dtype: ir.DataType, *, as_size: bool) -> ir.Value:
         """A number as [1] or [rows] of a type."""
-        assert isinstance(found.length, Length)
         value = self.size(found.length) if as_size else self.length(found.length)
         if dtype == INT64 and found.divisor == 1:
             return value

@@ -130,16 +130,19 @@ def average_pool(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argum
     """pool(x) / pool(valid): the average over valid steps, as count_include_pad=0 means it at the valid end."""
     dtype = _dtype(node)
     axes = arguments["axes"]
-    mask = emitter.cast(emitter.mask(axes, arguments["atoms"]), dtype)
+    wide = _wide(emitter, x, dtype)
+    work = FLOAT if wide is not x else dtype
+    mask = emitter.cast(emitter.mask(axes, arguments["atoms"]), work)
     # spatial axes at full size, so that the window's own padding is left out of both counts alike
     row = _row_axis(axes)
     full: list[ir.Value | int] = [emitter.size(axis_size(a)) if i >= 2 or i == row else 1 for i, a in enumerate(axes)]
     weight = emitter.op("Expand", mask, emitter.shape_vector(full))
     attributes = dict(node.attributes)
-    summed = _again(emitter, node, x, attributes)
+    summed = _again(emitter, node, wide, attributes)
     counted = _again(emitter, node, weight, attributes)
-    floor = emitter.constant(np.array(1e-6), dtype)
-    return emitter.op("Div", summed, emitter.op("Max", counted, floor))
+    floor = emitter.constant(np.array(1e-6), work)
+    result = emitter.op("Div", summed, emitter.op("Max", counted, floor))
+    return result if wide is x else emitter.cast(result, dtype)
 
 
 def last_index(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:

@@ -43,7 +43,12 @@ def recurrent(operation: Operation) -> Sequence[Value | None]:
             or lengths.integer is None
             or not operation.scope.same(lengths.integer, operation.length_of(time))
         ):
-            operation.refuse(f"{operation.type} with sequence lengths that are not the valid length")
+            operation.refuse(
+                f"{operation.type} with sequence lengths that are not the valid length",
+                "give it the length of its input, or none: it is added where it is needed",
+            )
+    if given:
+        operation.data(4, row_axis=1)  # computed from a shape it is the container's size (PAD106)
     if ragged and not given and (direction != "forward" or finals):
         leak = (
             "the reverse direction starts in the padding"
