@@ -13,7 +13,7 @@ from paddable.graph.lint.rule import BaseRule
 from paddable.targets.cuda.rules import CUDA_RULES
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.directml.rules import RULES
-from paddable.targets.fixes import WidenDepthwiseConv
+from paddable.targets.fixes import TABLE_FIXES
 from paddable.targets.fixing import name_of
 from paddable.targets.rules import TABLE_RULES
 from paddable.targets.tables import TARGETS
@@ -37,7 +37,10 @@ def pages() -> dict[str, str]:
     """Every generated page, by path below ``docs``."""
     rules: list[type[BaseRule]] = [*map(type, RULES), *map(type, TABLE_RULES), *map(type, CUDA_RULES)]
     listed = sorted(rules, key=lambda rule: rule.code)
-    fixes = "\n".join(f"| {fix.rule.code} | {name_of(fix)} |" for fix in (*FIXES, WidenDepthwiseConv()))
+    fixes = "\n".join(
+        f"| {fix.rule.code} | {name_of(fix)} |"
+        for fix in (*FIXES, *(f for fixes in TABLE_FIXES.values() for f in fixes))
+    )
     index = f"{_RULES_HEADER}\n{table(listed)}\n## Fixes\n\n| rule | fix |\n|---|---|\n{fixes}\n"
     return {
         "rules/README.md": index,

@@ -50,16 +50,20 @@ def _view_graph(
     known: dict[str, Any],
 ) -> GraphView:
     view = GraphView(graph, opset, outer)
-    view.annotated = {info.name: info for info in (*graph.value_info, *graph.output, *graph.input)}
-    view.inferred = {info.name: info for info in (*inferred.value_info, *inferred.output, *inferred.input)}
+    read = view.reader.read
+    for known_to, lists in (view.annotated, graph), (view.inferred, inferred):
+        for infos in (lists.value_info, lists.output, lists.input):
+            known_to.update([(info.name, read(info)) for info in infos])
     since: dict[tuple[str, str], int] = {}
     outputs, merges = set(view.outputs), _Merger(view)
     for index, proto in enumerate(graph.node):
-        key = (proto.op_type, proto.domain)
+        node = NodeView(proto, index)
+        key = (node.op, node.domain)
         if key not in since:
             since[key] = _since(proto, opset)
-        node = NodeView(proto, index, since[key])
-        node.inputs = [view.resolve(name) for name in node.inputs]
+        node.since = since[key]
+        if view.alias or outer is not None:
+            node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
             _fold(view, node, known)
         elif node.outputs[0] in outputs or not (_does_nothing(view, node) or merges(node)):
@@ -85,9 +89,10 @@ def _folds(view: GraphView, node: NodeView) -> bool:
         return False
     if node.op == "Shape":
         return view.is_static(node.inputs[0]) or view.is_constant(node.inputs[0])
-    if node.subgraphs:
-        return False
-    return all(view.is_constant(name) for name in node.inputs if name)
+    for name in node.inputs:
+        if name and not view.is_constant(name):
+            return False
+    return not node.subgraphs
 
 
 def _fold(view: GraphView, node: NodeView, known: dict[str, Any]) -> None:
@@ -146,15 +151,19 @@ class _Merger:
     def __init__(self, view: GraphView) -> None:
         self._view = view
         self._contents: dict[str, Any] = {}
-        self._first: dict[Any, NodeView] = {}
+        self._alike: dict[Any, list[NodeView]] = {}
+        """Nodes by operator and inputs; their attributes are compared when there are two."""
 
     def __call__(self, node: NodeView) -> bool:
-        if node.op in _NEVER_FOLDED or (node.subgraphs):
+        if node.op in _NEVER_FOLDED or node.subgraphs:
             return False
-        attributes = tuple(sorted(a.SerializeToString() for a in node.proto.attribute)) if node.proto.attribute else ()
-        key = (node.op, node.domain, attributes, tuple(map(self._identity, node.inputs)), len(node.outputs))
-        first = self._first.setdefault(key, node)
-        if first is node or any(name in self._view.outputs for name in node.outputs):
+        key = (node.op, node.domain, tuple([self._identity(name) for name in node.inputs]), len(node.outputs))
+        alike = self._alike.setdefault(key, [])
+        first = next((other for other in alike if _attributes(other) == _attributes(node)), None)
+        if first is None:
+            alike.append(node)
+            return False
+        if any(name in self._view.outputs for name in node.outputs):
             return False
         self._view.alias.update(zip(node.outputs, first.outputs, strict=True))
         self._view.merged[node.index] = first.index
@@ -167,6 +176,10 @@ class _Merger:
             value = self._view.constant(name)
             self._contents[name] = name if value is None else (value.dtype.str, value.shape, value.tobytes())
         return self._contents[name]
+
+
+def _attributes(node: NodeView) -> list[bytes]:
+    return sorted(attribute.SerializeToString() for attribute in node.proto.attribute)
 
 
 def _constant_attribute(node: NodeView) -> Any:
@@ -231,6 +244,9 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     graph = skeleton.graph
     graph.name = model.graph.name
     graph.node.extend(model.graph.node)
+    for node in graph.node:
+        node.ClearField("metadata_props")  # what exporters record is most of a file without weights
+        node.ClearField("doc_string")
     graph.input.extend(model.graph.input)
     for output in model.graph.output:
         bare = graph.output.add(name=output.name)

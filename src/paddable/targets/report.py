@@ -19,7 +19,7 @@ from paddable.targets.directml.placement import Placement, place
 from paddable.targets.directml.rules import RULES
 from paddable.targets.directml.site import sites
 from paddable.targets.fix import GraphFix
-from paddable.targets.fixes import WidenDepthwiseConv
+from paddable.targets.fixes import TABLE_FIXES
 from paddable.targets.fixing import FixReport, Runner, apply_fixes
 from paddable.targets.folding import view_model
 from paddable.targets.light import light_proto
@@ -103,5 +103,5 @@ def fix_for(
     Raises:
         Misuse: no target has that name.
     """
-    fixes: dict[str, Sequence[GraphFix[Any]]] = {"directml": FIXES, "cpu": [WidenDepthwiseConv()]}
+    fixes: Mapping[str, Sequence[GraphFix[Any]]] = {"directml": FIXES, **TABLE_FIXES}
     return apply_fixes(model, fixes.get(table_of(target).name, ()), runner, feeds)

@@ -15,16 +15,13 @@ from typing import Any
 import numpy.typing as npt
 import onnx
 
-__all__ = ["Dim", "GraphView", "NodeView"]
+from paddable.targets.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
 
-Dim = int | str | None
-"""A size, a symbol, or nothing known."""
+__all__ = ["SMALL", "Dim", "GraphView", "NodeView", "elements"]
 
 Array = npt.NDArray[Any]
 
 _WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
-
-_TYPE_NAMES: dict[int, str] = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
 
 
 class NodeView:
@@ -41,14 +38,14 @@ class NodeView:
 
     __slots__ = ("domain", "index", "inputs", "op", "outputs", "proto", "since")
 
-    def __init__(self, proto: onnx.NodeProto, index: int, since: int) -> None:
+    def __init__(self, proto: onnx.NodeProto, index: int, since: int = 1) -> None:
         self.proto = proto
         self.index = index
         self.op = proto.op_type
         self.domain = "" if proto.domain == "ai.onnx" else proto.domain
         self.since = since
-        self.inputs: Sequence[str] = list(proto.input)
-        self.outputs: Sequence[str] = list(proto.output)
+        self.inputs: Sequence[str] = proto.input[:]  # a slice is copied at once, an iteration name by name
+        self.outputs: Sequence[str] = proto.output[:]
 
     @property
     def name(self) -> str:
@@ -108,12 +105,13 @@ class GraphView:
         """Outputs of merged nodes, and the value that their readers take instead."""
         self.merged: dict[int, int | None] = {}
         """Nodes that the runtime merges into an equal one (its index) or drops because they do nothing (None)."""
-        self.inferred: dict[str, onnx.ValueInfoProto] = {}
-        self.annotated: dict[str, onnx.ValueInfoProto] = {}
-        # Asked for many times and slow to read from a message.
-        self._dtypes: dict[str, str | None] = {}
-        self._shapes: dict[str, tuple[Dim, ...] | None] = {}
-        self._static: dict[str, bool] = {}
+        self.inferred: dict[str, ValueType] = {}
+        """What shape inference says of each value."""
+        self.annotated: dict[str, ValueType] = {}
+        """What the file itself says."""
+        self.reader: TypeReader = TypeReader() if outer is None else outer.reader
+        self._types: dict[str, ValueType] = {}
+        self._contents: dict[str, Array | None] = {}
 
     @property
     def outermost(self) -> GraphView:
@@ -139,8 +137,9 @@ class GraphView:
             for position, name in enumerate(node.inputs):
                 if name:
                     readers.setdefault(name, []).append((node, position))
-            for name in self.captured(node):
-                readers.setdefault(name, []).append((node, -1))
+            if node.subgraphs:
+                for name in self.captured(node):
+                    readers.setdefault(name, []).append((node, -1))
         return readers
 
     def readers(self, name: str) -> list[tuple[NodeView, int]]:
@@ -163,19 +162,26 @@ class GraphView:
         """Note that a value is the same at every run, and its contents where they are known."""
         self.folded[name] = value
         if value is not None:
-            self._shapes[name], self._static[name] = value.shape, True
-            self._dtypes[name] = _TYPE_NAMES[onnx.helper.np_dtype_to_tensor_dtype(value.dtype)]
+            dtype = TYPE_NAMES[onnx.helper.np_dtype_to_tensor_dtype(value.dtype)]
+            self._types[name] = self.reader.make(dtype, value.shape)
 
     def is_constant(self, name: str) -> bool:
         """Whether the value is the same at every run: an initializer or folded."""
-        if name in self.initializers or name in self.folded:
-            return True
-        return self.outer is not None and self.outer.is_constant(name)
+        return (
+            name in self.initializers
+            or name in self.folded
+            or (self.outer is not None and self.outer.is_constant(name))
+        )
 
     def constant(self, name: str) -> Array | None:
         """Contents of a constant; None for anything else, and for weights (they are never loaded)."""
         if name in self.folded:
             return self.folded[name]
+        if name not in self._contents:
+            self._contents[name] = self._read(name)
+        return self._contents[name]
+
+    def _read(self, name: str) -> Array | None:
         tensor = self.initializers.get(name)
         if tensor is None:
             return self.outer.constant(name) if self.outer is not None and self.outer.is_constant(name) else None
@@ -183,51 +189,48 @@ class GraphView:
             return None
         return onnx.numpy_helper.to_array(tensor)
 
+    def type(self, name: str) -> ValueType:
+        """Element type and shape: inferred, and completed by the file's own annotation."""
+        found = self._types.get(name)
+        if found is None:
+            found = self._types[name] = self._find_type(name)
+        return found
+
+    def _find_type(self, name: str) -> ValueType:
+        tensor = self.initializers.get(name)
+        if tensor is not None:
+            return self.reader.make(TYPE_NAMES[tensor.data_type], tuple(tensor.dims))
+        found = self.inferred.get(name, UNKNOWN)
+        if not found.static:
+            found = self.reader.join(found, self.annotated.get(name, UNKNOWN))
+        if self.outer is None or (found.dtype is not None and found.shape is not None):
+            return found
+        outer = self.outer.type(name)
+        shape = outer.shape if found.shape is None else found.shape
+        return self.reader.make(found.dtype or outer.dtype, shape)
+
     def dtype(self, name: str) -> str | None:
         """Element type as ONNX spells it in kernel registries: ``float``, ``int64``; None for a non-tensor."""
-        if name not in self._dtypes:
-            self._dtypes[name] = self._find_dtype(name)
-        return self._dtypes[name]
-
-    def _find_dtype(self, name: str) -> str | None:
-        if name in self.initializers:
-            return _TYPE_NAMES[self.initializers[name].data_type]
-        for info in (self.inferred.get(name), self.annotated.get(name)):
-            if info is not None and info.type.HasField("tensor_type"):
-                return _TYPE_NAMES[info.type.tensor_type.elem_type]
-        return self.outer.dtype(name) if self.outer is not None else None
+        return self.type(name).dtype
 
     def shape(self, name: str) -> tuple[Dim, ...] | None:
-        """Inferred shape, completed by the file's own annotation as ONNX Runtime completes it; None if unknown."""
-        if name not in self._shapes:
-            self._shapes[name] = self._find_shape(name)
-        return self._shapes[name]
+        """The dims; None if the rank is unknown."""
+        return self.type(name).shape
 
-    def _find_shape(self, name: str) -> tuple[Dim, ...] | None:
-        if name in self.initializers:
-            return tuple(self.initializers[name].dims)
-        inferred = read_shape(self.inferred.get(name))
-        if inferred is not None and all(isinstance(dim, int) for dim in inferred):
-            return inferred
-        annotated = read_shape(self.annotated.get(name))
-        if inferred is None or annotated is None or len(inferred) != len(annotated):
-            known = annotated if inferred is None else inferred
-            return self.outer.shape(name) if known is None and self.outer is not None else known
-        pairs = zip(inferred, annotated, strict=True)
-        return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a or b for a, b in pairs)
+    def rank(self, node: NodeView) -> int:
+        """The highest known rank among a node's inputs and outputs."""
+        return max([len(self.type(name).shape or ()) for name in (*node.inputs, *node.outputs) if name], default=0)
 
     def is_static(self, name: str) -> bool:
         """Whether every dim is a number."""
-        if name not in self._static:
-            shape = self.shape(name)
-            self._static[name] = shape is not None and all(isinstance(dim, int) for dim in shape)
-        return self._static[name]
+        return self.type(name).static
 
     def in_runtime_order(self) -> list[NodeView]:
         """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf."""
         order: list[NodeView] = []
         seen: set[int] = set()
-        leaves = [node for node in self.nodes if not any(self.readers(name) for name in node.outputs)]
+        producers, consumers = self.producers, self.consumers
+        leaves = [node for node in self.nodes if not any(name in consumers for name in node.outputs)]
         stack = [(node, False) for node in leaves]
         while stack:
             node, done = stack.pop()
@@ -236,9 +239,8 @@ class GraphView:
             elif node.index not in seen:
                 seen.add(node.index)
                 stack.append((node, True))
-                parents = {
-                    p.index: p for name in (*node.inputs, *self.captured(node)) if (p := self.producers.get(name))
-                }
+                names = (*node.inputs, *self.captured(node)) if node.subgraphs else node.inputs
+                parents = {producers[name].index: producers[name] for name in names if name in producers}
                 stack.extend((parents[index], False) for index in sorted(parents) if index not in seen)
         return order
 
@@ -250,15 +252,6 @@ SMALL = 1024
 def elements(dims: Sequence[int]) -> int:
     """Number of elements of a shape."""
     return prod(dims)
-
-
-def read_shape(info: onnx.ValueInfoProto | None) -> tuple[Dim, ...] | None:
-    """The dims that a value info states; None when it states no rank."""
-    if info is None or not info.type.HasField("tensor_type") or not info.type.tensor_type.HasField("shape"):
-        return None
-    return tuple(
-        d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in info.type.tensor_type.shape.dim
-    )
 
 
 def _free_names(graph: onnx.GraphProto) -> list[str]:

@@ -40,11 +40,13 @@ def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None
         if name and not view.is_constant(name):
             return f"input {position} ({name!r}) is computed, and a fused graph needs it as an initializer"
     for name in (*node.inputs, *node.outputs):
-        if name and not view.is_static(name):
-            shape = view.shape(name)
-            return f"the shape of {name!r} is not static: {'unknown' if shape is None else list(shape)}"
-        if name and 0 in (view.shape(name) or ()) and name not in map(node.input, kernel.cpu_inputs):
-            return f"{name!r} has a dim of size 0: {list(view.shape(name) or ())}"
+        if not name:
+            continue
+        known = view.type(name)
+        if not known.static:
+            return f"the shape of {name!r} is not static: {'unknown' if known.shape is None else list(known.shape)}"
+        if known.empty and name not in map(node.input, kernel.cpu_inputs):
+            return f"{name!r} has a dim of size 0: {list(known.shape or ())}"
     if kernel.input_count is not None and kernel.input_count != len(node.inputs):
         return f"{node.op} has {len(node.inputs)} inputs, and only {kernel.input_count} can be fused"
     return None

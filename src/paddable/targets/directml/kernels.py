@@ -12,7 +12,7 @@ from typing import Any
 import onnx
 
 from paddable.targets.directml.contrib_signatures import CONTRIB_SIGNATURES
-from paddable.targets.view import GraphView, NodeView
+from paddable.targets.view import NodeView
 
 __all__ = ["Kernel", "Registry", "registry"]
 
@@ -62,6 +62,8 @@ class Registry:
     def __init__(self, table: dict[str, Any]) -> None:
         sets = {name: frozenset(members) for name, members in table["types"].items()}
         self.source: str = table["source"]
+        self._wrong: dict[tuple[str, str, int, int, tuple[str | None, ...]], int | None] = {}
+        self._found: dict[tuple[str, str, int], Kernel | None] = {}
         self._kernels = {
             key: {int(since): _kernel(key, int(since), row, sets) for since, row in versions.items()}
             for key, versions in table["kernels"].items()
@@ -78,15 +80,28 @@ class Registry:
 
     def find(self, node: NodeView) -> Kernel | None:
         """The kernel whose version is exactly the node's, whatever its types."""
-        return self._kernels.get(f"{node.domain}:{node.op}", {}).get(node.since)
+        key = (node.domain, node.op, node.since)
+        if key not in self._found:
+            self._found[key] = self._kernels.get(f"{node.domain}:{node.op}", {}).get(node.since)
+        return self._found[key]
 
-    def wrong_type(self, node: NodeView, kernel: Kernel, view: GraphView) -> str | None:
-        """The first value whose type the kernel does not take, as text; None when all fit."""
-        for name, constraint in _typed_values(node):
-            allowed, dtype = kernel.types.get(constraint), view.dtype(name)
-            if allowed is not None and dtype is not None and dtype not in allowed:
-                return f"{name!r} is {dtype}; the kernel takes {', '.join(sorted(allowed))}"
-        return None
+    def wrong_type(self, node: NodeView, kernel: Kernel, types: tuple[str | None, ...]) -> str | None:
+        """The first value whose type the kernel does not take, as text; None when all fit.
+
+        Args:
+            node: the node.
+            kernel: its kernel.
+            types: element types of its inputs and outputs, None for an absent or unknown one.
+        """
+        key = (kernel.domain, kernel.op, kernel.since, len(node.inputs), types)
+        if key not in self._wrong:
+            self._wrong[key] = _first_wrong(kernel, len(node.inputs), types)
+        position = self._wrong[key]
+        if position is None:
+            return None
+        constraint = _constraints(kernel, len(node.inputs), len(types))[position]
+        listed = ", ".join(sorted(kernel.types[constraint]))
+        return f"{(*node.inputs, *node.outputs)[position]!r} is {types[position]}; the kernel takes {listed}"
 
 
 @cache
@@ -102,17 +117,24 @@ def _kernel(key: str, since: int, row: dict[str, Any], sets: dict[str, frozenset
     return Kernel(op, domain, since, types, row["fusable"], cpu_inputs, row.get("inputs"), row.get("query"))
 
 
-def _typed_values(node: NodeView) -> Iterator[tuple[str, str]]:
-    """Each present input and output with the type constraint that the operator's schema gives it.
+def _first_wrong(kernel: Kernel, inputs: int, types: tuple[str | None, ...]) -> int | None:
+    """Position of the first input or output whose type the kernel does not take."""
+    for position, (constraint, dtype) in enumerate(zip(_constraints(kernel, inputs, len(types)), types, strict=True)):
+        allowed = kernel.types.get(constraint)
+        if allowed is not None and dtype is not None and dtype not in allowed:
+            return position
+    return None
+
+
+def _constraints(kernel: Kernel, inputs: int, values: int) -> list[str]:
+    """The type constraint of each input and output, ``""`` where there is none.
 
     Variadic operators repeat their last parameter.
     """
-    for names, constraints in zip(
-        (node.inputs, node.outputs), _signature(node.op, node.domain, node.since), strict=True
-    ):
-        for position, name in enumerate(names):
-            if name and constraints:
-                yield name, constraints[min(position, len(constraints) - 1)]
+    listed: list[str] = []
+    for count, names in zip((inputs, values - inputs), _signature(kernel.op, kernel.domain, kernel.since), strict=True):
+        listed += [names[min(position, len(names) - 1)] if names else "" for position in range(count)]
+    return listed
 
 
 @cache

@@ -66,6 +66,11 @@ class Placement:
 
     def __post_init__(self) -> None:
         self.by_index = {placed.node.index: placed for placed in self.nodes}
+        self.on_directml: dict[str, list[NodeView]] = {}
+        """Nodes of ai.onnx that run on DirectML, by operator."""
+        for placed in self.nodes:
+            if placed.on_directml and not placed.node.domain:
+                self.on_directml.setdefault(placed.node.op, []).append(placed.node)
 
     @property
     def cpu_nodes(self) -> list[NodePlacement]:
@@ -144,21 +149,18 @@ def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[
             return None, ("operator", f"DirectML has no kernel for {node.op}")
         listed = ", ".join(map(str, versions))
         return None, ("version", f"{node.op} is version {node.since} here and DirectML has kernels for {listed} only")
-    wrong_type = table.wrong_type(node, kernel, view)
+    types = tuple([view.type(name).dtype if name else None for name in (*node.inputs, *node.outputs)])
+    wrong_type = table.wrong_type(node, kernel, types)
     if wrong_type:
         return None, ("type", wrong_type)
     form = refusal(kernel.query, node, view)
     if form:
         return kernel, ("form", f"DirectML's kernel refuses this form: {form}")
-    for position, name in enumerate((*node.inputs, *node.outputs)):
-        is_cpu_input = position < len(node.inputs) and position in kernel.cpu_inputs
-        if (
-            name
-            and not is_cpu_input
-            and kernel.op not in CPU_UNDER_DIRECTML
-            and view.dtype(name) in UNSUPPORTED_DEVICE_TYPES
-        ):
-            return kernel, ("device type", f"{name!r} is {view.dtype(name)}, which the device cannot hold")
+    if kernel.op not in CPU_UNDER_DIRECTML and not UNSUPPORTED_DEVICE_TYPES.isdisjoint(types):
+        for position, (name, dtype) in enumerate(zip((*node.inputs, *node.outputs), types, strict=True)):
+            is_cpu_input = position < len(node.inputs) and position in kernel.cpu_inputs
+            if dtype in UNSUPPORTED_DEVICE_TYPES and not is_cpu_input:
+                return kernel, ("device type", f"{name!r} is {dtype}, which the device cannot hold")
     return kernel, None
 
 
@@ -176,12 +178,15 @@ def _placed(node: NodeView, refused: tuple[Reason, str] | None, unfused: str | N
 def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> list[Copy]:
     """Values made in one memory and read in the other; each is copied once, whatever the number of readers."""
     copies: list[Copy] = []
+    readers = view.consumers
     for node in order:
         kernel = on_gpu.get(node.index)
         made_on_cpu = kernel is None or kernel.writes_on_cpu
         for name in node.outputs:
-            wanted = {_reads_on_cpu(on_gpu.get(reader.index), position) for reader, position in view.readers(name)}
-            if (not made_on_cpu) in wanted:
+            if any(
+                _reads_on_cpu(on_gpu.get(reader.index), position) != made_on_cpu
+                for reader, position in readers.get(name, ())
+            ):
                 copies.append(Copy(name, to_cpu=not made_on_cpu))
     return copies
 

@@ -25,9 +25,10 @@ class Site:
 
     def on_directml(self, op: str | None = None) -> Iterator[NodeView]:
         """The nodes that run on DirectML, of one ai.onnx operator or all."""
-        for placed in self.placement.nodes:
-            if placed.on_directml and (op is None or (placed.node.op == op and not placed.node.domain)):
-                yield placed.node
+        if op is None:
+            yield from (placed.node for placed in self.placement.nodes if placed.on_directml)
+        else:
+            yield from self.placement.on_directml.get(op, ())
 
     def placed(self, node: NodeView) -> NodePlacement:
         """Where a node runs."""

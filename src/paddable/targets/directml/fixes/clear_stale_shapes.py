@@ -9,7 +9,6 @@ from paddable.targets.directml.rules.stale_static_shape import StaleStaticShape
 from paddable.targets.directml.site import Site
 from paddable.targets.light import graph_at
 from paddable.targets.rule import Match
-from paddable.targets.view import read_shape
 
 __all__ = ["ClearStaleShapes"]
 
@@ -24,7 +23,7 @@ class ClearStaleShapes(DirectMLGraphFix):
 
     def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
         for site, match in found:
-            shape = read_shape(site.view.inferred.get(match.value))
+            shape = site.view.inferred[match.value].shape
             graph = graph_at(model, site.view)
             value = next((v for node in graph for v in node.outputs if v.name == match.value), None)
             if value is not None and shape is not None:

@@ -47,8 +47,10 @@ class RankAboveEight(DirectMLRule):
     )
 
     def check(self, site: Site) -> Iterator[Match]:
+        if site.view.reader.highest_rank <= 8:
+            return
         for node in site.on_directml():
-            rank = max((len(site.view.shape(name) or ()) for name in (*node.inputs, *node.outputs) if name), default=0)
+            rank = site.view.rank(node)
             if rank > 8:
                 yield Match(
                     f"a value of rank {rank}: DirectML stops with 80070057",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from paddable.graph.lint.rule import measured
 from paddable.targets.directml.site import DirectMLRule, Site
 from paddable.targets.rule import Match
-from paddable.targets.view import Dim, read_shape
+from paddable.targets.value_type import Dim, ValueType
 
 __all__ = ["StaleStaticShape"]
 
@@ -54,20 +54,25 @@ class StaleStaticShape(DirectMLRule):
     def check(self, site: Site) -> Iterator[Match]:
         view = site.view
         symbols = {dim for name in view.inputs for dim in view.shape(name) or () if isinstance(dim, str)}
-        for name, info in view.annotated.items():
-            if name in view.inputs or name in view.initializers:
+        wrongs: dict[tuple[ValueType, ValueType], int | None] = {}  # the same few pairs come again and again
+        for name, stated in view.annotated.items():
+            if name in view.inputs or name in view.initializers or name not in view.inferred:
                 continue
-            stated, inferred = read_shape(info), read_shape(view.inferred.get(name))
-            if stated is None:
-                continue
-            wrong = _contradiction(stated, inferred, symbols) if inferred is not None else None
+            pair = stated, view.inferred[name]
+            if pair not in wrongs:
+                wrongs[pair] = _contradiction(stated.shape, pair[1].shape, symbols)
+            wrong = wrongs[pair]
             if wrong is not None:
-                what = f"{name!r} is annotated {list(stated)}, and the graph gives {list(inferred or ())}"
+                what = (
+                    f"{name!r} is annotated {list(stated.shape or ())}, and the graph gives {list(pair[1].shape or ())}"
+                )
                 yield Match(what, "clear the annotation", view.producers.get(name), value=name, axis=wrong)
 
 
-def _contradiction(stated: tuple[Dim, ...], inferred: tuple[Dim, ...], symbols: set[str]) -> int | None:
+def _contradiction(stated: tuple[Dim, ...] | None, inferred: tuple[Dim, ...] | None, symbols: set[str]) -> int | None:
     """The first axis where a stated size is not what the graph gives: another size, or the very symbol of an input."""
+    if stated is None or inferred is None:
+        return None
     if len(stated) != len(inferred):
         return 0
     for axis, (size, truth) in enumerate(zip(stated, inferred, strict=True)):

@@ -48,9 +48,11 @@ class TypeWithoutKernel(DirectMLRule):
 
     def check(self, site: Site) -> Iterator[Match]:
         for placed in site.placement.nodes:
+            if placed.reason not in ("type", "device type"):
+                continue
             node = placed.node
             reported_elsewhere = node.op == "Mod" or "double" in map(site.view.dtype, (*node.inputs, *node.outputs))
-            if placed.reason in ("type", "device type") and not reported_elsewhere:
+            if not reported_elsewhere:
                 yield Match(
                     f"runs on the CPU: {placed.why}", "cast to a type that the kernel takes", node, fixable=False
                 )

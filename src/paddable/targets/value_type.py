@@ -1,0 +1,104 @@
+"""Element type and shape of a value, decoded once for all values that have the same.
+
+A graph of thousands of values has far fewer types, and decoding a message dim by dim is what costs: equal messages are
+known by their bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import onnx
+
+__all__ = ["TYPE_NAMES", "UNKNOWN", "Dim", "TypeReader", "ValueType"]
+
+Dim = int | str | None
+"""A size, a symbol, or nothing known."""
+
+TYPE_NAMES: dict[int, str] = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class ValueType:
+    """One type; equal types of one reader are the same object.
+
+    Attributes:
+        dtype: element type as ONNX spells it in kernel registries: ``float``, ``int64``; None for a non-tensor.
+        shape: the dims; None without a known rank.
+        static: whether every dim is a number.
+        empty: whether a dim is 0.
+    """
+
+    dtype: str | None
+    shape: tuple[Dim, ...] | None
+    static: bool = field(init=False)
+    empty: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape = self.shape
+        object.__setattr__(self, "static", shape is not None and all(isinstance(dim, int) for dim in shape))
+        object.__setattr__(self, "empty", shape is not None and 0 in shape)
+
+
+UNKNOWN = ValueType(None, None)
+
+
+class TypeReader:
+    """Decodes value infos."""
+
+    def __init__(self) -> None:
+        self._by_bytes: dict[bytes, ValueType] = {}
+        self._of: dict[tuple[str | None, tuple[Dim, ...] | None], ValueType] = {}
+        self._joined: dict[tuple[ValueType, ValueType], ValueType] = {}
+
+    @property
+    def highest_rank(self) -> int:
+        """The highest rank of any type that was met."""
+        return max((len(shape or ()) for _, shape in self._of), default=0)
+
+    def read(self, info: onnx.ValueInfoProto) -> ValueType:
+        """The type that a value info states."""
+        key = info.type.SerializeToString()
+        found = self._by_bytes.get(key)
+        if found is None:
+            found = self._by_bytes[key] = self._decode(info.type)
+        return found
+
+    def make(self, dtype: str | None, shape: tuple[Dim, ...] | None) -> ValueType:
+        """The type with these parts."""
+        key = (dtype, shape)
+        found = self._of.get(key)
+        if found is None:
+            found = self._of[key] = ValueType(dtype, shape)
+        return found
+
+    def join(self, inferred: ValueType, annotated: ValueType) -> ValueType:
+        """What was inferred, completed by the file's own annotation as ONNX Runtime completes it."""
+        if inferred.dtype is not None and (inferred.static or annotated.shape is None):
+            return inferred
+        found = self._joined.get((inferred, annotated))
+        if found is None:
+            shape = _completed(inferred.shape, annotated.shape)
+            found = self._joined[inferred, annotated] = self.make(inferred.dtype or annotated.dtype, shape)
+        return found
+
+    def _decode(self, message: onnx.TypeProto) -> ValueType:
+        if not message.HasField("tensor_type"):
+            return UNKNOWN
+        tensor = message.tensor_type
+        dims = tensor.shape.dim if tensor.HasField("shape") else None
+        shape = (
+            None
+            if dims is None
+            else tuple(d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in dims)
+        )
+        return self.make(TYPE_NAMES[tensor.elem_type], shape)
+
+
+def _completed(inferred: tuple[Dim, ...] | None, annotated: tuple[Dim, ...] | None) -> tuple[Dim, ...] | None:
+    if inferred is None or annotated is None or len(inferred) != len(annotated):
+        return annotated if inferred is None else inferred
+    if all(isinstance(dim, int) for dim in inferred):
+        return inferred
+    pairs = zip(inferred, annotated, strict=True)
+    return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a or b for a, b in pairs)
