@@ -19,6 +19,12 @@ _OPENVINO_ZOO = measured("onnxruntime-openvino 1.24.1 on a CPU, docs/targets/ope
 _WEBGPU_ZOO = measured(
     "onnxruntime-ep-webgpu 0.4.0 on onnxruntime 1.32.0 and Mesa's software Vulkan 25, docs/targets/webgpu.md"
 )
+_RTX = reported("the TensorRT RTX documentation of ONNX Runtime")
+_QNN = reported("the QNN documentation of ONNX Runtime")
+_QNN_240 = reported("the release notes of onnxruntime-qnn 2.4.0")
+_COREML = reported("the CoreML documentation of ONNX Runtime")
+_RYZEN = reported("AMD's Ryzen AI documentation 1.4")
+_OPSET_UNKNOWN = Fact("the highest opset that loads")
 _STATIC_ONLY = "every inner shape has to be fixed, not only the inputs"
 
 TARGETS: Mapping[str, Target] = {
@@ -96,10 +102,51 @@ TARGETS: Mapping[str, Target] = {
                 Fact("MultiHeadAttention differs from the CPU by 2.1e-2, the plain graph by 3e-6", _WEBGPU),
             ),
         ),
-        Target("tensorrt-rtx", "preferred", Fact("builds an engine for each range of shapes")),
-        Target("qnn", "required", Fact(_STATIC_ONLY, reported("microsoft/onnxruntime#22439"))),
-        Target("coreml", "required", Fact(_STATIC_ONLY, reported("microsoft/onnxruntime#26355: it fails in the run"))),
-        Target("vitisai", "required", Fact(_STATIC_ONLY)),
+        Target(
+            "tensorrt-rtx",
+            "preferred",
+            Fact("engines take free shapes by default; ranges named in the options, or fixed shapes, are faster", _RTX),
+            facts=(
+                Fact("a range needs all three of nv_profile_min_shapes, _opt_shapes and _max_shapes", _RTX),
+                Fact("enable_cuda_graph pays when shapes never change", _RTX),
+                Fact("a compiled model above 2 GB needs embed mode 0", _RTX),
+                _OPSET_UNKNOWN,
+            ),
+        ),
+        Target(
+            "qnn",
+            "required",
+            Fact(f"dynamic shapes are not supported; {_STATIC_ONLY} (microsoft/onnxruntime#22439)", _QNN),
+            unsupported={op: Fact("not supported", _QNN) for op in ("If", "Loop")},
+            facts=(
+                Fact("the HTP backend (NPU) wants a quantised model; the GPU backend takes fp32 and fp16", _QNN),
+                Fact("GRU is unrolled, with default activations and layout 0 only", _QNN_240),
+                Fact("reads up to opset 26", _QNN_240),
+            ),
+        ),
+        Target(
+            "coreml",
+            "required",
+            Fact(_STATIC_ONLY, reported("microsoft/onnxruntime#26355: it fails in the run")),
+            unsupported={
+                op: Fact("is not in the provider's list of operators", _COREML)
+                for op in ("LSTM", "GRU", "RNN", "DynamicQuantizeLinear", "QuantizeLinear", "DequantizeLinear")
+            },
+            facts=(
+                Fact("Conv and pooling run in one and two, respectively two dimensions; Pad is constant only", _COREML),
+                Fact("bodies of If, Loop and Scan are taken only with the option EnableOnSubgraphs", _COREML),
+                _OPSET_UNKNOWN,
+            ),
+        ),
+        Target(
+            "vitisai",
+            "required",
+            Fact(_STATIC_ONLY),
+            facts=(
+                Fact("opset 17 is recommended", _RYZEN),
+                Fact("what the NPU does not take runs on the CPU; fp32 models are computed in bf16", _RYZEN),
+            ),
+        ),
     )
 }
 

@@ -7,6 +7,7 @@ from paddable.targets.directml.fixes.clear_stale_shapes import ClearStaleShapes
 from paddable.targets.directml.fixes.convert_opset import ConvertOpset
 from paddable.targets.directml.fixes.drop_allowzero import DropAllowzero
 from paddable.targets.directml.fixes.expand_operators import ExpandOperators
+from paddable.targets.directml.fixes.replace_clip import ReplaceClip
 from paddable.targets.directml.fixes.replace_int64_mod import ReplaceInt64Mod
 from paddable.targets.directml.fixes.replace_negative_pad import ReplaceNegativePad
 from paddable.targets.directml.fixes.replace_split_with_slices import ReplaceSplitWithSlices
@@ -25,4 +26,5 @@ FIXES: tuple[DirectMLGraphFix | DirectMLNodeFix, ...] = (
     ReplaceNegativePad(),
     SplitVariadic(),
     ReplaceInt64Mod(),
+    ReplaceClip(),
 )

@@ -70,6 +70,8 @@ def _converted(node: NodeView, view: GraphView, target: int) -> onnx.ModelProto:
         return alone
     if node.op == "Split" and target < 18:
         return _split_without_count(node, view, alone)
+    if node.op == "GridSample" and target < 20:
+        return _grid_sample_of_images(node, view, alone)
     try:
         converted = convert_version(alone, target)
         for part in converted.graph.node:  # the converter lets attributes pass that the older version does not have
@@ -102,4 +104,25 @@ def _split_without_count(node: NodeView, view: GraphView, alone: onnx.ModelProto
     kept = [attribute for attribute in alone.graph.node[0].attribute if attribute.name != "num_outputs"]
     del alone.graph.node[0].attribute[:]
     alone.graph.node[0].attribute.extend(kept)
+    return alone
+
+
+_MODES_BEFORE_20 = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}
+
+
+def _grid_sample_of_images(node: NodeView, view: GraphView, alone: onnx.ModelProto) -> onnx.ModelProto:
+    """GridSample before opset 20 takes images only, and names its modes otherwise; ONNX's converter lacks the step."""
+    rank = len(view.shape(node.inputs[0]) or ())
+    if rank != 4:
+        raise Refused(
+            f"GridSample of rank {rank or 'unknown'} has no form in opset 18",
+            where=node.name,
+            why="before opset 20 it takes images (rank 4) only",
+            fix="sample with Gather",
+        )
+    proto = alone.graph.node[0]
+    mode = _MODES_BEFORE_20[node.attribute("mode", "linear")]
+    kept = [attribute for attribute in proto.attribute if attribute.name != "mode"]
+    del proto.attribute[:]
+    proto.attribute.extend([*kept, onnx.helper.make_attribute("mode", mode)])
     return alone

@@ -8,6 +8,8 @@ from paddable.targets.directml.rules.conv_transpose_output_padding import ConvTr
 from paddable.targets.directml.rules.copy_between_providers import CopyBetweenProviders
 from paddable.targets.directml.rules.double_values import DoubleValues
 from paddable.targets.directml.rules.dynamic_quantisation_of_ragged import DynamicQuantisationOfRagged
+from paddable.targets.directml.rules.dynamic_range_rounds import DynamicRangeRounds
+from paddable.targets.directml.rules.empty_reduction import EmptyReduction
 from paddable.targets.directml.rules.form_without_kernel import FormWithoutKernel
 from paddable.targets.directml.rules.free_dim_blocks_fusion import FreeDimBlocksFusion
 from paddable.targets.directml.rules.gather_out_of_range import GatherOutOfRange
@@ -19,6 +21,7 @@ from paddable.targets.directml.rules.operator_without_kernel import OperatorWith
 from paddable.targets.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot
 from paddable.targets.directml.rules.pooling_differs import PoolingDiffers
 from paddable.targets.directml.rules.positions_in_half import PositionsInHalf
+from paddable.targets.directml.rules.process_ends import ProcessEnds
 from paddable.targets.directml.rules.quantised_form_fails import QuantisedFormFails
 from paddable.targets.directml.rules.rank_above_eight import RankAboveEight
 from paddable.targets.directml.rules.recurrent_island import RecurrentIsland
@@ -60,6 +63,9 @@ RULES: tuple[DirectMLRule, ...] = (
     WhereAsMask(),
     QuantisedFormFails(),
     ReshapeCountMismatch(),
+    EmptyReduction(),
+    ProcessEnds(),
+    DynamicRangeRounds(),
     Int64Mod(),
     DoubleValues(),
     MaskOverflowsHalf(),

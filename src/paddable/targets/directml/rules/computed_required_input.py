@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from paddable.graph.lint.rule import measured, reported
 from paddable.targets.directml.site import DirectMLRule, Site
 from paddable.targets.rule import Match
-from paddable.targets.view import NodeView
+from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["ComputedRequiredInput"]
 
@@ -27,7 +27,8 @@ class ComputedRequiredInput(DirectMLRule):
     A constant; in a static graph shape arithmetic folds away by itself.
 
     ## Fix safety
-    No fix here: ``convert`` folds shape arithmetic when it cuts a graph to a container.
+    ``convert`` folds shape arithmetic when it cuts a graph to a container. A Clip of integers becomes Max and Min,
+    which is exact; of floats it stays, since NaN takes another way there.
     """
 
     code = "DML111"
@@ -51,6 +52,8 @@ class ComputedRequiredInput(DirectMLRule):
                     y = Slice(x, zero, n, axis) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
                 agraph (float[2, 4] x, int64[2] shape) => (float[A, B] y) { y = Reshape(x, shape) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (int64[1, 8] x, int64 n) => (int64[1, 8] y) <int64 zero = {0}> { y = Clip(x, zero, n) }""",
     )
 
     def check(self, site: Site) -> Iterator[Match]:
@@ -59,5 +62,17 @@ class ComputedRequiredInput(DirectMLRule):
             if "is computed" in (placed.unfused or ""):
                 computed.setdefault(placed.node.op, []).append(placed.node)
         for op, nodes in computed.items():
-            what = f"{len(nodes)} {op} cannot be fused: {site.placed(nodes[0]).unfused}"
-            yield Match(what, "make it a constant, or make the graph static", nodes[0], fixable=False)
+            exact = all(is_clip_of_integers(node, site.view) for node in nodes)
+            yield Match(
+                f"{len(nodes)} {op} cannot be fused: {site.placed(nodes[0]).unfused}",
+                "write it as Max and Min" if exact else "make it a constant, or make the graph static",
+                nodes[0],
+                tuple(nodes[1:]),
+                fixable=exact,
+            )
+
+
+def is_clip_of_integers(node: NodeView, view: GraphView) -> bool:
+    """Whether a Clip is Max and Min by another name: integers, and bounds without an axis."""
+    integers = (view.dtype(node.inputs[0]) or "").startswith(("int", "uint"))
+    return node.op == "Clip" and integers and all(view.shape(name) == () for name in node.inputs[1:] if name)

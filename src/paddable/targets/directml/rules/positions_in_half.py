@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import onnx
+
 from paddable.graph.lint.rule import measured
 from paddable.targets.directml.site import DirectMLRule, Site
 from paddable.targets.rule import Match
@@ -13,7 +15,8 @@ __all__ = ["PositionsInHalf"]
 
 class PositionsInHalf(DirectMLRule):
     """## What it does
-    Finds lengths and positions computed in half: CumSum, Range or ReduceSum of ones in float16.
+    Finds lengths and positions in half: CumSum or ReduceSum of ones in float16, and a Range cast to float16 that may go
+    past 2048.
 
     ## Why is this bad
     half counts exactly to 2048 and stops there: every later frame gets the same position.
@@ -38,6 +41,10 @@ class PositionsInHalf(DirectMLRule):
                  y = CumSum(f, a) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
                 agraph (float16[1, 9] x) => (float16[1, 9] y) <int64 a = {1}> { y = CumSum(x, a) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (float[9] x) => (float16[2048] y) <int64 a = {0}, int64 n = {2048}, int64 s = {1}> {
+                    r = Range(a, n, s)
+                    y = Cast<to: int = 10>(r) }""",
     )
     INVALID = (
         """<ir_version: 10, opset_import: ["" : 18]>
@@ -46,6 +53,10 @@ class PositionsInHalf(DirectMLRule):
         """<ir_version: 10, opset_import: ["" : 18]>
                 agraph (bool[1, 9] m) => (float16[1, 1] y) <int64[1] a = {1}> { f = Cast<to: int = 10>(m)
                  y = ReduceSum(f, a) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (int64 n) => (float16[T] y) <int64 a = {0}, int64 s = {1}> {
+                    r = Range(a, n, s)
+                    y = Cast<to: int = 10>(r) }""",
     )
 
     def check(self, site: Site) -> Iterator[Match]:
@@ -59,6 +70,17 @@ class PositionsInHalf(DirectMLRule):
                         node,
                         fixable=False,
                     )
+            elif node.op == "Cast" and node.attribute("to") == onnx.TensorProto.FLOAT16:
+                source = site.view.producers.get(node.inputs[0])
+                size = (site.view.shape(node.inputs[0]) or (None,))[0]
+                if source is not None and source.op == "Range" and not (isinstance(size, int) and size <= _EXACT):
+                    yield Match(
+                        "positions of a Range are cast to half, which ends at 2048",
+                        "keep positions in int64 or float",
+                        node,
+                        fixable=False,
+                    )
 
 
+_EXACT = 2048
 _COUNTS = frozenset({"bool", "int32", "int64", "int8", "uint8"})
