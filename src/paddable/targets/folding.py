@@ -21,6 +21,8 @@ _NEVER_FOLDED = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
     # Kept by the runtime so that quantised patterns stay recognisable.
     | {"QuantizeLinear", "DequantizeLinear"}
+    # Without an input it looks like a constant, and the runtime runs it all the same.
+    | {"OptionalHasElement"}
 )
 
 
@@ -151,23 +153,28 @@ class _Merger:
     def __init__(self, view: GraphView) -> None:
         self._view = view
         self._contents: dict[str, Any] = {}
-        self._alike: dict[Any, list[NodeView]] = {}
-        """Nodes by operator and inputs; their attributes are compared when there are two."""
+        self._first: dict[Any, NodeView] = {}
+        self._alike: dict[Any, dict[Any, NodeView]] = {}
+        """Nodes by operator and first input; only where there are two, by all that has to be equal."""
 
     def __call__(self, node: NodeView) -> bool:
         if node.op in _NEVER_FOLDED or node.subgraphs:
             return False
-        key = (node.op, node.domain, tuple([self._identity(name) for name in node.inputs]), len(node.outputs))
-        alike = self._alike.setdefault(key, [])
-        first = next((other for other in alike if _attributes(other) == _attributes(node)), None)
-        if first is None:
-            alike.append(node)
+        key = (node.op, node.domain, self._identity(node.input(0)))
+        other = self._first.setdefault(key, node)
+        if other is node:
             return False
-        if any(name in self._view.outputs for name in node.outputs):
+        alike = self._alike.setdefault(key, {self._whole(other): other})
+        first = alike.setdefault(self._whole(node), node)
+        if first is node or any(name in self._view.outputs for name in node.outputs):
             return False
         self._view.alias.update(zip(node.outputs, first.outputs, strict=True))
         self._view.merged[node.index] = first.index
         return True
+
+    def _whole(self, node: NodeView) -> Any:
+        attributes = tuple(sorted(attribute.SerializeToString() for attribute in node.proto.attribute))
+        return attributes, tuple(map(self._identity, node.inputs)), len(node.outputs)
 
     def _identity(self, name: str) -> Any:
         if not self._view.is_constant(name):
@@ -176,10 +183,6 @@ class _Merger:
             value = self._view.constant(name)
             self._contents[name] = name if value is None else (value.dtype.str, value.shape, value.tobytes())
         return self._contents[name]
-
-
-def _attributes(node: NodeView) -> list[bytes]:
-    return sorted(attribute.SerializeToString() for attribute in node.proto.attribute)
 
 
 def _constant_attribute(node: NodeView) -> Any:

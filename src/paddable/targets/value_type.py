@@ -6,8 +6,6 @@ known by their bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import onnx
 
 __all__ = ["TYPE_NAMES", "UNKNOWN", "Dim", "TypeReader", "ValueType"]
@@ -18,9 +16,8 @@ Dim = int | str | None
 TYPE_NAMES: dict[int, str] = {value: name.lower() for name, value in onnx.TensorProto.DataType.items()}
 
 
-@dataclass(frozen=True, eq=False)
 class ValueType:
-    """One type; equal types of one reader are the same object.
+    """One type; equal types of one reader are the same object. Not to be changed.
 
     Attributes:
         dtype: element type as ONNX spells it in kernel registries: ``float``, ``int64``; None for a non-tensor.
@@ -29,15 +26,13 @@ class ValueType:
         empty: whether a dim is 0.
     """
 
-    dtype: str | None
-    shape: tuple[Dim, ...] | None
-    static: bool = field(init=False)
-    empty: bool = field(init=False)
+    __slots__ = ("dtype", "empty", "shape", "static")
 
-    def __post_init__(self) -> None:
-        shape = self.shape
-        object.__setattr__(self, "static", shape is not None and all(isinstance(dim, int) for dim in shape))
-        object.__setattr__(self, "empty", shape is not None and 0 in shape)
+    def __init__(self, dtype: str | None, shape: tuple[Dim, ...] | None) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.static = shape is not None and all(type(dim) is int for dim in shape)
+        self.empty = shape is not None and 0 in shape
 
 
 UNKNOWN = ValueType(None, None)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from paddable.graph.lint.rule import measured
 from paddable.targets.directml.site import DirectMLRule, Site
 from paddable.targets.rule import Match
-from paddable.targets.view import NodeView
 
 __all__ = ["ProcessEnds"]
 
@@ -59,7 +58,6 @@ class ProcessEnds(DirectMLRule):
             mode = node.attribute("coordinate_transformation_mode", "half_pixel")
             if mode == "tf_crop_and_resize" and node.attribute("axes") is not None:
                 yield Match("the process ends when this runs", "give roi and sizes for every axis", node, fixable=False)
-        for index, proto in enumerate(site.view.proto.node):  # no input, so the view takes it for a constant
-            if proto.op_type == "OptionalHasElement" and not any(proto.input):
-                node = NodeView(proto, index)
+        for node in site.on_directml("OptionalHasElement"):
+            if not any(node.inputs):
                 yield Match("the process ends when this runs", "write a constant false", node, fixable=False)
