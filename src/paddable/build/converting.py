@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.build.certificate import certificate
+from paddable.build.judging_precision import as_plain, judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
 from paddable.build.room import demand_room, scratch
 from paddable.build.running import run_model, sample_feeds
@@ -25,13 +26,20 @@ from paddable.graph.lint.rules.non_finite_weight import NonFiniteWeight
 from paddable.graph.rewrite import rewrite
 from paddable.graph.write import to_proto, write_model, write_shared
 from paddable.lengths.declare import parse_container
+from paddable.precision import PRECISIONS, SESSION_CONFIGS, in_precision
 from paddable.targets.report import fix_for, lint_for
 from paddable.targets.tables import target as table_of
 
-__all__ = ["Belongings", "containers_of", "convert", "judged", "padded", "refuse_damaged_weights", "write_directory"]
-
-WEIGHTS = "fp32.data"
-"""The weight file that all graphs of a bundle share."""
+__all__ = [
+    "Belongings",
+    "chosen_precision",
+    "containers_of",
+    "convert",
+    "judged",
+    "padded",
+    "refuse_damaged_weights",
+    "write_directory",
+]
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,7 @@ def convert(
         external_data: weights beside the file; above 1.5 GB by default.
         force: replace what is at ``out``.
         target: the execution provider to convert for.
-        precision: the type to compute in.
+        precision: ``fp32`` (default), ``fp16`` or ``int8`` (weights); see ``paddable.precision``.
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
         progress: called with (stage, done, total).
 
@@ -102,7 +110,7 @@ def convert(
         GateFailed: the result differs from native.
     """
     target = table_of(target).name if target is not None else "cpu"
-    _refuse_precision(precision)
+    precision = chosen_precision(precision, keep_dynamic)
     opened = open_model(
         model,
         lengths,
@@ -125,19 +133,19 @@ def convert(
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
     refuse_damaged_weights(opened)
     demand_room(opened.analyse(), wanted, run=verify)
-    report = judged(opened, wanted, target, place, progress) if verify else None
+    report = judged(opened, wanted, target, place, progress, precision) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
     for count, container in enumerate(wanted):
         if progress is not None:
             progress("convert", count, len(wanted))
-        graphs.append(padded(opened, container, target, verified))
+        graphs.append(padded(opened, container, target, verified, precision))
     if place is None:
         return to_proto(graphs[0][0], keep_traces=keep_traces)
     if place.suffix == ".onnx":
         place.parent.mkdir(parents=True, exist_ok=True)
         return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
-    write_directory(opened, graphs, place, target, report, force=force, keep_traces=keep_traces)
+    write_directory(opened, graphs, place, target, report, precision=precision, force=force, keep_traces=keep_traces)
     return place
 
 
@@ -160,8 +168,11 @@ def judged(
     target: str,
     place: Path | None,
     progress: Progress | None,
+    precision: str = "fp32",
 ) -> GateReport:
     """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name.
+
+    Another precision than fp32 is judged after fp32, against native in that precision.
 
     Raises:
         GateFailed: the result differs from native; the report stays at ``<place>.report.json``.
@@ -171,7 +182,7 @@ def judged(
         files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
         if opened.source is None:
             files["native.onnx"] = opened.model
-        write_shared(files, folder / WEIGHTS)
+        write_shared(files, folder / "fp32.data")
         analysis = opened.analyse()
         widest = largest(analysis, [size for size in wanted if size])
         candidates = []
@@ -180,12 +191,26 @@ def judged(
             candidates.append(Candidate(title, folder / file, metadata, metadata.container or widest))
         native = opened.source or folder / "native.onnx"
         report = judge(analysis, native, candidates, progress=progress)
+        if precision != "fp32" and report.ok:
+            static = [(model, candidate) for (model, _), candidate in zip(made, candidates, strict=True)][1:]
+            changed = {f"{precision}-{i}.onnx": in_precision(model, precision) for i, (model, _) in enumerate(static)}
+            write_shared(changed, folder / f"{precision}.data")
+            named = []
+            for file, (_, candidate) in zip(changed, static, strict=True):
+                metadata = replace(candidate.metadata, precision=precision)
+                named.append(Candidate(f"{precision} {candidate.name}", folder / file, metadata, candidate.largest))
+            told = judge_in_precision(analysis, opened.model, native, named, precision, folder)
+            report = replace(report, rows=[*report.rows, *told.rows], precision={precision: as_plain(told.cost)})
     demand(report, place)
     return report
 
 
 def padded(
-    opened: Opened, container: Mapping[str, int], target: str = "cpu", verified: Mapping[str, Any] | None = None
+    opened: Opened,
+    container: Mapping[str, int],
+    target: str = "cpu",
+    verified: Mapping[str, Any] | None = None,
+    precision: str = "fp32",
 ) -> tuple[ir.Model, Metadata]:
     """One padded graph, its metadata inside it and beside it.
 
@@ -194,15 +219,19 @@ def padded(
         container: steps of each symbol; empty keeps the container symbolic.
         target: the provider whose fixes a static graph gets.
         verified: what the gates measured.
+        precision: of a static graph; a symbolic one stays in fp32.
 
     Raises:
         Refused: the target cannot run the graph whatever is done to it; the findings say what stands in the way.
     """
     analysis = opened.analyse()
+    precision = precision if container else "fp32"
     metadata = certificate(analysis, opened.rates, container, target, verified or {})
+    metadata = replace(metadata, precision=precision)
     model = rewrite(analysis, container or None)
     if container:
         model, _ = fix_for(model, target, run_model, sample_feeds(model, container))
+        model = in_precision(model, precision)
         report = lint_for(model, target)
         stopped = [f for f in report.findings if f.severity == "error"]
         if stopped:
@@ -213,7 +242,8 @@ def padded(
                 fix=f"see paddable lint --target {target}",
                 findings=stopped,
             )
-        metadata = replace(metadata, advice={target: report.advice.to_json()})
+        config = {**report.advice.config, **SESSION_CONFIGS.get(precision, {})}
+        metadata = replace(metadata, advice={target: replace(report.advice, config=config).to_json()})
     model.metadata_props[KEY] = metadata.dumps()
     return model, metadata
 
@@ -239,9 +269,17 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
     return [size for i, size in enumerate(sizes) if size not in sizes[:i]]
 
 
-def _refuse_precision(precision: str | None) -> None:
-    if precision not in (None, "fp32"):
-        raise Misuse(f"this version does not convert to {precision!r}", fix="leave --precision out, or give fp32")
+def chosen_precision(precision: str | None, keep_dynamic: bool = False) -> str:
+    """The precision that was asked for; fp32 by default.
+
+    Raises:
+        Misuse: no such precision, or another than fp32 for a symbolic container.
+    """
+    if precision is not None and precision not in PRECISIONS:
+        raise Misuse(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
+    if precision not in (None, "fp32") and keep_dynamic:
+        raise Misuse(f"--precision {precision} needs a fixed container", fix="give --container, or leave it in fp32")
+    return precision or "fp32"
 
 
 def write_directory(
@@ -252,10 +290,11 @@ def write_directory(
     report: GateReport | None,
     belongings: Belongings | None = None,
     *,
+    precision: str = "fp32",
     force: bool,
     keep_traces: bool = False,
 ) -> None:
-    """Write a bundle, whole or not at all.
+    """Write a bundle, whole or not at all. Native stays in fp32: it is the oracle of ``verify``.
 
     Args:
         opened: the native model.
@@ -264,6 +303,7 @@ def write_directory(
         target: what the graphs were made for.
         report: what the gates said; None where they did not run.
         belongings: what else is in it.
+        precision: of ``graphs`` and of the graphs of ``belongings``.
         force: replace what is at ``place``.
         keep_traces: keep absolute source paths.
 
@@ -272,14 +312,17 @@ def write_directory(
     """
     belongings = belongings or Belongings()
     with new_directory(place, force=force) as folder:
-        files = {"native.onnx": opened.model, **belongings.graphs}
+        weights: dict[str, dict[str, ir.Model]] = {"fp32": {"native.onnx": opened.model}}
+        files = weights.setdefault(precision, {})
+        files |= belongings.graphs
         listed = []
         for model, metadata in graphs:
             size = "x".join(str(steps) for steps in metadata.container.values()) or "dynamic"
-            name = f"{target}-fp32-{size}.onnx"
+            name = f"{target}-{precision}-{size}.onnx"
             files[name] = model
-            listed.append(Graph(name, metadata.container, target))
-        write_shared(files, folder / WEIGHTS, keep_traces=keep_traces)
+            listed.append(Graph(name, metadata.container, target, precision))
+        for kind, models in weights.items():  # graphs of a precision share one weight file
+            write_shared(models, folder / f"{kind}.data", keep_traces=keep_traces)
         for name, source in belongings.assets.items():
             shutil.copyfile(source, folder / name)
         if report is not None:

@@ -14,23 +14,27 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+import onnx_ir as ir
+
 from paddable.build.converting import (
     Belongings,
+    chosen_precision,
     containers_of,
     judged,
     padded,
     refuse_damaged_weights,
     write_directory,
 )
-from paddable.build.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exported
+from paddable.build.exporting_families import FAMILIES, FRONT_ENDS, Choices
 from paddable.build.exporting_streams import judge_streams
-from paddable.build.opened import Opened, Progress, open_model
+from paddable.build.opened import Progress, open_model
 from paddable.errors import GateFailed, Misuse
 from paddable.lengths.declare import parse_container
+from paddable.precision import in_precision
 from paddable.targets.tables import target as table_of
 
 __all__ = ["export"]
@@ -49,6 +53,7 @@ def export(
     short_clips: str | None = None,
     chunks: Sequence[int] | None = None,
     target: str | None = None,
+    precision: str | None = None,
     force: bool = False,
     verify: bool = True,
     progress: Progress | None = None,
@@ -66,6 +71,7 @@ def export(
         short_clips: of qwen3-asr, clips under 100 frames: ``own`` width (default) or ``padded``.
         chunks: of qwen3-tts-codec: frames of each step graph; 4 and 12 by default.
         target: the execution provider to convert for.
+        precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
         force: replace what is at ``out``.
         verify: judge before writing.
         progress: called with (stage, done, total).
@@ -80,6 +86,7 @@ def export(
         GateFailed: a result differs from native; nothing was written but the report.
     """
     choices = Choices(front_end, attention, short_clips, chunks)
+    precision = chosen_precision(precision)
     _refuse_wrong_choices(family, choices)
     place, source = Path(out), Path(checkpoint)
     target = table_of(target).name if target is not None else "cpu"
@@ -103,18 +110,19 @@ def export(
 
     # ── Stage 3: judge
     done(2)
-    report = judged(opened, wanted, target, place, progress) if verify else None
-    told = _judged_streams(opened, exported, place) if verify and exported.step_graphs else {}
+    report = judged(opened, wanted, target, place, progress, precision) if verify else None
+    steps = {name: in_precision(graph, precision) for name, graph in exported.step_graphs.items()}
+    told = _judged_streams(opened.model, steps, precision, place) if verify and steps else {}
 
     # ── Stage 4: convert
     done(3)
-    graphs = [padded(opened, container, target, report.summary() if report else {}) for container in wanted]
+    graphs = [padded(opened, container, target, report.summary() if report else {}, precision) for container in wanted]
 
     # ── Stage 5: write
     done(4)
     about = {"family": family, **exported.about}
-    belongings = Belongings(exported.step_graphs, exported.assets, about, told)
-    write_directory(opened, graphs, place, target, report, belongings, force=force)
+    belongings = Belongings(steps, exported.assets, about, told)
+    write_directory(opened, graphs, place, target, report, belongings, precision=precision, force=force)
     done(5)
     return place
 
@@ -139,9 +147,11 @@ def _refuse_wrong_choices(family: str, choices: Choices) -> None:
         raise Misuse(f"chunks of {list(choices.chunks)} frames", fix="ask for at least 1 frame, such as --chunks 4,12")
 
 
-def _judged_streams(opened: Opened, exported: Exported, place: Path) -> dict[str, object]:
+def _judged_streams(
+    native: ir.Model, step_graphs: Mapping[str, ir.Model], precision: str, place: Path
+) -> dict[str, object]:
     """The section of report.json about streams."""
-    streams = judge_streams(opened.model, exported.step_graphs)
+    streams = judge_streams(native, step_graphs, precision)
     if not streams["ok"]:
         report = place.with_name(place.name + ".report.json")
         report.parent.mkdir(parents=True, exist_ok=True)

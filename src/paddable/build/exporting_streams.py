@@ -15,6 +15,7 @@ import onnxruntime as ort
 from paddable.gates.engine import Array, Engine
 from paddable.gates.oracle import scale
 from paddable.graph.write import write_shared
+from paddable.precision import SESSION_CONFIGS, in_precision
 from paddable.runtime.step_graph import StepGraph
 from paddable.runtime.stream import Stream
 
@@ -27,14 +28,17 @@ LEAST, MULTIPLE = 1e-5, 3
 """Allowed: ``LEAST`` of scale, or ``MULTIPLE`` times native's own noise, the optimiser on against off."""
 
 
-def judge_streams(native: ir.Model, step_graphs: Mapping[str, ir.Model], *, seed: int = 0) -> dict[str, Any]:
-    """Stream one random utterance through the step graphs and compare with the whole.
+def judge_streams(
+    native: ir.Model, step_graphs: Mapping[str, ir.Model], precision: str = "fp32", *, seed: int = 0
+) -> dict[str, Any]:
+    """Stream one random utterance through the step graphs and compare with the whole, both in a precision.
 
     Each graph alone with full chunks, then all of them together with chunks of random sizes, 0 included.
 
     Args:
-        native: the whole-utterance graph.
-        step_graphs: by file name, of the same model.
+        native: the whole-utterance graph, in fp32.
+        step_graphs: by file name, of the same model, in ``precision``.
+        precision: of ``paddable.precision.PRECISIONS``.
         seed: of codes and chunk sizes.
 
     Returns:
@@ -42,14 +46,17 @@ def judge_streams(native: ir.Model, step_graphs: Mapping[str, ir.Model], *, seed
     """
     with tempfile.TemporaryDirectory(prefix=".paddable.", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        write_shared({"native.onnx": native, **step_graphs}, folder / "weights.data")
-        streams = {file: _stream(folder / file) for file in step_graphs}
+        config = SESSION_CONFIGS.get(precision, {})
+        files = {"native.onnx": in_precision(native, precision), "fp32.onnx": native, **step_graphs}
+        write_shared(files, folder / "weights.data")
+        streams = {file: _stream(folder / file, config) for file in step_graphs}
         spec = Stream(list(streams.values())).spec
         random = np.random.default_rng(seed)
         shape = [size if axis != spec.axis else FRAMES for axis, size in enumerate(next(iter(streams.values())).shape)]
         codes = random.integers(spec.low or 0, (spec.high or 0) + 1, shape)
-        whole = Engine(folder / "native.onnx").run({spec.input: codes})[spec.output]
-        plain = Engine(folder / "native.onnx", optimise=False).run({spec.input: codes})[spec.output]
+        whole = Engine(folder / "native.onnx", config=config).run({spec.input: codes})[spec.output]
+        plain = Engine(folder / "native.onnx", optimise=False, config=config).run({spec.input: codes})[spec.output]
+        exact = whole if precision == "fp32" else Engine(folder / "fp32.onnx").run({spec.input: codes})[spec.output]
         rows: list[dict[str, Any]] = [
             {"chunks": file, "error": _distance(_pushed(Stream([graph]), codes, [graph.spec.steps]), whole)}
             for file, graph in streams.items()
@@ -59,14 +66,19 @@ def judge_streams(native: ir.Model, step_graphs: Mapping[str, ir.Model], *, seed
         rows.append(
             {"chunks": "random", "error": _distance(_pushed(Stream(list(streams.values())), codes, sizes), whole)}
         )
-    noise = _distance(plain, whole)
+    cost = _distance(whole, exact)
+    noise = max(_distance(plain, whole), cost if precision == "fp16" else 0)  # half is noisy
     tolerance = max(LEAST, MULTIPLE * noise)
-    return {"ok": all(row["error"] <= tolerance for row in rows), "tolerance": tolerance, "noise": noise, "rows": rows}
+    ok = all(row["error"] <= tolerance for row in rows)
+    told = {"ok": ok, "tolerance": tolerance, "noise": noise, "rows": rows}
+    return told if precision == "fp32" else {**told, "precision": {precision: {"error": cost}}}
 
 
-def _stream(path: Path) -> StepGraph:
+def _stream(path: Path, config: Mapping[str, str]) -> StepGraph:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
+    for key, value in config.items():
+        options.add_session_config_entry(key, value)
     return StepGraph(ort.InferenceSession(path, options, providers=["CPUExecutionProvider"]))
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
 
+from paddable.build.judging_precision import as_plain, judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import GateFailed, Misuse
@@ -50,14 +53,19 @@ def verify(
         native = _native_of(place)
     opened = open_as_converted(native, metadata)
     analysis = opened.analyse()
-    candidates = []
-    if place.is_dir():
-        for graph in read_bundle(place).graphs:
-            candidates.append(_candidate(analysis, place / graph.file, graph.file))
-    else:
-        candidates.append(_candidate(analysis, place, place.name))
+    files = [graph.file for graph in read_bundle(place).graphs] if place.is_dir() else [place.name]
+    folder = place if place.is_dir() else place.parent
+    candidates = [_candidate(analysis, folder / file, file) for file in files]
+    exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
     source = Path(native) if not isinstance(native, onnx.ModelProto) else native.SerializeToString()
-    return judge(analysis, source, candidates, lengths=lengths, exhaustive=exhaustive, seed=seed, progress=progress)
+    report = judge(analysis, source, exact, lengths=lengths, exhaustive=exhaustive, seed=seed, progress=progress)
+    for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
+        same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
+        with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as name:
+            told = judge_in_precision(analysis, opened.model, source, same, precision, Path(name), seed=seed)
+        cost = {**report.precision, precision: as_plain(told.cost)}
+        report = replace(report, rows=[*report.rows, *told.rows], precision=cost)
+    return report
 
 
 def open_as_converted(native: Model, metadata: Metadata) -> Opened:

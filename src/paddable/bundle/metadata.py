@@ -87,6 +87,7 @@ class Metadata:
         verified: what the gates measured.
         versions: of the packages that made the file.
         advice: session settings by provider, see ``paddable.bundle.providers``.
+        precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
     """
 
     symbols: Mapping[str, Symbol]
@@ -100,6 +101,7 @@ class Metadata:
     verified: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, Any] = field(default_factory=dict)
+    precision: str = "fp32"
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -117,6 +119,7 @@ class Metadata:
             "verified": dict(self.verified),
             "versions": dict(sorted(self.versions.items())),
             "advice": dict(self.advice),
+            **({"precision": self.precision} if self.precision != "fp32" else {}),
         }
 
     def dumps(self) -> str:
@@ -155,6 +158,7 @@ class Metadata:
                 verified=dict(data.get("verified", {})),
                 versions=dict(data.get("versions", {})),
                 advice=dict(data.get("advice", {})),
+                precision=str(data.get("precision", "fp32")),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise Unreadable(

@@ -37,7 +37,7 @@ __all__ = ["convert"]
 )
 @click.option("--force", is_flag=True, help="Replace what is already there.")
 @options.target
-@click.option("--precision", metavar="TYPE", help="Precision of the result, such as fp16 or int8.")
+@click.option("--precision", metavar="TYPE", help="Precision of the result: fp32 (default), fp16 or int8 (weights).")
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
 @options.as_json
 def convert(

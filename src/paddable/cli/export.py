@@ -32,6 +32,7 @@ __all__ = ["export"]
 @click.option("--short-clips", metavar="KIND", help="qwen3-asr, clips under a second: own width (default) or padded.")
 @click.option("--chunks", metavar="A,B", help="qwen3-tts-codec: frames of each step graph. Default: 4,12.")
 @options.target
+@click.option("--precision", metavar="TYPE", help="fp32 (default), fp16 or int8 (weights).")
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.force
 @options.as_json

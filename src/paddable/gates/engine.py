@@ -32,6 +32,7 @@ class Engine:
         model: a file, or a serialised model.
         optimise: whether ONNX Runtime may rewrite the graph; native with and without shows its rounding noise.
         where: the model's name in errors.
+        config: session configuration entries.
 
     Attributes:
         dtypes: numpy type of each input.
@@ -39,8 +40,12 @@ class Engine:
         outputs: names of the outputs, in order.
     """
 
-    def __init__(self, model: Source, *, optimise: bool = True, where: str = "") -> None:
+    def __init__(
+        self, model: Source, *, optimise: bool = True, where: str = "", config: Mapping[str, str] | None = None
+    ) -> None:
         options = ort.SessionOptions()
+        for key, value in (config or {}).items():
+            options.add_session_config_entry(key, value)
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = 4
         # Arenas keep the memory of the longest run; a gate runs many sizes once.

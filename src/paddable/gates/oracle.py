@@ -11,6 +11,7 @@ from paddable.errors import Refused
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.signals import Signals
 from paddable.gates.widened import Widened, last_place
+from paddable.precision import SESSION_CONFIGS
 
 __all__ = ["FLOOR", "Oracle", "scale"]
 
@@ -32,14 +33,20 @@ def scale(native: Array) -> float:
 class Oracle:
     """The native model with ONNX Runtime's optimiser on (the answer) and off (its noise); a half model in float too.
 
+    Args:
+        native: in the precision of the padded graph.
+        metadata: of the padded graph.
+        half: whether native computes in half.
+
     Raises:
         Refused: ONNX Runtime cannot load native.
     """
 
     def __init__(self, native: Source, metadata: Metadata, *, half: bool = False) -> None:
+        config = SESSION_CONFIGS.get(metadata.precision)
         try:
-            self.engine = Engine(native, where="native")
-            self._plain = Engine(native, optimise=False, where="native")
+            self.engine = Engine(native, where="native", config=config)
+            self._plain = Engine(native, optimise=False, where="native", config=config)
         except EngineError as error:
             raise Refused(
                 f"native itself does not run, {error.what}",

@@ -111,6 +111,7 @@ class GateReport:
         sites: L, in graph order.
         domain: native just outside the stated domain.
         first_difference: of the first failing row, the first value that differs from native, and its node.
+        precision: by precision and output, how far native in it is from native in fp32.
     """
 
     rows: Sequence[Row] = ()
@@ -118,6 +119,7 @@ class GateReport:
     domain: Sequence[DomainCheck] = ()
     first_difference: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    precision: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -160,6 +162,7 @@ class GateReport:
             "domain": [check.to_json() for check in self.domain],
             "first_difference": dict(self.first_difference) if self.first_difference else None,
             "versions": dict(self.versions),
+            **({"precision": dict(self.precision)} if self.precision else {}),
         }
 
 

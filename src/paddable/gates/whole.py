@@ -14,6 +14,7 @@ from paddable.gates.junk import FILLINGS
 from paddable.gates.oracle import Oracle, scale
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
+from paddable.precision import SESSION_CONFIGS
 
 __all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "told"]
 
@@ -75,7 +76,7 @@ def judge_whole(
     Returns:
         One row an output and length, in the order of ``cases``.
     """
-    engine = Engine(candidate.model, where=candidate.name)
+    engine = Engine(candidate.model, where=candidate.name, config=SESSION_CONFIGS.get(candidate.metadata.precision))
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
     rows: list[Row] = []
     for number, steps in enumerate(cases):

@@ -1,0 +1,44 @@
+"""A graph in another precision, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import onnx_ir as ir
+
+from paddable.errors import Misuse
+from paddable.precision.half import compute_in_half
+from paddable.precision.int8 import SESSION_CONFIG, store_weights_as_int8
+
+__all__ = ["PRECISIONS", "SESSION_CONFIGS", "in_precision"]
+
+SESSION_CONFIGS: Mapping[str, Mapping[str, str]] = {"int8": SESSION_CONFIG}
+"""By precision, session configuration entries that go into a file's advice."""
+
+PRECISIONS: Mapping[str, Callable[[ir.Model], None]] = {
+    "fp32": lambda model: None,
+    "fp16": compute_in_half,
+    "int8": store_weights_as_int8,
+}
+"""By name, what changes a model in place."""
+
+
+def in_precision(model: ir.Model, precision: str) -> ir.Model:
+    """The model in a precision. Inputs, outputs and states keep their types.
+
+    Args:
+        model: in fp32; it is not changed, and the result shares the weights that stay.
+        precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding)
+            or ``int8`` (stores weights in 8 bits and computes in fp32).
+
+    Raises:
+        Misuse: no such precision.
+        Refused: the type of a value is not known.
+    """
+    if precision not in PRECISIONS:
+        raise Misuse(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
+    if precision == "fp32":
+        return model
+    changed = model.clone()
+    PRECISIONS[precision](changed)
+    return changed

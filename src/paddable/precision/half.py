@@ -1,0 +1,174 @@
+"""fp16: weights and values in half, except at nodes that ``exact`` keeps.
+
+Written here and not taken from a library. ONNX Runtime's converter rounds a constant that an exact and a half node
+share and leaves its nodes unsorted, onnxconverter-common's moves every fill to 1e4, and both copy all weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes import common
+
+from paddable.errors import Refused
+from paddable.graph.names import Names
+from paddable.precision.exact import exact_nodes
+
+__all__ = ["compute_in_half"]
+
+FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
+
+
+def compute_in_half(model: ir.Model) -> None:
+    """Change a model in place. Inputs and outputs keep their types; a control-flow node stays in fp32 as a whole.
+
+    Raises:
+        Refused: the type of a value is not known, or a weight lies beyond the range of half.
+    """
+    common.LiftConstantsToInitializersPass()(model)
+    common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
+    for value in model.graph.initializers.values():
+        if value.dtype is None and value.const_value is not None:  # a weight need not be declared
+            value.type = ir.TensorType(value.const_value.dtype)
+    _Halving(model).run()
+    common.RemoveUnusedNodesPass()(model)
+
+
+class _Halving:
+    """Walks the nodes in order; a value exists in the type of its producer, and is cast once for the others."""
+
+    def __init__(self, model: ir.Model) -> None:
+        self.graph, self.versions = model.graph, model.graph.opset_imports
+        self.names = Names(model.graph)
+        self.halved: set[ir.Value] = set()
+        self.casts: dict[tuple[ir.Value, ir.DataType], ir.Value] = {}
+
+    def run(self) -> None:
+        exact = exact_nodes(self.graph)
+        for node in list(self.graph):
+            ports = None if node in exact else _half_inputs(node, self.versions)
+            if ports is None:
+                for user in _with_bodies(node):
+                    self._feed_float(user, range(len(user.inputs)))
+                continue
+            self._feed_float(node, set(range(len(node.inputs))) - ports)
+            self._feed_half(node, ports)
+            if node.op_type == "Cast":
+                node.attributes["to"] = ir.AttrInt64("to", int(HALF))
+            for output in node.outputs:
+                if output.dtype == FLOAT:
+                    output.type = ir.TensorType(HALF)  # a new one: clones of a model share theirs
+                    self.halved.add(output)
+        for position, output in enumerate(self.graph.outputs):
+            if output in self.halved:
+                self._restore(position, output)
+
+    def _feed_float(self, node: ir.Node, positions: Iterable[int]) -> None:
+        for position in positions:
+            value = node.inputs[position]
+            if value is not None and value in self.halved:
+                producer = value.producer()
+                assert producer is not None  # only results are halved
+                node.replace_input_with(position, self._cast(value, FLOAT, after=producer))
+
+    def _feed_half(self, node: ir.Node, positions: Iterable[int]) -> None:
+        for position in positions:
+            value = node.inputs[position]
+            if value is None or value.dtype != FLOAT:
+                continue
+            constant = value.is_initializer() and not value.is_graph_input()
+            half = self._rounded(value) if constant else self._cast(value, HALF, before=node)
+            node.replace_input_with(position, half)
+
+    def _rounded(self, value: ir.Value) -> ir.Value:
+        """A weight in half."""
+        if (value, HALF) not in self.casts:
+            assert value.const_value is not None
+            array = value.const_value.numpy()
+            with np.errstate(over="ignore"):
+                half = np.asarray(array.astype(np.float16))
+            if (np.isinf(half) & np.isfinite(array)).any():
+                raise Refused(
+                    f"it holds {np.abs(array[np.isfinite(array)]).max():.3g}, half ends at 65504",
+                    where=f"weight {value.name}",
+                    fix="leave the model in fp32",
+                )
+            name = self.names.fresh(f"{value.name}_fp16")
+            made = ir.Value(
+                name=name, shape=value.shape, type=ir.TensorType(HALF), const_value=ir.Tensor(half, name=name)
+            )
+            self.graph.register_initializer(made)
+            self.casts[value, HALF] = made
+        return self.casts[value, HALF]
+
+    def _cast(
+        self, value: ir.Value, to: ir.DataType, *, before: ir.Node | None = None, after: ir.Node | None = None
+    ) -> ir.Value:
+        if (value, to) not in self.casts:
+            name = self.names.fresh(f"{value.name}_{'fp16' if to == HALF else 'fp32'}")
+            cast = ir.node("Cast", [value], attributes={"to": int(to)}, name=name)
+            made = cast.outputs[0]
+            made.name, made.shape, made.type = name, value.shape, ir.TensorType(to)
+            if after is not None:
+                self.graph.insert_after(after, cast)
+            elif before is not None:  # the first user in the order of the graph; the others come later
+                self.graph.insert_before(before, cast)
+            self.casts[value, to] = made
+        return self.casts[value, to]
+
+    def _restore(self, position: int, output: ir.Value) -> None:
+        """A graph output that became half is cast back, under its own name."""
+        producer, name = output.producer(), str(output.name)
+        assert producer is not None
+        cast = self._cast(output, FLOAT, after=producer)
+        output.name = self.names.fresh(f"{name}_half")
+        cast.name = name
+        self.graph.outputs[position] = cast
+
+
+def _half_inputs(node: ir.Node, versions: Mapping[str, int]) -> set[int] | None:
+    """Positions of the inputs that become half with the outputs; None for a node that stays in fp32."""
+    if node.domain or any(attribute.type in _BODIES for attribute in node.attributes.values()):
+        return None
+    for output in node.outputs:
+        if output.dtype is None and output.uses():
+            raise Refused(
+                f"the type of {output.name} is not known",
+                where=f"node {node.name} ({node.op_type})",
+                why="half needs a cast wherever types meet",
+                fix="leave the model in fp32",
+            )
+    if not any(output.dtype == FLOAT for output in node.outputs):
+        return None  # comparisons and conversions to integers see all digits
+    if node.op_type == "Cast":
+        return set() if node.inputs[0] is not None and node.inputs[0].dtype == ir.DataType.BOOL else None
+    schema = onnx.defs.get_schema(node.op_type, versions[""], "")
+    allows_half = {c.type_param_str for c in schema.type_constraints if "tensor(float16)" in c.allowed_type_strs}
+    types = [schema.inputs[min(i, len(schema.inputs) - 1)].type_str for i in range(len(node.inputs))]
+    shared = {parameter.type_str for parameter in schema.outputs} & allows_half
+    ports = {
+        i for i, value in enumerate(node.inputs) if value is not None and types[i] in allows_half and _is_float(value)
+    }
+    # The result follows an input's type: of Resize the data, not the scales.
+    return ports if any(types[i] in shared for i in ports) else None
+
+
+def _is_float(value: ir.Value) -> bool:
+    return value.dtype in (FLOAT, HALF)
+
+
+_BODIES = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
+
+
+def _with_bodies(node: ir.Node) -> Iterator[ir.Node]:
+    """The node, and the nodes inside it, which may read outer values."""
+    yield node
+    for attribute in node.attributes.values():
+        bodies = [attribute.as_graph()] if attribute.type == ir.AttributeType.GRAPH else []
+        bodies = list(attribute.as_graphs()) if attribute.type == ir.AttributeType.GRAPHS else bodies
+        for body in bodies:
+            for inner in body:
+                yield from _with_bodies(inner)

@@ -1,0 +1,106 @@
+"""int8: weights stored in 8 bits, one scale a channel; everything is computed in fp32.
+
+    w ~ scale[c] * q,  scale[c] = max |w[c]| / 127,  q = round(w / scale) in -127 .. 127
+
+Activations are not quantised: a range that is measured at run time would see the padding. Standard operators only,
+``DequantizeLinear`` with an axis (opset 13), so any provider reads it. ONNX Runtime's quantiser has no such form: it
+quantises activations too, or stores matrices alone in an operator of its own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from paddable.errors import Refused
+from paddable.graph.names import Names
+
+__all__ = ["SESSION_CONFIG", "store_weights_as_int8"]
+
+SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
+"""What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
+products into an operator that rounds the activations too and, measured with onnxruntime 1.32 on a CPU, is slower."""
+
+_LEAST = 4096
+"""Numbers from which on a weight is worth a node."""
+
+
+def store_weights_as_int8(model: ir.Model) -> None:
+    """Change a model in place: weights of matrix products and convolutions.
+
+    Raises:
+        Refused: an opset below 13, which has no scale a channel.
+    """
+    if model.graph.opset_imports.get("", 0) < 13:
+        raise Refused(
+            f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
+            where="model",
+            fix="export it with opset 13 or later",
+        )
+    graph, names = model.graph, Names(model.graph)
+    restored: dict[tuple[ir.Value, int], ir.Value] = {}
+    for node in list(graph):
+        found = _weight(node)
+        if found is None:
+            continue
+        position, axis = found
+        weight = node.inputs[position]
+        assert weight is not None
+        if (weight, axis) not in restored:
+            dequantise = _stored(graph, names, weight, axis)
+            graph.insert_before(node, dequantise)
+            restored[weight, axis] = dequantise.outputs[0]
+        node.replace_input_with(position, restored[weight, axis])
+    for weight, _ in restored:
+        if not weight.uses() and not weight.is_graph_output():
+            del graph.initializers[str(weight.name)]
+
+
+def _weight(node: ir.Node) -> tuple[int, int] | None:
+    """Position of a node's weight and the axis of its output channels, if it has one worth storing."""
+    if node.domain or len(node.inputs) < 2:
+        return None
+    weight = node.inputs[1]
+    if weight is None or not weight.is_initializer() or weight.is_graph_input() or weight.const_value is None:
+        return None
+    tensor = weight.const_value
+    rank = len(tensor.shape)
+    if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < _LEAST:
+        return None
+    if node.op_type == "MatMul":
+        return 1, rank - 1
+    if node.op_type == "Gemm":
+        transposed = node.attributes.get("transB")
+        return 1, 0 if transposed is not None and transposed.as_int() else 1
+    if node.op_type == "Conv":
+        return 1, 0
+    if node.op_type == "ConvTranspose":
+        return 1, 1  # [inputs, outputs / groups, kernel]: groups share their scales
+    return None
+
+
+def _stored(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
+    assert weight.const_value is not None
+    numbers, scale = quantised(weight.const_value.numpy(), axis)
+    inputs = []
+    for array, ending in ((numbers, "int8"), (scale, "scale")):
+        name = names.fresh(f"{weight.name}_{ending}")
+        tensor = ir.Tensor(array, name=name)
+        value = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
+        graph.register_initializer(value)
+        inputs.append(value)
+    name = names.fresh(f"{weight.name}_fp32")
+    node = ir.node("DequantizeLinear", inputs, attributes={"axis": axis}, name=name)
+    result = node.outputs[0]
+    result.name, result.shape, result.type = name, weight.shape, ir.TensorType(ir.DataType.FLOAT)
+    return node
+
+
+def quantised(weight: NDArray[np.float32], axis: int) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Numbers int8 of the weight's shape, and scales float32 [channels]."""
+    others = tuple(i for i in range(weight.ndim) if i != axis)
+    scale = (np.abs(weight).max(others, keepdims=True) / 127).astype(np.float32)
+    scale[scale == 0] = 1  # a channel of zeros
+    numbers = np.clip(np.rint(weight / scale), -127, 127).astype(np.int8)
+    return numbers, scale.reshape(-1)

@@ -1,0 +1,97 @@
+"""``convert --precision``: judged, written and run."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+import paddable
+from paddable.build import convert, converting, verify
+from paddable.bundle import read_bundle, read_metadata
+from paddable.errors import GateFailed, Misuse
+from paddable.precision import in_precision
+
+TEXT = """
+<ir_version: 9, opset_import: ["" : 18]>
+net (float[1, 16, T] x) => (float[1, 64, U] y) {
+  a = Conv<pads = [1, 1]>(x, w, b)
+  s = ReduceMean<keepdims = 1>(a, axis)
+  c = Sub(a, s)
+  h = Relu(c)
+  t = Transpose<perm = [0, 2, 1]>(h)
+  p = MatMul(t, m)
+  y = Transpose<perm = [0, 2, 1]>(p)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def native():
+    model, random = onnx.parser.parse_model(TEXT), np.random.default_rng(0)
+    weights = {
+        "w": random.normal(0, 0.1, (96, 16, 3)),
+        "b": random.normal(0, 1, 96),
+        "m": random.normal(0, 0.1, (96, 64)),
+    }
+    for name, array in weights.items():
+        model.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([2]), "axis"))
+    for node in model.graph.node:
+        node.name = f"{node.op_type}_{node.output[0]}"
+    return model
+
+
+@pytest.mark.parametrize(("precision", "cosine"), [("fp16", 0.99999), ("int8", 0.998)])
+def test_a_bundle_is_judged_written_verified_and_run(native, tmp_path, precision, cosine):
+    out = convert(native, ["x:2=T"], containers=[20, 40], out=tmp_path / "b", precision=precision)
+    bundle = read_bundle(out, check_files=True)
+    assert [graph.file for graph in bundle.graphs] == [f"cpu-{precision}-{steps}.onnx" for steps in (20, 40)]
+    assert {graph.precision for graph in bundle.graphs} == {precision} == {bundle.metadata.precision}
+    told = json.loads((out / "report.json").read_text())
+    assert told["ok"] and told["precision"][precision]["y"]["cosine"] > cosine
+    rows = [row for row in told["rows"] if row["model"].startswith(precision)]
+    assert len(rows) == 16 and all(row["junk"] is not False for row in rows)
+    assert precision == "fp16" or {row["tolerance"] for row in rows} == {1e-5}
+    again = verify(out)
+    assert again.ok and len(again.rows) == 16 and again.precision[precision].keys() == {"y"}
+
+    exact = paddable.load(convert(native, ["x:2=T"], containers=[20], out=tmp_path / "exact", verify=False), threads=1)
+    x = np.random.default_rng(1).standard_normal((1, 16, 17)).astype(np.float32)
+    got, want = (model.run({"x": x})["y"] for model in (paddable.load(out, threads=1), exact))
+    assert got.dtype == np.float32 and got.shape == want.shape
+    assert 0 < np.abs(got - want).max() < 0.05 * np.abs(want).max()
+    sizes = {path.name: path.stat().st_size for path in out.glob("*.data")}
+    assert set(sizes) == {"fp32.data", f"{precision}.data"} and sizes[f"{precision}.data"] < sizes["fp32.data"]
+
+
+def test_int8_asks_the_session_to_restore_its_weights_once(native, tmp_path):
+    out = convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision="int8", verify=False)
+    assert read_metadata(out).advice["cpu"]["config"] == {"session.disable_quant_qdq": "1"}
+
+
+@pytest.mark.parametrize("precision", ["fp16", "int8"])
+def test_a_precision_that_lets_padding_in_is_not_written(native, tmp_path, monkeypatch, precision):
+    def forgets_the_mask(model, name):
+        changed = in_precision(model, name)
+        for node in changed.graph:
+            if node.op_type == "Where" and not node.outputs[0].is_graph_output():  # valid steps and padding alike
+                node.outputs[0].replace_all_uses_with(node.inputs[1])
+        return changed
+
+    monkeypatch.setattr(
+        converting, "in_precision", lambda model, name: model if name == "fp32" else forgets_the_mask(model, name)
+    )
+    with pytest.raises(GateFailed, match=rf"{precision} T=20"):
+        convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision=precision)
+    assert [path.name for path in tmp_path.iterdir()] == ["one.onnx.report.json"]
+
+
+def test_misuse(native):
+    with pytest.raises(Misuse, match=r"no precision is called 'int3'.*choose fp32, fp16, int8"):
+        convert(native, ["x:2=T"], containers=[20], precision="int3")
+    with pytest.raises(Misuse, match="needs a fixed container"):
+        convert(native, ["x:2=T"], keep_dynamic=True, precision="int8")

@@ -1,0 +1,83 @@
+"""int8: which weights are stored in 8 bits, how exactly, and that nothing else changes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import numpy_helper
+
+from paddable.errors import Refused
+from paddable.graph.read import read_model
+from paddable.graph.write import to_proto
+from paddable.precision import in_precision
+from paddable.precision.int8 import SESSION_CONFIG, quantised
+
+RANDOM = np.random.default_rng(0)
+MATRIX = RANDOM.standard_normal((64, 96)).astype(np.float32)
+KERNEL = RANDOM.standard_normal((64, 32, 3)).astype(np.float32)
+TEXTS = {
+    "matmul": ("net (float[1, 5, 64] x) => (float[1, 5, 96] y) { y = MatMul(x, w) }", MATRIX, 1),
+    "gemm": ("net (float[5, 64] x) => (float[5, 96] y) { y = Gemm(x, w) }", MATRIX, 1),
+    "gemm transposed": ("net (float[5, 96] x) => (float[5, 64] y) { y = Gemm<transB = 1>(x, w) }", MATRIX, 0),
+    "conv": ("net (float[1, 32, 9] x) => (float[1, 64, 7] y) { y = Conv(x, w) }", KERNEL, 0),
+    "transposed conv": ("net (float[1, 64, 9] x) => (float[1, 32, 11] y) { y = ConvTranspose(x, w) }", KERNEL, 1),
+}
+
+
+def model(text, opset=18, **weights):
+    proto = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["" : {opset}]>\n{text}')
+    proto.graph.initializer.extend(numpy_helper.from_array(array, name) for name, array in weights.items())
+    return read_model(proto)
+
+
+def run(model, x):
+    proto = to_proto(model)
+    onnx.checker.check_model(proto)
+    onnx.shape_inference.infer_shapes(proto, strict_mode=True, check_type=True)
+    options = ort.SessionOptions()
+    for key, value in SESSION_CONFIG.items():
+        options.add_session_config_entry(key, value)
+    return ort.InferenceSession(proto.SerializeToString(), options).run(None, {"x": x})[0]
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_a_weight_is_stored_with_one_scale_a_channel(kind):
+    text, weight, axis = TEXTS[kind]
+    native = model(text, w=weight)
+    changed = in_precision(native, "int8")
+    stored = {name: value.const_value.numpy() for name, value in changed.graph.initializers.items()}
+    assert {name: array.dtype for name, array in stored.items()} == {"w_int8": np.int8, "w_scale": np.float32}
+    assert stored["w_scale"].shape == (weight.shape[axis],)
+    x = RANDOM.standard_normal([d if isinstance(d, int) else 1 for d in native.graph.inputs[0].shape]).astype("f4")
+    shape = [-1 if i == axis else 1 for i in range(weight.ndim)]
+    restored = stored["w_int8"] * stored["w_scale"].reshape(shape)
+    want = run(model(text, w=restored), x)
+    assert np.abs(run(changed, x) - want).max() <= 1e-5 * np.abs(want).max()
+    assert 0 < np.abs(run(native, x) - want).max() < 0.02 * np.abs(want).max()
+
+
+def test_numbers_are_the_nearest_ones():
+    weight = np.array([[1.27, -0.5, 0.004], [0, 0, 0]], np.float32)
+    numbers, scale = quantised(weight, 0)
+    assert numbers.tolist() == [[127, -50, 0], [0, 0, 0]]
+    assert np.allclose(scale, [0.01, 1])
+
+
+def test_one_that_two_nodes_share_is_stored_once_and_small_ones_stay():
+    text = (
+        "net (float[1, 64] x) => (float[1, 64] y) { a = MatMul(x, w) b = MatMul(a, w) c = MatMul(b, s) y = Add(c, k) }"
+    )
+    square, small = MATRIX[:, :64].copy(), MATRIX[:64, :1].repeat(32, 1).copy()
+    text = text.replace("c = MatMul(b, s) y = Add(c, k)", "c = MatMul(b, s) d = MatMul(c, r) y = Add(d, k)")
+    native = model(text, w=square, s=small, r=small.T.copy(), k=np.ones((1, 64), np.float32))
+    changed = in_precision(native, "int8")
+    assert [node.op_type for node in changed.graph].count("DequantizeLinear") == 1
+    assert set(changed.graph.initializers) == {"w_int8", "w_scale", "s", "r", "k"}
+    run(changed, np.ones((1, 64), np.float32))
+
+
+def test_an_old_opset_is_refused():
+    with pytest.raises(Refused, match="opset 12 has no DequantizeLinear"):
+        in_precision(model(TEXTS["matmul"][0], opset=12, w=MATRIX), "int8")
