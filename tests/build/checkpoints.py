@@ -21,6 +21,7 @@ from paddable.models.sense_voice import SenseVoice, SenseVoiceConfig
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "codec"), str(TESTS / "qwen3_asr")]
 
+import codec_graphs  # noqa: E402, F401
 import codec_synthetic  # noqa: E402
 import qwen3_synthetic  # noqa: E402
 

@@ -19,6 +19,7 @@ from paddable.build.exporting_families import Choices, Exported
 from paddable.build.opened import open_model
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailed, Misuse
+from paddable.export import qwen3_tts_codec
 from paddable.models.qwen3_tts_codec import decoder_from_checkpoint
 
 SAMPLES = 24  # a frame, at the rates of the small model
@@ -31,13 +32,17 @@ def checkpoint(checkpoints: ModuleType, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="module")
-def exported(checkpoint: Path) -> Exported:
-    return exporting.FAMILIES["qwen3-tts-codec"][0](checkpoint, Choices(chunks=[3, 8]))
+def exported(checkpoint: Path, checkpoints: ModuleType) -> Exported:
+    graphs = checkpoints.codec_graphs
+    with pytest.MonkeyPatch.context() as patched:  # of the same weights; the exporter takes seconds a graph
+        patched.setattr(qwen3_tts_codec, "export_whole", lambda decoder: graphs.whole())
+        patched.setattr(qwen3_tts_codec, "export_step", lambda decoder, frames: graphs.step(frames))
+        return exporting.FAMILIES["qwen3-tts-codec"][0](checkpoint, Choices(chunks=[12, 4]))
 
 
 @pytest.fixture(scope="module")
 def bundle(checkpoint: Path, exported: Exported) -> Path:
-    with pytest.MonkeyPatch.context() as patched:  # the exporter takes its time; once is enough
+    with pytest.MonkeyPatch.context() as patched:
         entry = (lambda folder, choices: exported, frozenset({"chunks"}))
         patched.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
         return exporting.export("qwen3-tts-codec", checkpoint, checkpoint.parent / "bundle", containers=[12, 25])
@@ -61,10 +66,10 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> bool:
 
 def test_the_bundle_streams_and_decodes(bundle: Path, codes: np.ndarray, wanted: np.ndarray) -> None:
     described = read_bundle(bundle, check_files=True)
-    assert described.step_graphs == ("step-3.onnx", "step-8.onnx") and described.sample_rate == 24_000
+    assert described.step_graphs == ("step-4.onnx", "step-12.onnx") and described.sample_rate == 24_000
     told = json.loads((bundle / "report.json").read_text())
     assert told["ok"] and told["streams"]["ok"]
-    assert [row["chunks"] for row in told["streams"]["rows"]] == ["step-3.onnx", "step-8.onnx", "random"]
+    assert [row["chunks"] for row in told["streams"]["rows"]] == ["step-4.onnx", "step-12.onnx", "random"]
     model = library.load(bundle, threads=1)
     assert close(model.run({"codes": codes[:, :20]})["wav"][0], wanted[: 20 * SAMPLES])
     one, other = model.stream(), model.stream()
@@ -121,14 +126,14 @@ def test_bad_codes_are_one_line(paddable: Any, bundle: Path, tmp_path: Path, con
 def test_a_stream_that_differs_leaves_the_report_and_no_bundle(
     checkpoint: Path, exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = exported.step_graphs["step-8.onnx"].clone()
+    other = exported.step_graphs["step-12.onnx"].clone()
     weight = next(node for node in other.graph if node.op_type == "Conv").inputs[1]
     weight.const_value = onnx_ir.Tensor(np.float32(1.01) * weight.const_value.numpy(), name=weight.name)
     native = open_model(exported.native, [exported.length]).model
-    told = exporting_streams.judge_streams(native, {**exported.step_graphs, "step-8.onnx": other})
+    told = exporting_streams.judge_streams(native, {**exported.step_graphs, "step-12.onnx": other})
     assert not told["ok"] and {row["chunks"]: row["error"] <= told["tolerance"] for row in told["rows"]} == {
-        "step-3.onnx": True,
-        "step-8.onnx": False,
+        "step-4.onnx": True,
+        "step-12.onnx": False,
         "random": False,
     }
     monkeypatch.setattr(exporting, "judge_streams", lambda *_: told)

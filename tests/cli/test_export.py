@@ -17,7 +17,18 @@ def exporter(library: Any) -> None:
 
 def test_words_become_arguments(paddable: Any, library: Any) -> None:
     library.answer = GateFailed("stop here")  # what follows would read the bundle
-    words = ["--containers", "5s,30s", "--front-end", "numpy", "--target", "directml", "--chunks", "4,25"]
+    words = [
+        "--containers",
+        "5s,30s",
+        "--front-end",
+        "numpy",
+        "--target",
+        "directml",
+        "--chunks",
+        "4,25",
+        "--precision",
+        "int8",
+    ]
     done = paddable("export", "sense-voice", "weights", "-o", "out", *words, "--no-verify", "--force")
     assert done.code == 1 and done.err == "error: stop here\n"
     ((name, args, options),) = library.calls
@@ -29,6 +40,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "short_clips": None,
         "chunks": [4, 25],
         "target": "directml",
+        "precision": "int8",
         "verify": False,
         "force": True,
         "progress": None,

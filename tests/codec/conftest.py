@@ -12,9 +12,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent))  # the recording script uses the same synthetic checkpoints
 
+import codec_graphs
 import codec_synthetic as synthetic
 
-from paddable.export.qwen3_tts_codec import export_step, export_whole
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 
 
@@ -46,9 +46,9 @@ def small(make_decoder: Callable[..., Decoder]) -> Decoder:
 
 
 @pytest.fixture(scope="session")
-def tiny(make_decoder: Callable[..., Decoder]) -> Decoder:
+def tiny() -> Decoder:
     """Two layers, a window of 6 and 24 samples a frame; fp32."""
-    return make_decoder(synthetic.TINY)
+    return codec_graphs.decoder()
 
 
 @pytest.fixture(scope="session")
@@ -58,10 +58,10 @@ def golden() -> Callable[[str], dict[str, np.ndarray]]:
 
 
 @pytest.fixture(scope="session")
-def graphs(tiny: Decoder, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def graphs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """ONNX of the tiny codec: ``whole``, and step graphs of ``4`` and ``12`` frames."""
     folder = tmp_path_factory.mktemp("codec")
-    programs = {"whole": export_whole(tiny), "4": export_step(tiny, 4), "12": export_step(tiny, 12)}
+    programs = {"whole": codec_graphs.whole(), "4": codec_graphs.step(4), "12": codec_graphs.step(12)}
     for name, program in programs.items():
         program.save(folder / f"{name}.onnx")
     return {name: folder / f"{name}.onnx" for name in programs}

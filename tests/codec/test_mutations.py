@@ -16,6 +16,7 @@ from paddable.models.streaming import StepForm, StepMemory, attention, declare_s
 GATE = 1e-5  # of scale, the gate of fp32
 CHUNK, FRAMES = 24, 96
 SIZES = [CHUNK] * (FRAMES // CHUNK)
+SHORT = 12  # a state is missed in the very next chunk, so two small ones are enough
 
 with torch.device("meta"):
     NAMES = [
@@ -53,7 +54,8 @@ def test_dropping_one_state_is_heard(
         states[index] = torch.zeros_like(states[index])
         return states
 
-    moved = (run_chunks(form, codes, SIZES, CHUNK, drop) - whole).abs().max() / whole.abs().max()
+    streamed = run_chunks(form, codes, [SHORT, SHORT], SHORT, drop)
+    moved = (streamed - whole[:, : streamed.shape[1]]).abs().max() / whole.abs().max()
     record_property("moved", float(moved))
     assert moved >= 100 * GATE
 
@@ -75,8 +77,8 @@ def test_keeping_junk_frames_is_heard(
     monkeypatch.setattr(
         StepMemory, "_kept_rows", lambda self, slot: torch.arange(slot.steps) + torch.tensor([12]) * slot.rate
     )
-    streamed = run_chunks(StepForm(small, 1920), codes, [7] * 13 + [5], 12)
-    assert (streamed - whole).abs().max() >= 100 * GATE * whole.abs().max()
+    streamed = run_chunks(StepForm(small, 1920), codes, [7] * 3, 12)
+    assert (streamed - whole[:, : streamed.shape[1]]).abs().max() >= 100 * GATE * whole.abs().max()
 
 
 @torch.no_grad()

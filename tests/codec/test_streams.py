@@ -55,10 +55,11 @@ def cut(codes: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
 def test_a_thousand_random_chunkings(
     steps: list[StepGraph], codes: np.ndarray, judge: tuple[np.ndarray, float]
 ) -> None:
-    expected, allowed = judge
+    frames = 4 * synthetic.TINY["sliding_window"]
+    codes, expected, allowed = codes[:, :frames], judge[0][:, : frames * SAMPLES], judge[1]
     rng, stream, wrong = np.random.default_rng(0), Stream(steps), []
     for _ in range(1000):
-        sizes = random_sizes(FRAMES, int(rng.integers(1, 30)), rng)
+        sizes = random_sizes(frames, int(rng.integers(1, 30)), rng)
         stream.reset()
         wav = np.concatenate(list(stream.feed(cut(codes, sizes))), 1)
         if wav.shape != expected.shape or np.abs(wav - expected).max() > allowed:
