@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import onnx
 import onnx_ir
 import pytest
 import soundfile
@@ -20,6 +22,7 @@ from paddable.build.opened import open_model
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailed, Misuse
 from paddable.export import qwen3_tts_codec
+from paddable.graph.read import read_model
 from paddable.models.qwen3_tts_codec import decoder_from_checkpoint
 
 SAMPLES = 24  # a frame, at the rates of the small model
@@ -149,3 +152,67 @@ def test_a_stream_that_differs_leaves_the_report_and_no_bundle(
 def test_what_a_codec_does_not_do_is_said(bundle: Path) -> None:
     with pytest.raises(Misuse, match="does not transcribe; it is of the family qwen3-tts-codec; it has stream and run"):
         library.load(bundle).transcribe(np.zeros(16_000, np.float32))
+
+
+def test_verify_judges_the_streams_too(bundle: Path, tmp_path: Path) -> None:
+    report = library.verify(bundle)
+    assert report.ok and report.to_json()["streams"]["ok"]
+    assert [row["chunks"] for row in report.streams["rows"]] == ["step-4.onnx", "step-12.onnx", "random"]
+    other = shutil.copytree(bundle, tmp_path / "other")
+    step = onnx.load(other / "step-4.onnx", load_external_data=False)
+    gather = next(n for n in step.graph.node if n.output[0] == "next_state_pre_conv" and n.op_type == "Gather")
+    gather.input[0] = "state_pre_conv_twice"  # the state stays as it was
+    twice = onnx.helper.make_node("Concat", ["state_pre_conv"] * 8, ["state_pre_conv_twice"], axis=2)
+    step.graph.node.insert(0, twice)
+    onnx.save(step, other / "step-4.onnx")
+    streams = exporting_streams.judge_streams(
+        open_model(bundle / "native.onnx", ["codes:1=F"]).model,
+        {name: read_model(other / name) for name in ("step-4.onnx", "step-12.onnx")},
+    )
+    assert [row["error"] <= streams["tolerance"] for row in streams["rows"]] == [False, True, False]
+
+
+@pytest.mark.parametrize("precision", ["fp16", "int8"])
+def test_streams_in_another_precision_give_the_whole(
+    checkpoint: Path,
+    exported: Exported,
+    codes: np.ndarray,
+    tmp_path: Path,
+    precision: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    entry = (lambda folder, choices: exported, frozenset({"chunks"}))
+    monkeypatch.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
+    out = exporting.export(
+        "qwen3-tts-codec", checkpoint, tmp_path / "b", containers=[40], precision=precision, verify=False
+    )
+    steps = {name: read_model(out / name) for name in read_bundle(out).step_graphs}
+    told = exporting_streams.judge_streams(read_model(out / "native.onnx"), steps, precision)
+    assert told["ok"] and 0 < told["precision"][precision]["error"] < 0.05
+    assert precision == "fp16" or told["tolerance"] < 2e-5
+    model = library.load(out, threads=1)
+    stream = model.stream()
+    parts = [stream.push(codes[:, i : i + 7]) for i in range(0, 40, 7)]
+    assert {value.dtype for value in stream.save().values()} == {np.dtype("float32"), np.dtype("int64")}
+    whole = model.run({"codes": codes})["wav"]
+    assert close(np.concatenate(parts, 1)[0], whole[0], told["tolerance"])
+
+
+def test_inspect_prints_the_dimensions_of_checkpoint_bundle_and_graph(
+    paddable: Any, checkpoint: Path, bundle: Path
+) -> None:
+    told = json.loads(paddable("inspect", checkpoint, "--json").out)
+    assert (told["kind"], told["family"]) == ("checkpoint", "qwen3-tts-codec")
+    sizes = told["dimensions"]
+    assert (sizes["num_attention_heads"], sizes["head_dim"], sizes["samples_per_frame"]) == (2, 8, SAMPLES)
+    in_bundle, in_graph = (
+        json.loads(paddable("inspect", place, "--json").out) for place in (bundle, bundle / "step-4.onnx")
+    )
+    assert [graph["file"] for graph in in_bundle["graphs"]][-2:] == ["step-4.onnx", "step-12.onnx"]
+    assert told["state"] == in_bundle["state"] == in_graph["state"]
+    assert told["state_bytes"] == in_bundle["state_bytes"] == in_graph["state_bytes"]
+    key = next(state for state in told["state"] if state["name"].endswith("_key"))
+    assert key["shape"] == [1, 2, 5, 8] and key["meaning"].endswith("2 heads of 8")
+    assert in_graph["attention"] == [{"heads": 2, "head_dim": 8, "layers": 2}]
+    done = paddable("inspect", bundle.parent)
+    assert done.code == 2 and "neither a bundle nor a checkpoint" in done.err and len(done.err.splitlines()) == 1

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 
@@ -15,6 +16,7 @@ sys.path.insert(0, str(HERE))
 
 import qwen3_synthetic as synthetic  # noqa: E402
 
+from paddable.export.qwen3_asr import export_qwen3_asr  # noqa: E402
 from paddable.models.qwen3_asr import Attention, Qwen3AsrConfig, Qwen3AsrEncoder, ShortClips, WhisperFrontEnd  # noqa: E402
 from paddable.models.qwen3_asr.weights import rename_key  # noqa: E402
 
@@ -37,6 +39,23 @@ def make_encoder() -> Callable[..., Qwen3AsrEncoder]:
         return model.eval().requires_grad_(False)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def exported(
+    make_encoder: Callable[..., Qwen3AsrEncoder], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., Path]:
+    """The native graph of a form of the small encoder, exported once; gives the file."""
+    folder = tmp_path_factory.mktemp("exported")
+    made: dict[tuple[object, ...], Path] = {}
+
+    def export(*form: object) -> Path:
+        if form not in made:
+            made[form] = folder / f"{len(made)}.onnx"
+            onnx.save(export_qwen3_asr(make_encoder(*form)), made[form])
+        return made[form]
+
+    return export
 
 
 @pytest.fixture(scope="session")

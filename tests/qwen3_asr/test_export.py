@@ -8,7 +8,7 @@ import onnxruntime as ort
 import pytest
 import qwen3_synthetic as synthetic
 
-from paddable.export.qwen3_asr import export_qwen3_asr, export_qwen3_asr_parts
+from paddable.export.qwen3_asr import export_qwen3_asr_parts
 from paddable.graph.analysis import analyse
 from paddable.graph.declaration import resolve
 from paddable.graph.read import read_model
@@ -18,20 +18,6 @@ from paddable.lengths.declare import parse_length
 
 LENGTHS = (1, 50, 99, 100, 101, 799, 800, 801, 1500, 3000)
 CONTAINERS = (800, 3000)
-
-
-@pytest.fixture(scope="module")
-def exported(make_encoder, tmp_path_factory):
-    """Exports a form once; gives the file."""
-    folder, made = tmp_path_factory.mktemp("exported"), {}
-
-    def export(*form):
-        if form not in made:
-            made[form] = folder / f"{len(made)}.onnx"
-            onnx.save(export_qwen3_asr(make_encoder(*form)), made[form])
-        return made[form]
-
-    return export
 
 
 @pytest.mark.parametrize("form", [("windowed", "own"), ("windowed", "padded"), ("global", "own")])

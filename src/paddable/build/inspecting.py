@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+import onnx
 import onnx_ir as ir
 
 from paddable.build.checking import domain, texts
+from paddable.build.inspecting_folder import FolderReport, inspect_folder, told_states
 from paddable.build.opened import Model, open_model, versions
 from paddable.bundle import KEY
-from paddable.errors import Refused
+from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
+from paddable.errors import Misuse, Refused
 from paddable.graph.facts.axes import axis_size
+from paddable.graph.heads import attention_heads
 from paddable.graph.read import read_model
 
 __all__ = ["InspectReport", "inspect"]
@@ -26,7 +31,9 @@ class InspectReport:
     Attributes:
         inputs, outputs: name, type, shape.
         values: with declared lengths, the native shape of every computed value.
+        attention: heads, width of a head and number of layers of each kind of attention.
         state: pairs of inputs and outputs that carry state from run to run.
+        state_bytes: of one stream, for a step graph.
         operators: how often each operator occurs.
         weights: number of weights, and their bytes.
         refusal: why lengths could not be followed to the end, if they could not.
@@ -38,7 +45,9 @@ class InspectReport:
     weights: Mapping[str, int]
     opsets: Mapping[str, int]
     values: tuple[Mapping[str, Any], ...] = ()
+    attention: tuple[Mapping[str, Any], ...] = ()
     state: tuple[Mapping[str, Any], ...] = ()
+    state_bytes: int | None = None
     lengths: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     domain: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     padded: bool = False
@@ -50,7 +59,9 @@ class InspectReport:
             "ok": self.refusal is None,
             "inputs": list(self.inputs),
             "outputs": list(self.outputs),
+            "attention": list(self.attention),
             "state": list(self.state),
+            "state_bytes": self.state_bytes,
             "weights": dict(self.weights),
             "opsets": dict(self.opsets),
             "operators": dict(self.operators),
@@ -63,14 +74,20 @@ class InspectReport:
         }
 
 
-def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
-    """Describe a model; with declared lengths also the length of every value.
+def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | FolderReport:
+    """Describe a model; with declared lengths also the length of every value. A folder: a checkpoint or a bundle.
 
     Raises:
-        Unreadable: not a model.
+        Unreadable: not a model, a checkpoint of a known family or a bundle.
         Misuse: a declaration that does not fit it.
     """
+    if not isinstance(model, onnx.ModelProto) and Path(model).is_dir():
+        if lengths:
+            raise Misuse("--length declares an axis of one graph", where=str(model), fix="give the graph's file")
+        return inspect_folder(Path(model))
     found = read_model(model)
+    step = found.metadata_props.get(STEP_METADATA_KEY)
+    states = StepSpec.from_json(step).states if step else None
     stored = [value.const_value for value in found.graph.initializers.values() if value.const_value is not None]
     counted = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in found.graph)
     report = InspectReport(
@@ -83,7 +100,9 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
             "bytes": sum(t.nbytes for t in stored),
         },
         opsets={name or "ai.onnx": version for name, version in found.graph.opset_imports.items()},
-        state=tuple(_states(found)),
+        attention=tuple(attention_heads(found.graph)),
+        state=told_states(states) if states else tuple(_states(found)),
+        state_bytes=states.nbytes if states else None,
         padded=KEY in found.metadata_props,
     )
     if not lengths:

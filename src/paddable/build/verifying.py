@@ -8,9 +8,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import onnx
 
+from paddable.build.exporting_streams import judge_streams
 from paddable.build.judging_precision import as_plain, judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
 from paddable.bundle import Metadata, read_bundle, read_metadata
@@ -19,6 +21,7 @@ from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import default_container
 from paddable.graph.analysis import Analysis
+from paddable.graph.read import read_model
 
 __all__ = ["demand", "largest", "verify"]
 
@@ -33,6 +36,8 @@ def verify(
     progress: Progress | None = None,
 ) -> GateReport:
     """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
+
+    The step graphs of a bundle are judged too: a stream, cut in any way, against the whole.
 
     Args:
         padded: a converted file, or a bundle.
@@ -65,7 +70,16 @@ def verify(
             told = judge_in_precision(analysis, opened.model, source, same, precision, Path(name), seed=seed)
         cost = {**report.precision, precision: as_plain(told.cost)}
         report = replace(report, rows=[*report.rows, *told.rows], precision=cost)
-    return report
+    return replace(report, streams=_streams(place, opened)) if place.is_dir() else report
+
+
+def _streams(place: Path, opened: Opened) -> Mapping[str, Any]:
+    """What the step graphs of a bundle give, beside the whole; empty where there are none."""
+    bundle = read_bundle(place)
+    if not bundle.step_graphs:
+        return {}
+    graphs = {name: read_model(place / name) for name in bundle.step_graphs}
+    return judge_streams(opened.model, graphs, bundle.metadata.precision)
 
 
 def open_as_converted(native: Model, metadata: Metadata) -> Opened:

@@ -16,7 +16,9 @@ __all__ = ["inspect"]
 @options.lengths
 @options.as_json
 def inspect(model: Path, lengths: tuple[str, ...], as_json: bool) -> int:
-    """Print inputs, outputs, the length of every value, dimensions and operators.
+    """Print inputs, outputs, the length of every value, dimensions and operators of a file.
+
+    Of a step graph also its states. Of a folder: the dimensions of a checkpoint, or what a bundle holds.
 
     Example: paddable inspect model.onnx --length audio:2=T
     """

@@ -112,6 +112,7 @@ class GateReport:
         domain: native just outside the stated domain.
         first_difference: of the first failing row, the first value that differs from native, and its node.
         precision: by precision and output, how far native in it is from native in fp32.
+        streams: of step graphs: ``ok``, ``tolerance``, ``noise`` and ``rows``; empty where there are none.
     """
 
     rows: Sequence[Row] = ()
@@ -120,6 +121,7 @@ class GateReport:
     first_difference: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     precision: Mapping[str, Any] = field(default_factory=dict)
+    streams: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -128,6 +130,7 @@ class GateReport:
             all(row.ok for row in self.rows)
             and all(site.ok is not False for site in self.sites)
             and all(check.ok is not False for check in self.domain)
+            and bool(self.streams.get("ok", True))
         )
 
     def summary(self) -> dict[str, Any]:
@@ -163,6 +166,7 @@ class GateReport:
             "first_difference": dict(self.first_difference) if self.first_difference else None,
             "versions": dict(self.versions),
             **({"precision": dict(self.precision)} if self.precision else {}),
+            **({"streams": dict(self.streams)} if self.streams else {}),
         }
 
 

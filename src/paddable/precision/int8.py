@@ -22,7 +22,7 @@ SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
 """What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
 products into an operator that rounds the activations too and, measured with onnxruntime 1.32 on a CPU, is slower."""
 
-_LEAST = 4096
+_LEAST = 1024
 """Numbers from which on a weight is worth a node."""
 
 

@@ -84,8 +84,8 @@ class SlidingAttention(nn.Module):
         self.register_buffer("swap", torch.arange(head_dim).roll(head_dim // 2), persistent=False)
         shape = (1, heads, window - 1, head_dim)
         self.slots = {
-            "key": Slot(shape, 2, rate, "empty", "keys before rotation, newest last"),
-            "value": Slot(shape, 2, rate, "empty", "values, newest last"),
+            "key": Slot(shape, 2, rate, "empty", f"keys before rotation, newest last, {heads} heads of {head_dim}"),
+            "value": Slot(shape, 2, rate, "empty", f"values, newest last, {heads} heads of {head_dim}"),
         }
 
     def forward(self, x_BTC: Tensor, window: Window, memory: Memory) -> Tensor:

@@ -1,0 +1,110 @@
+"""``inspect`` of a folder: the dimensions of a checkpoint, as configured, or what a bundle holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paddable.build.opened import versions
+from paddable.bundle import read_bundle
+from paddable.bundle.manifest import MANIFEST
+from paddable.bundle.onnxfile import read_entries
+from paddable.bundle.state import STEP_METADATA_KEY, StateTable, StepSpec
+from paddable.errors import Unreadable
+
+__all__ = ["FolderReport", "inspect_folder", "told_states"]
+
+
+@dataclass(frozen=True)
+class FolderReport:
+    """What is in a folder.
+
+    Attributes:
+        kind: ``checkpoint`` or ``bundle``.
+        family: as ``paddable export`` calls it.
+        dimensions: of a checkpoint: every size that its configuration gives, and those that follow from it.
+        graphs: of a bundle: its files and their containers.
+        state: of a stream: name, type, shape, bytes and meaning of each.
+        state_bytes: of one stream.
+    """
+
+    kind: str
+    family: str | None
+    dimensions: Mapping[str, Any] = field(default_factory=dict)
+    graphs: tuple[Mapping[str, Any], ...] = ()
+    state: tuple[Mapping[str, Any], ...] = ()
+    state_bytes: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {"ok": True, **asdict(self), "versions": versions()}
+
+
+def inspect_folder(folder: Path) -> FolderReport:
+    """Describe a checkpoint of qwen3-asr or qwen3-tts-codec, or a bundle of any family.
+
+    Raises:
+        Unreadable: it is neither.
+        MissingExtra: the states of a checkpoint need torch.
+    """
+    if (folder / MANIFEST).is_file():
+        return _bundle(folder)
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise Unreadable(
+            "neither a bundle nor a checkpoint that inspect knows",
+            where=str(folder),
+            why="it holds no bundle.json, and no config.json that can be read",
+            fix="give a bundle, a folder of qwen3-asr or qwen3-tts-codec, or a file",
+        ) from error
+    return _codec(folder) if "decoder_config" in config else _encoder(folder, config)
+
+
+def told_states(states: StateTable) -> tuple[Mapping[str, Any], ...]:
+    """One record a state."""
+    return tuple(
+        {"name": s.name, "type": s.dtype, "shape": list(s.shape), "bytes": s.nbytes, "meaning": s.meaning}
+        for s in states
+    )
+
+
+def _bundle(folder: Path) -> FolderReport:
+    bundle = read_bundle(folder)
+    graphs: list[Mapping[str, Any]] = [
+        {"file": graph.file, "container": dict(graph.container), "target": graph.target, "precision": graph.precision}
+        for graph in bundle.graphs
+    ]
+    states: StateTable | None = None
+    for file in bundle.step_graphs:
+        spec = StepSpec.from_json(read_entries(folder / file)[STEP_METADATA_KEY])
+        graphs.append({"file": file, "container": {"steps of a chunk": spec.steps}})
+        states = spec.states
+    told = {"state": told_states(states), "state_bytes": states.nbytes} if states else {}
+    return FolderReport("bundle", bundle.family, graphs=tuple(graphs), **told)  # type: ignore[arg-type]
+
+
+def _codec(folder: Path) -> FolderReport:
+    import torch
+
+    from paddable.models.qwen3_tts_codec import CodecConfig, Decoder
+    from paddable.models.streaming import declare_states
+
+    config = CodecConfig.from_file(folder / "config.json")
+    with torch.device("meta"):  # shapes alone
+        states = declare_states(Decoder(config))
+    dimensions = {**asdict(config), "samples_per_frame": config.samples_per_frame}
+    return FolderReport(
+        "checkpoint", "qwen3-tts-codec", dimensions, state=told_states(states), state_bytes=states.nbytes
+    )
+
+
+def _encoder(folder: Path, config: Mapping[str, Any]) -> FolderReport:
+    from paddable.models.qwen3_asr import Qwen3AsrConfig
+
+    read = Qwen3AsrConfig.from_json(config, where=str(folder / "config.json"))
+    dimensions = {**asdict(read), "head_dim": read.size // read.heads, "window_tokens": read.window_tokens}
+    return FolderReport("checkpoint", "qwen3-asr", dimensions)
