@@ -128,3 +128,36 @@ def test_check_finds_no_leak_in_the_whole_graph(graphs: dict[str, Path]) -> None
     report = check(graphs["whole"], ["codes:1=F"])
     assert report.refusal is None
     assert [str(finding) for finding in report.findings] == []
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16", "int8"])
+@pytest.mark.parametrize("name", ["12", "whole"])
+def test_directml_has_nothing_to_say(graphs: dict[str, Path], name: str, precision: str) -> None:
+    from paddable.build.converting import padded
+    from paddable.build.opened import open_model
+    from paddable.graph.read import read_model
+    from paddable.precision import in_precision
+    from paddable.targets.report import lint_for
+
+    if name == "whole":
+        model, _ = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, "directml", precision=precision)
+    else:
+        model = in_precision(read_model(graphs[name]), precision)
+    assert [str(finding) for finding in lint_for(model, "directml").findings] == []
+
+
+def test_norms_softmax_and_rotations_stay_exact_in_half(graphs: dict[str, Path]) -> None:
+    from paddable.graph.read import read_model
+    from paddable.precision import in_precision
+
+    model = in_precision(read_model(graphs["12"]), "fp16")
+    exact = {node.op_type for node in model.graph if str(node.outputs[0].dtype) == "FLOAT"}
+    half = {node.op_type for node in model.graph if str(node.outputs[0].dtype) == "FLOAT16"}
+    norms = {"LayerNormalization", "Softmax", "ReduceMean", "Sqrt", "Reciprocal"}
+    assert norms <= exact and not norms & half
+    assert {"Conv", "ConvTranspose", "MatMul"} <= half and not {"Conv", "ConvTranspose", "MatMul"} & exact
+    rows = 5 + 12  # cache and chunk: the rotation tables, two of them, have a row for each
+    tables = [
+        v.const_value for v in model.graph.initializers.values() if tuple(v.const_value.shape.numpy()) == (rows, 8)
+    ]
+    assert len(tables) == 2 and {str(table.dtype) for table in tables} == {"FLOAT"}

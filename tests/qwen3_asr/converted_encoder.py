@@ -1,7 +1,7 @@
 """The converted small encoder in each container, run at any length with junk behind it.
 
-From the repository root, ``PYTHONPATH=src:tests/qwen3_asr python tests/qwen3_asr/converted_encoder.py`` prints the table
-of ``docs/models/qwen3_asr.md``: converted against what qwen-asr said.
+``PYTHONPATH=src:tests/qwen3_asr python tests/qwen3_asr/converted_encoder.py``, from the repository root, prints the
+table of ``docs/models/qwen3_asr.md``: converted against what qwen-asr said.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def main() -> None:
 
     torch.set_num_threads(1)
     golden = dict(np.load(GOLDEN))
-    print("| frames | tokens |", " | ".join(f"{a}, {c // 100} s" for a in ("windowed", "global") for c in CONTAINERS), "|")
+    print(
+        "| frames | tokens |", " | ".join(f"{a}, {c // 100} s" for a in ("windowed", "global") for c in CONTAINERS), "|"
+    )
     cells: dict[int, list[str]] = {frames: [] for frames in synthetic.JUDGED}
     for attention in ("windowed", "global"):
         model = Qwen3AsrEncoder(Qwen3AsrConfig.from_json({"audio_config": synthetic.HF_CONFIG}), attention)
