@@ -143,6 +143,16 @@ def test_a_spectrum_stays_up_to_its_logarithm():
     assert np.abs(got - want).max() < 5e-3 * np.abs(want).max()
 
 
+def test_recurrences_stay():
+    text = """net (float[5, 1, 8] x) => (float[5, 1, 8] y) {
+        a = MatMul(x, w) h = LSTM<hidden_size = 8>(a, i, r) s = Squeeze(h, one) y = MatMul(s, w)
+    }"""
+    weights = RANDOM.standard_normal((1, 32, 8)).astype(np.float32)
+    proto, types = halved(model(text, w=WEIGHT, i=weights, r=weights, one=np.array([1])))
+    assert types["a"] == ir.DataType.FLOAT16 and types["h"] == ir.DataType.FLOAT
+    assert np.isfinite(run(proto, x=np.ones((5, 1, 8), np.float32))[0]).all()
+
+
 def test_branches_read_outer_values_in_fp32():
     text = """net (float[1, 8] x, bool c) => (float[1, 8] y) {
         h = MatMul(x, w)

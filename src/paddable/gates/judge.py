@@ -50,7 +50,7 @@ def judge(
     Args:
         analysis: of the native model, not used up by ``rewrite``.
         native: the native model as ONNX Runtime reads it.
-        candidates: its padded graphs.
+        candidates: its padded graphs; without any, its operators alone are judged.
         lengths: lengths of the first symbol to try besides the edges.
         exhaustive: every length of each container.
         seed: of inputs and lengths.
@@ -64,7 +64,9 @@ def judge(
     difference = None
     half = any(value.dtype in _HALF for value in analysis.values.values())
     _refuse_half_recurrence(analysis)
-    oracles = [Oracle(native, candidates[0].metadata, half=half)]  # first of all: does native itself run?
+    oracles = [
+        Oracle(native, first.metadata, half=half) for first in candidates[:1]
+    ]  # first of all: does native itself run?
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
     picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]

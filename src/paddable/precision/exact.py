@@ -20,10 +20,10 @@ import onnx_ir as ir
 __all__ = ["exact_nodes"]
 
 _SUMS = {
-    "BatchNormalization", "CumSum", "GRU", "GroupNormalization", "GlobalAveragePool", "InstanceNormalization",
-    "LSTM", "LayerNormalization", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "Reciprocal", "ReduceL1",
-    "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum", "ReduceSumSquare",
-    "RMSNormalization", "RNN", "Softmax", "Sqrt",
+    "BatchNormalization", "CumSum", "GRU", "GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "LSTM",
+    "LayerNormalization", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "RMSNormalization", "RNN",
+    "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum",
+    "ReduceSumSquare", "Softmax", "Sqrt",
 }  # fmt: skip
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
 _INTEGERS = {
