@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.facts.axes import Atom, Axes, Axis, axis_size, flatten
-from paddable.graph.facts.kinds import ANY, FINITE, Kind, constant, join
+from paddable.graph.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.graph.facts.numbers import Face, Number, Product, merge_faces
 from paddable.lengths import Length
 
@@ -112,6 +112,7 @@ class Value:
         content: symbolic contents of shape arithmetic and index vectors.
         low, high: bounds of every element that is valid or of a finite kind.
         finite: no valid element is NaN or infinite unless native's arithmetic overflows.
+        below: no valid element is NaN or +inf, likewise: scores under a mask of native's own.
         masked: some valid element may be a mask's fill, so a finite fill of ours could tie with it.
         pending: a remedy that is placed only if something reads the steps that are wrong without it.
         image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
@@ -135,6 +136,7 @@ class Value:
     constant: float | None = None
     diagonal: Diagonal | None = None
     rows_in_front: bool = False
+    below: bool = False
 
     def __post_init__(self) -> None:
         if not self.pads:
@@ -175,7 +177,7 @@ class Value:
             return constant(self.constant)
         if self.low == self.high:
             return constant(self.low)
-        return FINITE if self.finite else ANY
+        return FINITE if self.finite else BELOW if self.below else ANY
 
     @property
     def scalar(self) -> Number | None:

@@ -67,4 +67,5 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
     low, high = (0.0, 1.0) if operation.type != "LogSoftmax" else (-math.inf, 0.0)
     pads = pads_of(value.axes, kind_at)
     finite = value.finite and not (value.masked and operation.type == "LogSoftmax")
+    finite = finite or (alive and kind_at(()).finite)
     return [Value(value.dtype, value.axes, pads, None, low, high, finite=finite, masked=operation.type == "LogSoftmax")]

@@ -215,6 +215,7 @@ def _elementwise(operation: Operation) -> Value:
         low,
         high,
         finite=valid.finite or dtype.is_integer() or dtype == ir.DataType.BOOL,
+        below=valid.below,
         masked=dtype.is_floating_point() and _masked(operation, _on_the_valid_part(operation, joined), valid),
         constant=valid.value,
         diagonal=_diagonal(operation, joined, gap),
