@@ -39,8 +39,8 @@ def test_windows_of_padding_alone_are_zero(native):
 
 @pytest.fixture(scope="module")
 def speech(shared):
-    """Log-mel features [1, 128, T] of an English and a Chinese clip."""
-    clips = [sorted((shared / "audio" / language).glob("*.*"))[0] for language in ("en", "zh")]
+    """Log-mel features [1, 128, T] of an English clip, cut to 7.8 s, and of a Chinese one of 4.3 s."""
+    clips = [shared / "audio/en/jfk.wav", sorted((shared / "audio/zh").glob("*.*"))[0]]
     return [whisper.log_mel(read_audio(clip).samples)[None][:, :, :780] for clip in clips]
 
 
