@@ -1,7 +1,8 @@
 """Figures of ``docs/models/qwen3_tts_codec.md``, with random weights. One thread.
 
 From the repository root: ``PYTHONPATH=src:tests/codec python tests/codec/measure_codec.py`` and ``growth``,
-``positions``, ``speed`` or ``minute``; in the judge's environment (see ``codec_original.py``) ``parity``.
+``positions``, ``speed``, ``minute`` or ``precision``; in the judge's environment (see ``codec_original.py``) also
+``parity``.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from pathlib import Path
 
 import codec_synthetic as synthetic
 import numpy as np
+import onnx_ir as ir
 import onnxruntime as ort
 import torch
 from codec_chunks import random_sizes, run_chunks
 
 from paddable.export.qwen3_tts_codec import export_step, export_whole
+from paddable.graph.write import write_shared
 from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
 from paddable.models.streaming import StepForm
 from paddable.models.streaming.attention import _angles
+from paddable.precision import SESSION_CONFIGS, in_precision
 from paddable.runtime.step_graph import StepGraph
 from paddable.runtime.stream import Stream
 
@@ -141,6 +145,33 @@ def minute() -> None:
         )
 
 
+def precision(config: dict[str, object] = synthetic.RELEASED, frames: int = 36) -> None:
+    """fp16 and int8 at the released size: whole against fp32, and streamed against whole in the same precision."""
+    decoder, codes = make(config), synthetic.codes(config, frames)
+    whole, step = (ir.from_proto(p.model_proto) for p in (export_whole(decoder), export_step(decoder, 12)))
+    exact: np.ndarray | None = None
+    for name in ("fp32", "fp16", "int8"):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {"whole.onnx": in_precision(whole, name), "step.onnx": in_precision(step, name)}
+            write_shared(files, Path(folder) / "weights")
+            options = ort.SessionOptions()
+            options.intra_op_num_threads = 1
+            for key, value in SESSION_CONFIGS.get(name, {}).items():
+                options.add_session_config_entry(key, value)
+            sessions = [ort.InferenceSession(Path(folder) / file, options) for file in files]
+            size = (Path(folder) / "weights").stat().st_size
+        (wav,) = sessions[0].run(None, {"codes": codes})
+        stream = Stream([StepGraph(sessions[1])])
+        streamed = np.concatenate([stream.push(codes[:, i : i + 12]) for i in range(0, frames, 12)], 1)
+        exact = wav if exact is None else exact
+        scale = np.abs(exact).max()
+        cosine = float((wav * exact).sum() / np.linalg.norm(wav) / np.linalg.norm(exact))
+        print(
+            f"{name}: whole {np.abs(wav - exact).max() / scale:.1e} of scale from fp32, cosine {cosine:.6f}, ", end=""
+        )
+        print(f"streamed {np.abs(streamed - wav).max() / scale:.1e} from whole, {size / 1e6:.0f} MB", flush=True)
+
+
 def _sessions(names: tuple[object, ...]) -> dict[object, ort.InferenceSession]:
     decoder, options = make(synthetic.RELEASED), ort.SessionOptions()
     options.intra_op_num_threads = 1
@@ -156,4 +187,11 @@ def _sessions(names: tuple[object, ...]) -> dict[object, ort.InferenceSession]:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    {"parity": parity, "growth": growth, "speed": speed, "minute": minute, "positions": positions}[sys.argv[1]]()
+    {
+        "parity": parity,
+        "growth": growth,
+        "speed": speed,
+        "minute": minute,
+        "positions": positions,
+        "precision": precision,
+    }[sys.argv[1]]()
