@@ -1,7 +1,7 @@
 """``paddable export`` at the released sizes with random weights: time and peak memory.
 
-``PYTHONPATH=src:tests/codec python tests/qwen3_asr/measure_sizes.py FOLDER 0.6b``, from the repository root, and ``1.7b``,
-``codec`` or ``tiny`` (a codec that only shows that this script works).
+From the repository root, ``PYTHONPATH=src:tests/codec python tests/qwen3_asr/measure_sizes.py FOLDER 0.6b``, and so on
+with ``1.7b``, ``codec`` or ``tiny`` (a codec that only shows that this script works).
 """
 
 from __future__ import annotations
