@@ -55,3 +55,20 @@ def test_a_result_of_one_step_is_read_at_position_0(mode: str) -> None:
     )  # fmt: skip
     assert (verdict.outcome, verdict.tight) == ("exact", ""), verdict.reason
     assert verdict.spans["T"].first == 4
+
+
+@pytest.mark.parametrize("shift", [-2, -1, 0, 1])
+def test_a_roll_as_torch_writes_it(shift: int) -> None:
+    """torch.roll(x, -shift) is x[shift % T :] followed by x[: shift % T]."""
+    verdict = verdict_of(
+        f"""g (float[1, T, 2] x) => (float[1, T, 2] z)
+           <int64[1] by = {{{shift}}}, int64[1] zero = {{0}}, int64[1] axis = {{1}}> {{
+           s = Shape <start = 1, end = 2> (x) at = Mod (by, s)
+           a = Slice (x, zero, at, axis) b = Slice (x, at, s, axis) z = Concat <axis = 1> (b, a) }}""",
+        "x:1=T",
+    )  # fmt: skip
+    if shift == 0:
+        assert verdict.outcome == "refused"  # an empty part at every length
+    else:
+        assert (verdict.outcome, verdict.reason, verdict.tight) == ("exact", "", "")
+        assert verdict.spans["T"].first == 1

@@ -199,12 +199,32 @@ def divide(a: Number, b: Number, *, integer: bool, domain: Domain) -> Number | N
 
 def modulo(a: Number, b: Number, domain: Domain) -> Number | None:
     """ONNX ``Mod`` with fmod=0: the sign of the divisor, so floor division."""
-    if not b.is_constant or a.integer is None or b.divisor != 1:
+    if a.integer is None or b.divisor != 1:
         return None
+    if not b.is_constant:
+        wrapped = _wrapped(a.integer, b.length, domain)
+        return None if wrapped is None else number(domain.simplify(wrapped), merge_faces(a.face, b.face))
     divisor = b.fraction.numerator
     if divisor <= 0:
         return None
     return number(domain.simplify(a.integer % divisor), merge_faces(a.face, b.face))
+
+
+def _wrapped(shift: Length, size: Length | Product, domain: Domain) -> Length | None:
+    """``shift % size`` for a constant shift, as ``torch.roll`` writes it; None where it jumps between short sizes."""
+    if not (shift.is_constant and isinstance(size, Length)):
+        return None
+    steps = shift.constant
+    try:
+        if not domain.positive(size):
+            return None
+        if domain.less(abs(steps) - (steps < 0), size):
+            return size + steps if steps < 0 else shift
+    except Undecided:
+        return None
+    if steps in (-1, -2):  # sizes 1 and 2 leave no remainder
+        return maximum(size + steps, constant(0))
+    return minimum(size - 1, shift) if steps == 1 else None
 
 
 def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number | None:
