@@ -38,7 +38,8 @@ def lint(model: Path, lengths: tuple[str, ...], target: str | None, fix: bool, o
         render.show_findings(report.findings)
         if report.advice:
             click.echo(f"session: {_settings(report.advice['session'])}")
-        click.echo(f"{len(report.findings)} findings" if report.findings else "nothing found", err=True)
+        count = len(report.findings)
+        click.echo(f"{count} finding{'s' * (count > 1)}" if count else "nothing found", err=True)
     return 0 if report.ok else 1
 
 

@@ -85,7 +85,10 @@ def _same(
     elif isinstance(size, Length) and size.is_constant:
         total = max(0, (-(-size.constant // stride) - 1) * stride + extent - size.constant)
     else:
-        operation.refuse(f"auto_pad={mode} with stride {stride} pads by an amount that depends on the length")
+        operation.refuse(
+            f"auto_pad={mode} with stride {stride} pads by an amount that depends on the length",
+            "pad by constants: SAME changes the phase of the windows with the length",
+        )
     small = total // 2
     return (small, total - small) if mode == "SAME_UPPER" else (total - small, small)
 
@@ -269,7 +272,10 @@ def pool(operation: Operation) -> Sequence[Value | None]:
             arguments = {"atoms": tuple(overhanging), "axes": value.axes}
             operation.ask(Replace("PAD102", leak, 0, "average_pool", arguments))
         elif any(w.ceil for w in found):
-            operation.refuse(f"{operation.type} with ceil_mode over the valid end")
+            operation.refuse(
+                f"{operation.type} with ceil_mode over the valid end",
+                "runtimes differ in what the last window counts: use count_include_pad=False, or pad by constants",
+            )
         else:
             value = operation.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
     if operation.type != "MaxPool":

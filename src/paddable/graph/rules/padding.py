@@ -150,7 +150,7 @@ def _crop(
 ) -> Value:
     """Negative amounts cut steps off."""
     if after is None or before > 0 or after > 0 or mode != "constant":
-        operation.refuse("Pad with a negative amount beside a positive one")
+        operation.refuse("Pad with a negative amount beside a positive one", "crop with a slice, then pad")
     operation.need(total, f"a crop to {total} steps must not take more than there is")
     span = value.span(axis)
     old = value.pads[span.start] if len(span) else Pad()
