@@ -20,14 +20,15 @@ from safetensors.torch import save_file
 
 from paddable.models.qwen3_asr import PRESETS, Qwen3AsrEncoder
 
-CODECS = {"codec": codec_synthetic.RELEASED, "tiny": codec_synthetic.TINY}
+CODECS = {"codec": (codec_synthetic.RELEASED, "5s,30s"), "tiny": (codec_synthetic.TINY, "12,25")}
+"""Configuration and containers: a frame of the tiny one is a millisecond, so seconds would be thousands of them."""
 
 
-def write_codec(folder: Path, config: dict[str, object]) -> list[str]:
+def write_codec(folder: Path, config: dict[str, object], containers: str) -> list[str]:
     """A ``speech_tokenizer/`` folder; gives the words of the command."""
     (folder / "config.json").write_text(json.dumps(codec_synthetic.outer_config(config)))
     save_arrays(codec_synthetic.checkpoint(config), folder / "model.safetensors")
-    return ["qwen3-tts-codec", "--containers", "5s,30s", "--chunks", "4,12,25"]
+    return ["qwen3-tts-codec", "--containers", containers, "--chunks", "4,12,25"]
 
 
 def write_encoder(folder: Path, name: str) -> list[str]:
@@ -49,7 +50,7 @@ def main() -> None:
     folder, name = Path(sys.argv[1]), sys.argv[2]
     checkpoint = folder / name
     checkpoint.mkdir(parents=True)
-    words = write_codec(checkpoint, CODECS[name]) if name in CODECS else write_encoder(checkpoint, name)
+    words = write_codec(checkpoint, *CODECS[name]) if name in CODECS else write_encoder(checkpoint, name)
     start = time.perf_counter()
     command = [
         sys.executable,
