@@ -7,7 +7,7 @@ outputs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from onnx import numpy_helper
 
 from paddable.gates.engine import Array, Engine, EngineError, Source
 
-__all__ = ["Widened", "last_place"]
+__all__ = ["Widened", "last_place", "widen"]
 
 _HALF = (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16)
 _FLOAT = onnx.TensorProto.FLOAT
@@ -38,7 +38,7 @@ class Widened:
 
     def __init__(self, model: onnx.ModelProto) -> None:
         for graph in (model.graph, *model.functions):
-            _widen(graph)
+            widen(graph, _HALF, _FLOAT)
         self._engine = Engine(model.SerializeToString(), where="native in float")
 
     @classmethod
@@ -55,25 +55,27 @@ class Widened:
         return self._engine.run({name: value.astype(wanted[name], copy=False) for name, value in feeds.items()})
 
 
-def _widen(graph: onnx.GraphProto | onnx.FunctionProto) -> None:
+def widen(graph: onnx.GraphProto | onnx.FunctionProto, narrow: Container[int], wide: int) -> None:
+    """Give tensors and values of the element types ``narrow`` the type ``wide``, in place, inner graphs too."""
     del graph.value_info[:]
     if isinstance(graph, onnx.GraphProto):
         for value in (*graph.input, *graph.output):
-            if value.type.tensor_type.elem_type in _HALF:
-                value.type.tensor_type.elem_type = _FLOAT
-        _widen_tensors(graph.initializer)
+            if value.type.tensor_type.elem_type in narrow:
+                value.type.tensor_type.elem_type = wide
+        _widen_tensors(graph.initializer, narrow, wide)
     for node in graph.node:
         for attribute in node.attribute:
-            if attribute.name in ("to", "dtype") and attribute.i in _HALF:
-                attribute.i = _FLOAT
-            _widen_tensors([attribute.t, *attribute.tensors])
+            if attribute.name in ("to", "dtype") and attribute.i in narrow:
+                attribute.i = wide
+            _widen_tensors([attribute.t, *attribute.tensors], narrow, wide)
             for inner in (attribute.g, *attribute.graphs):
                 if inner.node:
-                    _widen(inner)
+                    widen(inner, narrow, wide)
 
 
-def _widen_tensors(tensors: Iterable[onnx.TensorProto]) -> None:
+def _widen_tensors(tensors: Iterable[onnx.TensorProto], narrow: Container[int], wide: int) -> None:
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(wide)
     for tensor in tensors:
-        if tensor.data_type in _HALF:
-            wide = numpy_helper.to_array(tensor).astype(np.float32)
-            tensor.CopyFrom(numpy_helper.from_array(wide, tensor.name))
+        if tensor.data_type in narrow:
+            array = numpy_helper.to_array(tensor).astype(dtype)
+            tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
