@@ -5,13 +5,13 @@ The class decides the exit code of the command line (design: 1 understood and re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paddable.findings import Finding
 
-__all__ = ["GateFailed", "Misuse", "MissingExtra", "PaddableError", "Refused", "Unreadable"]
+__all__ = ["EXTRAS", "GateFailed", "Misuse", "MissingExtra", "PaddableError", "Refused", "Unreadable"]
 
 
 class PaddableError(Exception):
@@ -45,6 +45,15 @@ class Unreadable(PaddableError, ValueError):
     """The input file cannot be read as what it should be."""
 
     exit_code = 2
+
+
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "convert": ("onnx", "onnx_ir"),
+    "export": ("torch", "onnxscript", "safetensors", "yaml"),
+    "audio": ("soundfile", "soxr", "sentencepiece", "tiktoken"),
+    "demo": ("hama",),
+}
+"""The modules that each extra brings, beside the flavours of ONNX Runtime."""
 
 
 class MissingExtra(PaddableError, ImportError):

@@ -9,26 +9,13 @@ from typing import Any
 
 import click
 
-from paddable.errors import MissingExtra, Misuse, PaddableError, Refused
+from paddable.errors import EXTRAS, MissingExtra, Misuse, PaddableError, Refused
 
 __all__ = ["INTERRUPTED", "exit_code", "report"]
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
-EXTRA_OF = {
-    "onnx": "convert",
-    "onnx_ir": "convert",
-    "onnxruntime": "cpu",
-    "torch": "export",
-    "onnxscript": "export",
-    "safetensors": "export",
-    "yaml": "export",
-    "soundfile": "audio",
-    "soxr": "audio",
-    "sentencepiece": "audio",
-    "tiktoken": "audio",
-    "hama": "demo",
-}
+EXTRA_OF = {"onnxruntime": "cpu", **{module: extra for extra, modules in EXTRAS.items() for module in modules}}
 
 
 def exit_code(error: Exception) -> int:

@@ -8,17 +8,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from paddable.bundle.providers import PROVIDERS
-from paddable.errors import MissingExtra
+from paddable.errors import EXTRAS, MissingExtra
 from paddable.runtime.flavours import import_onnxruntime, installed_flavours
 
 __all__ = ["Environment", "environment"]
-
-_EXTRAS = {
-    "convert": ("onnx", "onnx_ir"),
-    "export": ("torch", "onnxscript", "safetensors", "yaml"),
-    "audio": ("soundfile", "soxr", "sentencepiece", "tiktoken"),
-    "demo": ("hama",),
-}
 
 
 @dataclass(frozen=True)
@@ -75,6 +68,6 @@ def environment() -> Environment:
         }
         for advice in PROVIDERS.values()
     )
-    extras = {name: tuple(m for m in modules if find_spec(m) is None) for name, modules in _EXTRAS.items()}
+    extras = {name: tuple(m for m in modules if find_spec(m) is None) for name, modules in EXTRAS.items()}
     system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     return Environment(system, tuple(installed_flavours()), version, problem, rows, extras)
