@@ -132,7 +132,6 @@ def convert(
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
     refuse_damaged_weights(opened)
-    demand_room(opened.analyse(), wanted, run=verify)
     report = judged(opened, wanted, target, place, progress, precision) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
@@ -175,15 +174,17 @@ def judged(
     Another precision than fp32 is judged after fp32, against native in that precision.
 
     Raises:
+        Misuse: a container is too large, or nothing can be written beside ``place``.
         GateFailed: the result differs from native; the report stays at ``<place>.report.json``.
     """
+    analysis = opened.analyse()
+    demand_room(analysis, wanted, run=True)
     with scratch(place) as folder:
         made = [padded(opened, container, target) for container in ({}, *(size for size in wanted if size))]
         files = {f"{count}.onnx": model for count, (model, _) in enumerate(made)}
         if opened.source is None:
             files["native.onnx"] = opened.model
         write_shared(files, folder / "fp32.data")
-        analysis = opened.analyse()
         widest = largest(analysis, [size for size in wanted if size])
         candidates = []
         for file, (_, metadata) in zip(files, made, strict=False):
@@ -222,9 +223,11 @@ def padded(
         precision: of a static graph; a symbolic one stays in fp32.
 
     Raises:
+        Misuse: the container is too large.
         Refused: the target cannot run the graph whatever is done to it; the findings say what stands in the way.
     """
     analysis = opened.analyse()
+    demand_room(analysis, [container], run=False)
     precision = precision if container else "fp32"
     metadata = certificate(analysis, opened.rates, container, target, verified or {})
     metadata = replace(metadata, precision=precision)
