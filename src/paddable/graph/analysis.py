@@ -373,6 +373,7 @@ class _Walk:
                 if not takes_empty(node.domain, node.op_type):
                     need_steps(operation, node.op_type)
                 outputs = rule(operation)
+            self._fits(node, outputs)
         except NoProof as proof:
             if self.scope.narrowed:
                 raise _Again from None
@@ -383,24 +384,21 @@ class _Walk:
                 results[remedy.output] = _taken(results[remedy.output])
         for output, value in zip(node.outputs, results, strict=False):
             if output.name and value is not None:
-                self._fits(node, value)
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype
         if varying or operation.remedies or any(v is not None and v.pending is not None for v in results):
             self.analysis.sites.append(Site(node, before, operation.remedies, tuple(results)))
 
-    def _fits(self, node: ir.Node, value: Value) -> None:
+    def _fits(self, node: ir.Node, values: Sequence[Value | None]) -> None:
         """A container holds the valid part only if its size grows with the length; T % 3 does not."""
-        for atom in value.atoms:
-            if atom.ragged and not self.scope.grows(atom.size):
-                proof = NoProof(
-                    f"the size {atom.size} does not grow with the length, so no container holds every shorter one",
-                    "make the size a constant, or let it grow with the input",
-                )
-                if self.scope.narrowed:
-                    raise _Again
-                self._refuse(node, proof)
+        for output, value in zip(node.outputs, values, strict=False):
+            for atom in value.atoms if output.name and value is not None else ():
+                if atom.ragged and not self.scope.grows(atom.size):
+                    raise NoProof(
+                        f"the size {atom.size} does not grow with the length, so no container holds every shorter one",
+                        "make the size a constant, or let it grow with the input",
+                    )
 
     def _default(self, operation: Operation, varying: Sequence[Value]) -> list[Value | None]:
         """An operator without a rule, away from ragged axes: its outputs are what ONNX's inference recorded."""

@@ -228,10 +228,6 @@ class _Rewriter:
             filled = emitter.select(self._accepted_for(facts), filled, 1, value.dtype or ir.DataType.FLOAT)
             for use in uses:
                 use.node.replace_input_with(use.idx, filled)
-            if value.is_graph_output():
-                for i, output in enumerate(self.graph.outputs):
-                    if output is value:
-                        self.graph.outputs[i] = filled
         for name, (axis, _) in declared.masks.items():
             value = inputs[name]
             facts = self.analysis.values[name]
@@ -483,8 +479,6 @@ class _Rewriter:
     def _name_output(self, i: int, old: ir.Value, new: ir.Value, name: str, dtype: ir.DataType, facts: Value) -> None:
         if old.name == name:
             old.name = self.emitter.names.fresh(f"{name}_padded")
-            if old.is_graph_input():
-                raise Misuse(f"the output {name} is an input itself")
             self.analysis.values[old.name] = self.analysis.values.get(name, facts)
         new.name, new.dtype = name, dtype
         new.shape = ir.Shape([self._shape_dim(axis) for axis in facts.axes])

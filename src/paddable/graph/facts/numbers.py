@@ -179,9 +179,8 @@ def divide(a: Number, b: Number, *, integer: bool, domain: Domain) -> Number | N
     if value == 0:
         return None
     if not integer:
-        if value.denominator == 1 and isinstance(
-            a.length, Length
-        ):  # rounded once, and no nearer to an integer than 1/k
+        if value.denominator == 1 and isinstance(a.length, Length):
+            # rounded once, and no nearer to an integer than 1/k
             sign = -1 if value < 0 else 1
             return _reduced(a.length * sign, a.divisor * abs(value.numerator), face)
         return multiply(a, number(1 / value, b.face)) if abs(value.numerator) == 1 else None

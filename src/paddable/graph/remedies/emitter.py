@@ -124,9 +124,8 @@ class Emitter:
         value: float | int = fill
         if not dtype.is_floating_point():
             info = np.iinfo(dtype.numpy())
-            value = min(
-                max(int(fill), int(info.min)), int(info.max)
-            )  # a float rounds the largest int64 up, past the type
+            # a float rounds the largest int64 up, past the type
+            value = min(max(int(fill), int(info.min)), int(info.max))
         chosen = self.where(condition, x, self.constant(np.array(value), dtype), name)
         chosen.dtype = dtype
         return chosen
@@ -145,23 +144,23 @@ class Emitter:
     def length(self, length: Length | Product) -> ir.Value:
         """The run-time value of a length: int64 [rows]."""
         if isinstance(length, Product):
-            total: ir.Value = self.constant([length.scale])
-            for factor in length.factors:
-                total = self._arithmetic("Mul", total, self.length(factor))
-            return total
+            return self._product(length, self.length)
         return self._expression(length, self._run_time, "length")
 
     def size(self, length: Length | Product) -> ir.Value:
         """The container's value of a length: int64 [1]."""
         if isinstance(length, Product):
-            total: ir.Value = self.constant([length.scale])
-            for factor in length.factors:
-                total = self._arithmetic("Mul", total, self.size(factor))
-            return total
+            return self._product(length, self.size)
         known = self.known(length)
         if known is not None:
             return self.constant([known])
         return self._expression(length, self._physical, "size")
+
+    def _product(self, product: Product, each: Callable[[Length], ir.Value]) -> ir.Value:
+        total: ir.Value = self.constant([product.scale])
+        for factor in product.factors:
+            total = self._arithmetic("Mul", total, each(factor))
+        return total
 
     def known(self, length: Length | Product) -> int | None:
         """The container's value of a length as an integer, None in a symbolic graph."""
