@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.build.certificate import certificate
-from paddable.build.judging_precision import as_plain, judge_in_precision
+from paddable.build.judging_precision import judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
 from paddable.build.room import demand_room, scratch
 from paddable.build.running import run_model, sample_feeds
@@ -50,13 +50,11 @@ class Belongings:
         graphs: further graphs by file name, written as they are; they share the weight file.
         assets: files to copy, by their name in the bundle.
         about: fields of ``Bundle``.
-        report: sections of report.json.
     """
 
     graphs: Mapping[str, ir.Model] = field(default_factory=dict)
     assets: Mapping[str, Path] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
-    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 def convert(
@@ -201,7 +199,7 @@ def judged(
                 metadata = replace(candidate.metadata, precision=precision)
                 named.append(Candidate(f"{precision} {candidate.name}", folder / file, metadata, candidate.largest))
             told = judge_in_precision(analysis, opened.model, native, named, precision, folder)
-            report = replace(report, rows=[*report.rows, *told.rows], precision={precision: as_plain(told.cost)})
+            report = told.added_to(report, precision)
     demand(report, place)
     return report
 
@@ -329,8 +327,7 @@ def write_directory(
         for name, source in belongings.assets.items():
             shutil.copyfile(source, folder / name)
         if report is not None:
-            told = {**report.to_json(), **belongings.report}
-            text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+            text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
             (folder / "report.json").write_text(text, encoding="utf-8")
         shared = replace(graphs[0][1], container={})
         write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native="native.onnx", **belongings.about), folder)

@@ -13,9 +13,8 @@ A gate that fails leaves ``<out>.report.json`` and no bundle.
 from __future__ import annotations
 
 import gc
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -34,7 +33,8 @@ from paddable.build.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exp
 from paddable.build.exporting_streams import judge_streams
 from paddable.build.opened import Opened, Progress, open_model
 from paddable.build.room import scratch
-from paddable.errors import GateFailed, Misuse
+from paddable.build.verifying import demand
+from paddable.errors import Misuse
 from paddable.graph.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.precision import in_precision
@@ -118,7 +118,9 @@ def export(
         done(2)
         report = judged(opened, wanted, target, place, progress, precision) if verify else None
         steps = {name: in_precision(graph, precision) for name, graph in exported.step_graphs.items()}
-        told = _judged_streams(opened.model, steps, precision, place) if verify and steps else {}
+        if report is not None and steps:
+            report = replace(report, streams=judge_streams(opened.model, steps, precision))
+            demand(report, place)
 
         # ── Stage 4: convert
         done(3)
@@ -128,7 +130,7 @@ def export(
         # ── Stage 5: write
         done(4)
         about = {"family": family, **exported.about}
-        belongings = Belongings(steps, exported.assets, about, told)
+        belongings = Belongings(steps, exported.assets, about)
         write_directory(opened, graphs, place, target, report, belongings, precision=precision, force=force)
     done(5)
     return place
@@ -163,22 +165,3 @@ def _refuse_wrong_choices(family: str, choices: Choices) -> None:
             raise Misuse(f"{name} {getattr(choices, name)!r}", fix=f"choose {', '.join(words)}")
     if choices.chunks is not None and (not choices.chunks or min(choices.chunks) < 1):
         raise Misuse(f"chunks of {list(choices.chunks)} frames", fix="ask for at least 1 frame, such as --chunks 4,12")
-
-
-def _judged_streams(
-    native: ir.Model, step_graphs: Mapping[str, ir.Model], precision: str, place: Path
-) -> dict[str, object]:
-    """The section of report.json about streams."""
-    streams = judge_streams(native, step_graphs, precision)
-    if not streams["ok"]:
-        report = place.with_name(place.name + ".report.json")
-        report.parent.mkdir(parents=True, exist_ok=True)
-        report.write_text(json.dumps({"ok": False, "streams": streams}, indent=1) + "\n", encoding="utf-8")
-        worst = max(streams["rows"], key=lambda row: row["error"])
-        raise GateFailed(
-            f"a stream is {worst['error']:.2g} of scale from the whole, {streams['tolerance']:.2g} is allowed",
-            where=f"chunks {worst['chunks']}",
-            why="nothing was written",
-            fix=f"the report is {report}; please report it, with the model if you can",
-        )
-    return {"streams": streams}

@@ -7,14 +7,14 @@ to valid steps and padding alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
-from paddable.gates import Candidate
+from paddable.gates import Candidate, GateReport
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
@@ -27,7 +27,7 @@ from paddable.graph.analysis import Analysis
 from paddable.graph.write import write_shared
 from paddable.precision import in_precision
 
-__all__ = ["PrecisionReport", "as_plain", "judge_in_precision"]
+__all__ = ["PrecisionReport", "judge_in_precision"]
 
 LENGTHS = 8
 """Lengths tried in one container, the shortest and the longest among them."""
@@ -44,6 +44,11 @@ class PrecisionReport:
 
     rows: Sequence[Row]
     cost: Mapping[str, Mapping[str, float]]
+
+    def added_to(self, report: GateReport, precision: str) -> GateReport:
+        """A report of the fp32 form with what was found in another precision beside it."""
+        cost = {**report.precision, precision: _as_plain(self.cost)}
+        return replace(report, rows=[*report.rows, *self.rows], precision=cost)
 
 
 def judge_in_precision(
@@ -107,7 +112,7 @@ def _keep_worst(cost: dict[str, dict[str, float]], moved: Mapping[str, Mapping[s
         worst["cosine"] = min(worst["cosine"], now["cosine"])
 
 
-def as_plain(cost: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def _as_plain(cost: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """For report.json: errors to three digits, cosines to seven."""
     return {
         name: {"error": float(f"{told['error']:.3g}"), "cosine": round(told["cosine"], 7)}

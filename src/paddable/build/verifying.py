@@ -13,7 +13,7 @@ from typing import Any
 import onnx
 
 from paddable.build.exporting_streams import judge_streams
-from paddable.build.judging_precision import as_plain, judge_in_precision
+from paddable.build.judging_precision import judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import GateFailed, Misuse
@@ -68,8 +68,7 @@ def verify(
         same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
         with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as name:
             told = judge_in_precision(analysis, opened.model, source, same, precision, Path(name), seed=seed)
-        cost = {**report.precision, precision: as_plain(told.cost)}
-        report = replace(report, rows=[*report.rows, *told.rows], precision=cost)
+        report = told.added_to(report, precision)
     return replace(report, streams=_streams(place, opened)) if place.is_dir() else report
 
 
@@ -149,6 +148,10 @@ def _first_failure(report: GateReport) -> tuple[str, str]:
         if not row.zero_behind:
             return where, "gate C: the output is not 0 past its length"
         return where, f"gate C: it is {row.error:.2g} of scale from native, {row.tolerance:.2g} is allowed"
+    if not report.streams.get("ok", True):
+        worst, allowed = max(report.streams["rows"], key=lambda row: row["error"]), report.streams["tolerance"]
+        what = f"a stream is {worst['error']:.2g} of scale from the whole, {allowed:.2g} is allowed"
+        return f"chunks {worst['chunks']}", what
     check = next(check for check in report.domain if check.ok is False)
     return f"{check.symbol}={check.at}", f"domain: {check.outcome} ({check.why})"
 
