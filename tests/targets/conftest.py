@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,3 +52,12 @@ def feeds_for() -> Callable[..., list[dict[str, Array]]]:
 @pytest.fixture(scope="session")
 def run_on_cpu() -> Runner:
     return _run_on_cpu
+
+
+@pytest.fixture(scope="session")
+def zoo() -> Path:
+    """The folder that zoo.py of the shared folder exported into."""
+    folder = Path(os.environ.get("PADDABLE_ZOO", "zoo"))
+    if not folder.is_dir():
+        pytest.skip("no zoo: export it with zoo.py and name its folder in PADDABLE_ZOO")
+    return folder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import onnx
@@ -43,14 +42,6 @@ RECURRENT = """<ir_version: 9, opset_import: ["" : 18]> native (float[T, 1, 2] x
 
 def placed(graph: onnx.ModelProto) -> CudaPlacement:
     return place(view_model(graph))
-
-
-@pytest.fixture(scope="session")
-def zoo() -> Path:
-    folder = Path(os.environ.get("PADDABLE_ZOO", "zoo"))
-    if not folder.is_dir():
-        pytest.skip("no zoo: export it with zoo.py and name its folder in PADDABLE_ZOO")
-    return folder
 
 
 @pytest.mark.shared

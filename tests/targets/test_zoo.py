@@ -6,7 +6,6 @@ Recorded on onnxruntime-directml 1.24.4. The zoo is exported by ``zoo.py`` of th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,14 +46,6 @@ CPU_NODES = {
 STEPS = {"speech2text": 200, "speech2text_ts": 200, "fun_asr_nano": 100, "hifigan": 50, "encodec_decoder_ts": 50}
 RECURRENT = {"encodec_decoder_ts": 2}
 ALL = sorted([*FAILING_RESHAPE, "hifigan", *CPU_NODES])
-
-
-@pytest.fixture(scope="session")
-def zoo() -> Path:
-    folder = Path(os.environ.get("PADDABLE_ZOO", "zoo"))
-    if not folder.is_dir():
-        pytest.skip("no zoo: export it with zoo.py and name its folder in PADDABLE_ZOO")
-    return folder
 
 
 def lint(path: Path) -> TargetReport:
