@@ -33,8 +33,9 @@ SIZES = {"size": 32, "heads": 4, "hidden_size": 48, "blocks": 2, "tp_blocks": 1,
 PIECES = ["<blank>", *(f"\u2581w{i}" for i in range(1, VOCABULARY))]
 
 
-def randomised(module: nn.Module) -> nn.Module:
-    generator = torch.Generator().manual_seed(0)
+def randomised(module: nn.Module, seed: int = 0) -> nn.Module:
+    """Fills every parameter, 1-D too: a LayerNorm of ones hides a swapped norm and lets the exporter merge them."""
+    generator = torch.Generator().manual_seed(seed)
     for name, parameter in module.named_parameters():
         noise = torch.randn(parameter.shape, generator=generator)
         is_gain = parameter.ndim == 1 and name.endswith("weight")

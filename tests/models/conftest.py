@@ -13,23 +13,15 @@ import pytest
 import torch
 from torch import nn
 
+from ..build.checkpoints import randomised
+
 torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
 def randomise() -> Callable[[nn.Module], nn.Module]:
-    """Fills every parameter, 1-D too: a LayerNorm of ones hides a swapped norm and lets the exporter merge them."""
-
-    def fill(module: nn.Module, seed: int = 0) -> nn.Module:
-        generator = torch.Generator().manual_seed(seed)
-        for name, parameter in module.named_parameters():
-            noise = torch.randn(parameter.shape, generator=generator)
-            is_gain = parameter.ndim == 1 and name.endswith("weight")
-            fan = parameter[0].numel() if parameter.ndim > 1 else 100
-            parameter.data = is_gain + noise * fan**-0.5
-        return module.eval()
-
-    return fill
+    """Fills every parameter of a module at random."""
+    return randomised
 
 
 @pytest.fixture(scope="session")
