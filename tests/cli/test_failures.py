@@ -95,7 +95,9 @@ sys.exit(main())
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_ctrl_c_ends_with_one_line() -> None:
-    process = run_with_library("print('working', flush=True); time.sleep(60)", "check", "m.onnx")
+    # a shell's background jobs ignore SIGINT, and their children inherit that
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    process = run_with_library(f"{listening}; print('working', flush=True); time.sleep(60)", "check", "m.onnx")
     assert process.stdout is not None
     assert process.stdout.readline() == "working\n"
     process.send_signal(signal.SIGINT)
