@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -16,6 +16,7 @@ from onnx import helper, numpy_helper
 
 from paddable.graph.analysis import Analysis
 from paddable.graph.rewrite import rewrite
+from paddable.graph.write import _write_file
 
 from .conftest import Run, network
 
@@ -166,13 +167,27 @@ def test_what_is_there_already_stays(paddable: Run, native: Path) -> None:
     assert (folder / "mine").read_text() == "mine"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo") or not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk(paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*args: object, **kwargs: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "out.onnx")
+def full_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full when the ``count``-th model file is written; those for the gates come first."""
+    calls = 0
 
-    monkeypatch.setattr("paddable.build.converting.write_model", full)
-    refused(paddable, native.parent, converting(native), 2, "No space left on device", "free some space")
+    def write(*args: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > count:
+            raise OSError(errno.ENOSPC, "No space left on device", "a temporary name")
+        _write_file(*args)
+
+    monkeypatch.setattr("paddable.graph.write._write_file", write)
+
+
+@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("place", ["out.onnx", "bundle"])
+def test_a_full_disk(paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch, count: int, place: str) -> None:
+    full_after(count, monkeypatch)
+    words = ["convert", native, "-o", native.parent / place, "--length", "x:2=T", "--container", 16]
+    said = f"error: {native.parent / place}: it cannot be written: No space left on device"
+    refused(paddable, native.parent, words, 2, said, "free some space")
 
 
 def test_names_beyond_ascii(paddable: Run, tmp_path: Path) -> None:
@@ -246,10 +261,10 @@ def test_a_container_beyond_this_machine(paddable: Run, tmp_path: Path, monkeypa
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="no file system that refuses every file")
-@pytest.mark.parametrize("place", ["/proc/x.onnx", "/proc/x/"])
+@pytest.mark.parametrize("place", ["/proc/x.onnx", "/proc/x/", "/proc/none/x.onnx"])
 def test_a_place_that_cannot_be_written(paddable: Run, native: Path, place: str) -> None:
     words = ["convert", native, "-o", place, "--length", "x:2=T", "--container", 16]
-    refused(paddable, native.parent, words, 2, "error: /proc/x", "choose another place")
+    refused(paddable, native.parent, words, 2, f"error: {place.rstrip('/')}: it cannot be written", "another place")
 
 
 def test_native_without_a_kernel(paddable: Run, tmp_path: Path) -> None:
@@ -259,6 +274,13 @@ def test_native_without_a_kernel(paddable: Run, tmp_path: Path) -> None:
            y = InstanceNormalization (x, s, b) }""",
     )  # fmt: skip
     refused(paddable, tmp_path, converting(path), 1, "native itself does not run", "--no-verify")
+
+
+def test_bfloat16_has_no_kernel_and_is_converted_unjudged(paddable: Run, tmp_path: Path) -> None:
+    words = converting(parsed(tmp_path, ATTENTION.replace("float[", "bfloat16[")), length="x:1=T")
+    refused(paddable, tmp_path, words, 1, "native itself does not run on onnxruntime", "--no-verify")
+    assert paddable(*words, "--no-verify").code == 0
+    onnx.checker.check_model(onnx.load(tmp_path / "out.onnx"), full_check=True)
 
 
 def test_an_output_that_is_an_input(paddable: Run, tmp_path: Path) -> None:
@@ -287,3 +309,35 @@ def test_a_half_graph_is_judged_by_its_own_noise(paddable: Run, tmp_path: Path) 
 def test_one_input_as_data_and_mask(paddable: Run, native: Path) -> None:
     words = converting(native, "--mask-input", "x:2=T")
     refused(paddable, native.parent, words, 2, "declared with --length and with --mask-input")
+
+
+def test_lint_exits_with_1_for_an_error_and_with_0_for_a_note(paddable: Run, native: Path) -> None:
+    noted = paddable("lint", native)
+    assert (noted.code, noted.err) == (0, "1 finding\n") and noted.out.startswith("SIG101 ")
+    sized_by_data = parsed(native.parent, "g (float[1, T] x) => (int64[2, N] y) {y = NonZero(x)}")
+    broken = paddable("lint", sized_by_data)
+    assert broken.code == 1 and broken.out.startswith("SHP104 ")
+
+
+def test_a_batch_that_stands_in_different_places(paddable: Run, tmp_path: Path) -> None:
+    head = "g (float[B, T, 4] a, float[T, B, 4] b) => (float[B, T, 4] y) "
+    text = head + "{c = Transpose<perm = [1, 0, 2]>(b) y = Add(a, c)}"
+    onnx.save(onnx.parser.parse_model(PARSE + text), tmp_path / "n.onnx")
+    words = converting(tmp_path / "n.onnx", "--length", "b:0=T", "--batch-size", 2, length="a:1=T")
+    refused(paddable, tmp_path, [*words, "--batch", "a:0"], 2, "axis 1 of input 'b' varies")
+    refused(paddable, tmp_path, [*words, "--batch", "a:0,b:0"], 2, "both ragged and the batch")
+    refused(paddable, tmp_path, [*words, "--batch", "a:0,b"], 2, "--batch 'b' is not INPUT:AXIS")
+    assert paddable(*words, "--batch", "a:0,b:1").code == 0
+    assert paddable("verify", tmp_path / "out.onnx", "--against", tmp_path / "n.onnx").code == 0
+
+
+def test_commands_on_the_directory_of_a_bundle(paddable: Run, native: Path) -> None:
+    folder = native.parent / "bundle"
+    words = ["convert", native, "-o", f"{folder}/", "--length", "x:2=T", "--containers", "8,16"]
+    assert paddable(*words).code == 0
+    assert paddable("verify", f"{folder}/").code == 0
+    assert "cpu-fp32-16.onnx" in paddable("inspect", f"{folder}/").out
+    refused(paddable, native.parent, ["check", f"{folder}/", "--length", "x:2=T"], 2, "name the .onnx file in it")
+    refused(paddable, native.parent, ["verify", folder / "cpu-fp32-8.onnx"], 2, "--against NATIVE.onnx")
+    refused(paddable, native.parent, words, 2, f"error: {folder}: it exists already", "--force")
+    assert paddable(*words, "--force").code == 0

@@ -103,7 +103,7 @@ def test_ctrl_c_ends_with_one_line() -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert err.strip() == "interrupted: what was under way was not written"
+    assert err.strip() == "interrupted: nothing was written"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes a POSIX pipe")

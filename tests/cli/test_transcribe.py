@@ -18,6 +18,7 @@ import paddable as library
 from paddable.build import convert
 from paddable.bundle import read_bundle, write_bundle
 from paddable.errors import Misuse
+from paddable.runtime.pipelines import Recogniser
 
 TEXT = """
 <ir_version: 9, opset_import: ["" : 17]>
@@ -205,3 +206,23 @@ def test_damaged_settings_are_one_line(paddable: Any, bundle: Path, sound: Path,
     write_bundle(replace(read_bundle(bundle), settings={"ctc": {"blanc": 0}}), copy)
     done = paddable("transcribe", str(sound), "--model", str(copy))
     assert done.code == 2 and "bundle.json" in done.err and len(done.err.splitlines()) == 1
+
+
+def test_ctrl_c_says_which_files_stay(
+    paddable: Any, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sounds = [record(tmp_path / f"{name}.wav", 1) for name in "ab"]
+    recognise = Recogniser.transcribe
+
+    def interrupted(self: Recogniser, sound: Any, **options: Any) -> Any:
+        if Path(sound).stem == "b":
+            raise KeyboardInterrupt
+        return recognise(self, sound, **options)
+
+    monkeypatch.setattr(Recogniser, "transcribe", interrupted)
+    words = ["transcribe", *map(str, sounds), "--model", str(bundle)]
+    done = paddable(*words, "-o", str(tmp_path / "texts"))
+    assert done.code == 130
+    assert done.err == f"interrupted: 1 of 2 recordings were done; their files in {tmp_path / 'texts'} stay\n"
+    assert [path.name for path in (tmp_path / "texts").iterdir()] == ["a.txt"]
+    assert paddable(*words).err == "interrupted: 1 of 2 recordings were done; no file was written\n"

@@ -67,8 +67,8 @@ def _batch(analysis: Analysis) -> Batch | None:
         name = value.name or ""
         if name in declared.masks or name in declared.length_inputs or value.shape is None:
             continue
-        if name == declared.batch.input:
-            inputs[name] = declared.batch.axis
+        if name == declared.batch.input or name in declared.batch_axes:
+            inputs[name] = declared.batch_axes.get(name, declared.batch.axis)
         elif len(value.shape) and 0 not in declared.axes.get(name, {}) and _counts_rows(value.shape[0], declared.rows):
             inputs[name] = 0
     outputs = {}

@@ -15,10 +15,10 @@ import onnx_ir as ir
 from paddable.build.certificate import certificate
 from paddable.build.judging_precision import judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
-from paddable.build.room import demand_room, scratch
+from paddable.build.room import demand_room, scratch, writing_to
 from paddable.build.running import run_model, sample_feeds
 from paddable.build.verifying import demand, largest
-from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, write_bundle
+from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, refuse_what_is_there, write_bundle
 from paddable.errors import Misuse, Refused
 from paddable.gates import Candidate, GateReport, judge
 from paddable.graph.lint import lint_model
@@ -86,7 +86,7 @@ def convert(
         out: ``FILE.onnx`` for one container, or a directory for a bundle; None returns the model.
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
         mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; they are dropped.
-        batch: the batch axis, such as ``"x:0"``; axis 0 of the first ragged input by default.
+        batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``; axis 0 of the first ragged input by default.
         batch_size: size of a symbolic batch axis; 1 by default.
         keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
         keep_traces: keep absolute source paths.
@@ -129,6 +129,8 @@ def convert(
         )
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+    if place is not None and place.suffix != ".onnx":
+        refuse_what_is_there(place, force)
     refuse_damaged_weights(opened)
     report = judged(opened, wanted, target, place, progress, precision) if verify else None
     verified = report.summary() if report is not None else {}
@@ -140,8 +142,9 @@ def convert(
     if place is None:
         return to_proto(graphs[0][0], keep_traces=keep_traces)
     if place.suffix == ".onnx":
-        place.parent.mkdir(parents=True, exist_ok=True)
-        return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
+        with writing_to(place):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            return write_model(graphs[0][0], place, external_data=external_data, force=force, keep_traces=keep_traces)
     write_directory(opened, graphs, place, target, report, precision=precision, force=force, keep_traces=keep_traces)
     return place
 
@@ -189,7 +192,7 @@ def judged(
             title = ",".join(f"{symbol}={steps}" for symbol, steps in metadata.container.items()) or "symbolic"
             candidates.append(Candidate(title, folder / file, metadata, metadata.container or widest))
         native = opened.source or folder / "native.onnx"
-        report = judge(analysis, native, candidates, progress=progress)
+        report = judge(analysis, native, candidates, folder=folder, progress=progress)
         if precision != "fp32" and report.ok:
             static = [(model, candidate) for (model, _), candidate in zip(made, candidates, strict=True)][1:]
             changed = {f"{precision}-{i}.onnx": in_precision(model, precision) for i, (model, _) in enumerate(static)}
@@ -312,7 +315,7 @@ def write_directory(
         Misuse: something is at ``place`` already, or it cannot be written.
     """
     belongings = belongings or Belongings()
-    with new_directory(place, force=force) as folder:
+    with writing_to(place), new_directory(place, force=force) as folder:
         weights: dict[str, dict[str, ir.Model]] = {"fp32": {"native.onnx": opened.model}}
         files = weights.setdefault(precision, {})
         files |= belongings.graphs

@@ -18,6 +18,7 @@ from paddable.gates import Candidate, GateReport
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
+from paddable.gates.lift import twins
 from paddable.gates.oracle import Oracle, scale
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
@@ -77,10 +78,11 @@ def judge_in_precision(
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     limits, expressions = index_limits(analysis.model), ragged_lengths(analysis)
     exact = Engine(source, where="native")
+    half = twins(place, folder)
     rows: list[Row] = []
     cost: dict[str, dict[str, float]] = {}
     for candidate in candidates:
-        oracle = Oracle(place, candidate.metadata, half=precision == "fp16")
+        oracle = Oracle(place, candidate.metadata, half)
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
         engine = oracle.engine
         signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, candidate.largest, limits, count, seed)

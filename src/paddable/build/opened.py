@@ -82,7 +82,7 @@ def open_model(
         [parse_length(text) for text in lengths],
         [parse_length_input(text) for text in length_inputs],
         [parse_mask_input(text) for text in mask_inputs],
-        parse_batch(batch) if batch else None,
+        [parse_batch(part) for part in batch.split(",")] if batch else (),
         batch_size,
         keep_dynamic,
     )

@@ -13,9 +13,10 @@ from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
 from paddable.graph.facts.numbers import Product
 from paddable.graph.facts.value import Value
+from paddable.graph.write import CannotWrite
 from paddable.lengths import Length
 
-__all__ = ["demand_room", "scratch"]
+__all__ = ["demand_room", "scratch", "writing_to"]
 
 _MOST_ELEMENTS = 2**31 - 1
 _FLOAT = 4
@@ -80,20 +81,36 @@ def _memory() -> int | None:
 
 
 @contextmanager
+def writing_to(place: Path | None) -> Iterator[None]:
+    """A block that writes the result, or something temporary on the way to it.
+
+    Raises:
+        CannotWrite: the system refused a file in the block; it names ``place``, as the user did, or the folder for
+            temporary files where there is none.
+    """
+    where = place if place is not None else "the folder for temporary files"
+    try:
+        yield
+    except CannotWrite as error:
+        raise CannotWrite(error.what, where=str(where), why=error.why, fix=error.fix) from None
+    except OSError as error:
+        if error.errno is None:  # not the system's
+            raise
+        raise CannotWrite.because(error, where) from None
+
+
+@contextmanager
 def scratch(place: Path | None) -> Iterator[Path]:
     """A folder for what is judged before it has a name: beside the result, since a temporary file system may be small.
 
     Raises:
-        Misuse: nothing can be written beside ``place``.
+        CannotWrite: as of ``writing_to``.
     """
     beside = None
     if place is not None:
         beside = next((folder for folder in place.absolute().parents if folder.is_dir()), None)
-    try:
-        folder = tempfile.TemporaryDirectory(prefix=".paddable.", dir=beside, ignore_cleanup_errors=True)
-    except OSError as error:
-        raise Misuse(
-            f"nothing can be written to {beside}: {error.strerror}", where=str(place), fix="choose another place"
-        ) from None
-    with folder as name:
+    with (
+        writing_to(place),
+        tempfile.TemporaryDirectory(prefix=".paddable.", dir=beside, ignore_cleanup_errors=True) as name,
+    ):
         yield Path(name)

@@ -89,14 +89,14 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         declared += [f"{name}:{axis}={text}" for axis, text in axes.items() if (name, axis, text) not in owners]
     has = _inputs_of(native)
     batch = metadata.batch
-    first = next(iter(batch.inputs.items()), None) if batch else None
+    axes_of_rows = [f"{name}:{axis}" for name, axis in batch.inputs.items()] if batch else []
     rates = {name: symbol.rate for name, symbol in metadata.symbols.items()}
     return open_model(
         native,
         declared,
         length_inputs=[f"{name}={text}" for name, text in metadata.length_inputs.items() if name in has],
         mask_inputs=[f"{name}:{a}={text}" for name, axes in metadata.mask_inputs.items() for a, text in axes.items()],
-        batch=f"{first[0]}:{first[1]}" if first else None,
+        batch=",".join(axes_of_rows) or None,
         batch_size=batch.size if batch else None,
         keep_dynamic=batch is not None and batch.size is None,
         rate=next(iter(rates.values()), None),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paddable.errors import Misuse
 
-__all__ = ["new_directory"]
+__all__ = ["new_directory", "refuse_what_is_there"]
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         Misuse: something is at ``path`` already, or its parent is no directory.
     """
     final = Path(os.path.abspath(path))
-    _refuse_what_is_there(final, force)
+    refuse_what_is_there(path, force)
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -38,7 +38,7 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
     beside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a bundle is not
     try:
         yield beside
-        _refuse_what_is_there(final, force)
+        refuse_what_is_there(path, force)
         if final.exists():
             _swap(beside, final)
         else:
@@ -47,7 +47,9 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def _refuse_what_is_there(final: Path, force: bool) -> None:
+def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
+    """Raise ``Misuse`` where a directory cannot go: before the work that would fill it, and again after it."""
+    final = Path(path)
     if final.is_dir() and not force and not any(final.iterdir()):
         return  # an empty directory holds nothing that could be lost
     if os.path.lexists(final) and not force:

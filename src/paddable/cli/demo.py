@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from paddable.cli import options, render
 from paddable.cli.progress import showing
+
+if TYPE_CHECKING:
+    from paddable.build.demonstrating import DemoReport
 
 __all__ = ["demo"]
 
@@ -25,5 +30,23 @@ def demo(audio: tuple[Path, ...], as_json: bool) -> int:
 
     with showing() as progress:
         report = run_demo(audio, progress=progress)
-    render.show(report, as_json=as_json)
+    if as_json:
+        render.show_json(report.to_json())
+    else:
+        _show(report)
     return 0 if report.ok else 1
+
+
+def _show(report: DemoReport) -> None:
+    """Leaks of one kind together, a line a site; then what they do to the frames and to the text."""
+    leaks = sorted(report.findings, key=lambda finding: (finding.code, finding.leak))
+    click.echo(f"{len(leaks)} leaks in the published model\n")
+    for (code, leak), group in groupby(leaks, key=lambda finding: (finding.code, finding.leak)):
+        sites = list(group)
+        click.echo(f"{code} {leak}\n  -> {sites[0].remedy}")
+        for finding in sites:
+            click.echo(f"     {finding.node}")
+        click.echo()
+    render.show_sections({"frames that agree with the clip alone": list(report.rows)})
+    for clip, heard in report.texts.items():
+        render.show_sections({f"heard in {clip}": heard})

@@ -11,9 +11,14 @@ import click
 
 from paddable.errors import EXTRAS, MissingExtra, Misuse, PaddableError, Refused
 
-__all__ = ["INTERRUPTED", "exit_code", "report"]
+__all__ = ["INTERRUPTED", "Interrupted", "exit_code", "report"]
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+
+
+class Interrupted(Exception):
+    """Ctrl-C in a command that has left something behind; the message says what."""
+
 
 EXTRA_OF = {"onnxruntime": "cpu", **{module: extra for extra, modules in EXTRAS.items() for module in modules}}
 

@@ -23,7 +23,7 @@ __all__ = ["lint"]
 def lint(model: Path, lengths: tuple[str, ...], target: str | None, fix: bool, out: Path | None, as_json: bool) -> int:
     """Find what will break, slow down or silently change a graph, in general or on one target.
 
-    Exits with 1 if a finding of severity error is left.
+    Exits with 1 if a finding of severity error is left, and with 0 if there are only warnings and notes.
 
     Example: paddable lint model.onnx --target directml
     """

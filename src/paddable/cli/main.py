@@ -16,7 +16,7 @@ from paddable.cli.decode import decode
 from paddable.cli.demo import demo
 from paddable.cli.doctor import doctor
 from paddable.cli.export import export
-from paddable.cli.failures import INTERRUPTED, exit_code, report
+from paddable.cli.failures import INTERRUPTED, Interrupted, exit_code, report
 from paddable.cli.inspect import inspect
 from paddable.cli.lint import lint
 from paddable.cli.transcribe import transcribe
@@ -54,8 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code = paddable.main(words, prog_name="paddable", standalone_mode=False)
         sys.stdout.flush()
+    except Interrupted as stopped:
+        print(f"interrupted: {stopped}", file=sys.stderr)
+        return INTERRUPTED
     except (KeyboardInterrupt, click.Abort):
-        print("interrupted: what was under way was not written", file=sys.stderr)
+        print("interrupted: nothing was written", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader, such as `head`, has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -74,7 +74,9 @@ def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="An input that holds a padding mask; it is dropped and made from the length. Repeatable.",
             ),
             click.option(
-                "--batch", metavar="INPUT:AXIS", help="The batch axis. Default: axis 0 of the first --length."
+                "--batch",
+                metavar="INPUT:AXIS",
+                help="The batch axis, a:0,b:1 for several inputs. Default: axis 0 of the first --length.",
             ),
             click.option("--rate", type=float, metavar="N", help="Steps a second, so that containers may be seconds."),
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paddable.cli import options, render
-from paddable.cli.failures import exit_code
+from paddable.cli.failures import Interrupted, exit_code
 from paddable.cli.progress import Progress, showing
 from paddable.errors import Misuse, PaddableError
 
@@ -70,7 +70,7 @@ def transcribe(
     model = load(bundle, provider, target=target, allow_tf32=allow_tf32)
     detector = None if vad is None else load(vad)
     told: list[dict[str, Any]] = []
-    worst = 0
+    worst = done = 0
     with showing() as progress:
         results = model.transcribe_many(
             sounds,
@@ -80,20 +80,24 @@ def transcribe(
             itn=itn,
             timestamps=kind != "txt" or as_json,
         )
-        for sound, place, (_, result) in zip(sounds, places, results, strict=True):
-            if not isinstance(result, PaddableError) and place is not None:
-                place.parent.mkdir(parents=True, exist_ok=True)
-                result.write(place, kind)
-            if isinstance(result, PaddableError):
-                worst = max(worst, exit_code(result))
-                told.append({"file": str(sound), "ok": False, "error": str(result)})
-                click.echo(f"error: {_named(sound, str(result))}", err=True)
-            elif as_json:
-                told.append({"file": str(sound), "ok": True, **result.to_json()})
-            elif place is None:
-                _print(result, sound, kind, several=len(sounds) > 1)
-            else:
-                click.echo(str(place))
+        try:
+            for sound, place, (_, result) in zip(sounds, places, results, strict=True):
+                if not isinstance(result, PaddableError) and place is not None:
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    result.write(place, kind)
+                if isinstance(result, PaddableError):
+                    worst = max(worst, exit_code(result))
+                    told.append({"file": str(sound), "ok": False, "error": str(result)})
+                    click.echo(f"error: {_named(sound, str(result))}", err=True)
+                elif as_json:
+                    told.append({"file": str(sound), "ok": True, **result.to_json()})
+                elif place is None:
+                    _print(result, sound, kind, several=len(sounds) > 1)
+                else:
+                    click.echo(str(place))
+                done += 1
+        except KeyboardInterrupt:
+            raise Interrupted(_left(done, len(sounds), out)) from None
     if as_json:
         render.show_json({"ok": worst == 0, "files": told})
     return worst
@@ -102,6 +106,13 @@ def transcribe(
 def _one_bar_a_kind(progress: Progress) -> Progress:
     """Two bars for any number of files: the files, and the seconds of the one at hand."""
     return lambda stage, done, total: progress(stage if stage == "files" else "seconds", done, total)
+
+
+def _left(done: int, count: int, out: Path | None) -> str:
+    """What is there after Ctrl-C: files are written one by one, each whole."""
+    if out is None:
+        return f"{done} of {count} recordings were done; no file was written"
+    return f"{done} of {count} recordings were done; their files in {out} stay"
 
 
 def _places(sounds: Sequence[Path], out: Path | None, kind: str, force: bool, as_json: bool) -> list[Path | None]:

@@ -12,6 +12,7 @@ import onnxruntime as ort
 from numpy.typing import NDArray
 
 from paddable.errors import PaddableError
+from paddable.gates.lift import computes_in_half
 
 __all__ = ["Array", "Engine", "EngineError", "Source"]
 
@@ -52,6 +53,10 @@ class Engine:
         options.enable_cpu_mem_arena = False
         if not optimise:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        elif computes_in_half(model):
+            # The layout level (NchwcTransformer) of onnxruntime 1.32 ends the process on some half graphs, such as a
+            # recurrent operator in front of a MatMul.
+            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         self._where = where or (str(model) if isinstance(model, Path) else "model")
         source = os.fspath(model) if isinstance(model, Path) else model
         try:

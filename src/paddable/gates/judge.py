@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import TypeAlias
 
-import onnx_ir as ir
-
 from paddable import __version__
-from paddable.errors import Refused
 from paddable.gates.alone import judge_alone
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Engine, Source
 from paddable.gates.lengths import choose, default_container, limit_for
+from paddable.gates.lift import lifted, twins
 from paddable.gates.oracle import Oracle
+from paddable.gates.present import require_native
 from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
 from paddable.gates.report import DomainCheck, GateReport, Row
@@ -29,8 +31,6 @@ __all__ = ["Progress", "judge", "ragged_lengths"]
 
 Progress: TypeAlias = Callable[[str, int, int], None]
 
-_HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
-
 ALONE_CASES = 4
 """Lengths at which each operator is judged alone: the shortest, the longest with padding, and two between."""
 
@@ -43,9 +43,12 @@ def judge(
     lengths: Sequence[int] = (),
     exhaustive: bool = False,
     seed: int = 0,
+    folder: Path | None = None,
     progress: Progress | None = None,
 ) -> GateReport:
     """Gates L, C and J, the domain, and the contract for lengths outside it.
+
+    A graph that computes in half is judged twice: as it is, and on its fp32 lift, where 1e-5 of scale holds.
 
     Args:
         analysis: of the native model, not used up by ``rewrite``.
@@ -54,7 +57,11 @@ def judge(
         lengths: lengths of the first symbol to try besides the edges.
         exhaustive: every length of each container.
         seed: of inputs and lengths.
+        folder: where the lift of a half graph lies for a while; the system's temporary folder by default.
         progress: called with (stage, done, total).
+
+    Raises:
+        Refused: native itself does not run, so that there is nothing to compare with.
     """
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     expressions = ragged_lengths(analysis)
@@ -64,57 +71,54 @@ def judge(
     rows: list[Row] = []
     domain: list[DomainCheck] = []
     difference = None
-    half = any(value.dtype in _HALF for value in analysis.values.values())
-    _refuse_half_recurrence(analysis)
-    # first of all: does native itself run?
-    oracles = [Oracle(native, candidate.metadata, half=half) for candidate in candidates[:1]]
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
+    if candidates:
+        require_native(native, candidates[0].metadata, small, cases, limits)
     picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
     sites = judge_alone(
         analysis, small, [cases[i] for i in picked], seed=seed, tick=_ticker(progress, "L", len(analysis.sites))
     )
-    for position, candidate in enumerate(candidates):
-        oracle = oracles.pop() if oracles else Oracle(native, candidate.metadata, half=half)
-        count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
+    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place:
+        half = twins(native, Path(place))
+        for position, candidate in enumerate(candidates):
+            oracle = Oracle(native, candidate.metadata, half)
+            count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
 
-        def signals(
-            largest: Mapping[str, int], candidate: Candidate = candidate, oracle: Oracle = oracle, count: int = count
-        ) -> Signals:
-            return Signals(candidate.metadata, oracle.engine.dtypes, oracle.engine.shapes, largest, limits, count, seed)
+            def signals(
+                largest: Mapping[str, int],
+                candidate: Candidate = candidate,
+                oracle: Oracle = oracle,
+                count: int = count,
+            ) -> Signals:
+                engine = oracle.engine
+                return Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, limits, count, seed)
 
-        largest = candidate.largest
-        chosen = choose(spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit)
-        whole = signals(candidate.largest)
-        stage = f"C and J of {candidate.name}"
-        found = judge_whole(candidate, oracle, whole, chosen, tick=_ticker(progress, stage, len(chosen)))
-        rows += found
-        engine = Engine(candidate.model, where=candidate.name)
-        domain += judge_refused_lengths(candidate, engine, whole)
-        if position == 0:
-            domain += judge_domain(candidate.metadata, oracle.engine, signals, chosen[-1])
-        failing = next((i for i, row in enumerate(found) if not row.ok), None)
-        if failing is not None and difference is None:
-            steps = chosen[failing // max(1, len(oracle.engine.outputs))]
-            container = candidate.metadata.container or candidate.largest
-            frame = Frame(container, [steps] * count, analysis.scope.single_row)
-            padded_feeds = whole.padded(frame.lengths, container, 0, engine.shapes, engine.dtypes)
-            if count == 1:
-                difference = first_difference(analysis, candidate.model, whole.native(0, steps), padded_feeds, frame)
+            largest = candidate.largest
+            chosen = choose(spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit)
+            whole = signals(candidate.largest)
+            stage = f"C and J of {candidate.name}"
+            found = judge_whole(candidate, oracle, whole, chosen, tick=_ticker(progress, stage, len(chosen)))
+            if half is not None:
+                wide = lifted(candidate.model, Path(place) / f"{position}.onnx") or candidate.model
+                twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
+                exact = Oracle(half.lift, candidate.metadata, moved=half.moved)
+                tick = _ticker(progress, f"C and J of {twin.name}", len(chosen))
+                found += judge_whole(twin, exact, signals(candidate.largest, oracle=exact), chosen, tick=tick)
+            rows += found
+            engine = Engine(candidate.model, where=candidate.name)
+            domain += judge_refused_lengths(candidate, engine, whole)
+            if position == 0:
+                domain += judge_domain(candidate.metadata, oracle.engine, signals, chosen[-1])
+            failing = next((i for i, row in enumerate(found) if not row.ok), None)
+            if failing is not None and difference is None and count == 1:
+                steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]
+                container = candidate.metadata.container or candidate.largest
+                frame = Frame(container, [steps] * count, analysis.scope.single_row)
+                feeds = whole.padded(frame.lengths, container, 0, engine.shapes, engine.dtypes)
+                difference = first_difference(analysis, candidate.model, whole.native(0, steps), feeds, frame)
     versions = {"paddable": __version__, "onnxruntime": version("onnxruntime")}
     return GateReport(rows, sites, domain, difference, versions)
-
-
-def _refuse_half_recurrence(analysis: Analysis) -> None:
-    for node in analysis.model.graph:
-        value = analysis.values.get(node.outputs[0].name or "")
-        if node.op_type in ("LSTM", "GRU", "RNN") and value is not None and value.dtype in _HALF:
-            raise Refused(
-                f"{node.op_type} in half precision ends ONNX Runtime's CPU provider with a crash",
-                where=f"node {node.name}",
-                why="nothing can be compared with native",
-                fix="convert the float model, or convert without comparing (--no-verify)",
-            )
 
 
 def ragged_lengths(analysis: Analysis) -> list[Length]:

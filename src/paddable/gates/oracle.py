@@ -3,23 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 import numpy as np
 
 from paddable.bundle import Metadata
-from paddable.errors import Refused
 from paddable.gates.engine import Array, Engine, EngineError, Source
+from paddable.gates.lift import Twins, nudged
 from paddable.gates.signals import Signals
-from paddable.gates.widened import Widened, last_place
 from paddable.precision import SESSION_CONFIGS
 
-__all__ = ["FLOOR", "Oracle", "scale"]
+__all__ = ["FLOOR", "Oracle", "run_native", "scale"]
 
 FLOOR = 1e-6
 """The smallest scale: an output of 1e-9 has no digits to compare."""
 
+_HALF_ULP = 2.0**-11
+"""Of half precision, relative to the largest value: no half result is known better."""
+
+_DRAWS = 4
+"""Times that the inputs of a lift are moved."""
+
 _KEPT = 1 << 28
 """Bytes of native answers kept for the next container."""
+
+
+def run_native(engine: Engine, plain: Engine, feeds: Mapping[str, Array]) -> dict[str, Array]:
+    """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner
+    values, and those behind a traced recurrent operator are the example's.
+
+    Raises:
+        EngineError: native runs neither way.
+    """
+    try:
+        return engine.run(feeds)
+    except EngineError:
+        return plain.run(feeds)
 
 
 def scale(native: Array) -> float:
@@ -31,29 +50,31 @@ def scale(native: Array) -> float:
 
 
 class Oracle:
-    """The native model with ONNX Runtime's optimiser on (the answer) and off (its noise); a half model in float too.
+    """The native model with ONNX Runtime's optimiser on (the answer) and off (its noise).
+
+    Where native computes in half, on and off often agree bit for bit, since both run float kernels (``gates.lift``).
+    Its noise is then the largest of: on against off, native and its rounded form against the fp32 lift, and half an
+    ulp. A lift's own is what its answer moves by when weights and inputs are moved by their last place.
 
     Args:
         native: in the precision of the padded graph.
         metadata: of the padded graph.
-        half: whether native computes in half.
+        twins: of a native model that computes in half.
+        moved: where native is a lift, the lift with its weights moved.
 
     Raises:
-        Refused: ONNX Runtime cannot load native.
+        EngineError: ONNX Runtime cannot load native.
     """
 
-    def __init__(self, native: Source, metadata: Metadata, *, half: bool = False) -> None:
+    def __init__(
+        self, native: Source, metadata: Metadata, twins: Twins | None = None, *, moved: Source | None = None
+    ) -> None:
         config = SESSION_CONFIGS.get(metadata.precision)
-        try:
-            self.engine = Engine(native, where="native", config=config)
-            self._plain = Engine(native, optimise=False, where="native", config=config)
-        except EngineError as error:
-            raise Refused(
-                f"native itself does not run, {error.what}",
-                why="nothing can be compared with it",
-                fix="make it run on ONNX Runtime's CPU provider first, or convert without comparing (--no-verify)",
-            ) from None
-        self._wide = Widened.of(native) if half else None
+        self.engine = Engine(native, where="native", config=config)
+        self._plain = Engine(native, optimise=False, where="native", config=config)
+        self._lift = None if twins is None else Engine(twins.lift, where="native's fp32 lift")
+        self._moved = None if moved is None else Engine(moved, where="native's moved lift")
+        self._rounded = None if twins is None else Engine(twins.rounded, optimise=False, where="native in half")
         self._batch = metadata.batch.outputs if metadata.batch else {}
         self._kept: dict[object, tuple[dict[str, Array], dict[str, float]]] = {}
         self._bytes = 0
@@ -67,22 +88,34 @@ class Oracle:
         key = id(signals), row, tuple(steps.items())
         if key not in self._kept:
             feeds = signals.native(row, steps)
-            outputs = self._first_row(self.engine.run(feeds))
-            try:
-                plain = self._first_row(self._plain.run(feeds))
-            except EngineError:  # an operator that only the optimiser's fusion can run
-                plain = outputs
-            noise = {name: _distance(plain[name], value) / scale(value) for name, value in outputs.items()}
-            if self._wide is not None:
-                wide = self._first_row(self._wide.run(feeds))
-                for name, value in outputs.items():
-                    own = _distance(wide[name], value) / scale(value)
-                    noise[name] = max(noise[name], own, last_place(value))
+            outputs = self._first_row(run_native(self.engine, self._plain, feeds))
+            noise = self._noise(feeds, outputs)
             size = sum(value.nbytes for value in outputs.values())
             if self._bytes + size > _KEPT:
                 self._kept, self._bytes = {}, 0
             self._kept[key], self._bytes = (outputs, noise), self._bytes + size
         return self._kept[key]
+
+    def _noise(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array]) -> dict[str, float]:
+        """How far native is from itself, per output, relative to scale."""
+        floor = 0.0
+        pairs = []
+        with suppress(EngineError):  # an operator that only the optimiser's fusion can run
+            pairs.append((self._first_row(self._plain.run(feeds)), outputs))
+        if self._lift is not None and self._rounded is not None:
+            wide = {name: array.astype(self._lift.dtypes[name], copy=False) for name, array in feeds.items()}
+            lifted = self._first_row(self._lift.run(wide))
+            pairs += [(lifted, outputs), (lifted, self._first_row(self._rounded.run(feeds)))]
+            floor = _HALF_ULP
+        if self._moved is not None:
+            rng = np.random.default_rng(0)
+            for _ in range(_DRAWS):
+                near = {name: nudged(a, rng) if a.dtype.kind == "f" else a for name, a in feeds.items()}
+                pairs.append((self._first_row(self._moved.run(near)), outputs))
+        return {
+            name: max([floor, *(_distance(one[name], other[name]) / scale(value) for one, other in pairs)])
+            for name, value in outputs.items()
+        }
 
     def _first_row(self, outputs: Mapping[str, Array]) -> dict[str, Array]:
         """Native's rows are copies of one; the first is it."""

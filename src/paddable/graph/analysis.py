@@ -288,13 +288,11 @@ class _Walk:
         return tuple(axes)
 
     def _is_batch(self, value: ir.Value, axis: int, size: object) -> bool:
-        batch = self.declarations.batch
-        if batch is None:
+        declared, name = self.declarations, value.name or ""
+        if declared.batch is None or axis != declared.batch_axes.get(name, 0):
             return False
-        if value.name == batch.input:
-            return axis == batch.axis
-        if axis != 0:
-            return False
+        if name in declared.batch_axes or name == declared.batch.input:
+            return True
         return not isinstance(size, int) or (size == self.declarations.rows and size != 1)
 
     def _rows(self) -> Length:

@@ -24,6 +24,7 @@ class Declarations:
         masks: input name to (axis, length) of inputs that are made from the lengths.
         symbols: the ragged symbols in order of declaration, each with the input and axis that defines it.
         batch: input and axis of the batch, None when there is none.
+        batch_axes: the axis of the batch in each input for which it was declared; in another it is axis 0.
         rows: the batch size: an integer, or None when it stays symbolic.
     """
 
@@ -33,6 +34,7 @@ class Declarations:
     symbols: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     batch: BatchAxis | None = None
     rows: int | None = 1
+    batch_axes: Mapping[str, int] = field(default_factory=dict)
 
 
 def resolve(
@@ -40,11 +42,20 @@ def resolve(
     lengths: Sequence[LengthDeclaration],
     length_inputs: Sequence[LengthInput] = (),
     mask_inputs: Sequence[MaskInput] = (),
-    batch: BatchAxis | None = None,
+    batches: Sequence[BatchAxis] = (),
     batch_size: int | None = None,
     keep_dynamic: bool = False,
 ) -> Declarations:
     """Check declarations against the inputs.
+
+    Args:
+        model: the model.
+        lengths: the ragged axes.
+        length_inputs: inputs that hold lengths.
+        mask_inputs: inputs that hold padding masks.
+        batches: the batch axis of one or several inputs; the first says how large the batch is.
+        batch_size: of a symbolic batch axis.
+        keep_dynamic: keep a symbolic batch axis.
 
     Raises:
         Misuse: an unknown input, an axis that does not exist or has a fixed size, an undeclared dynamic axis, an
@@ -104,9 +115,11 @@ def resolve(
                 why="the length input would be added under the same name",
                 fix=f"add --length-input {name}={next(iter(symbols))} if it holds the length",
             )
-    found, rows = _batch(model, inputs, axes, batch, batch_size, keep_dynamic, lengths[0].input)
-    _undeclared(inputs, axes, masks, held, found)
-    return Declarations(axes, held, masks, symbols, found, rows)
+    placed = [BatchAxis(b.input, _axis(_input(inputs, b.input, "--batch"), b.axis)) for b in batches]
+    found, rows = _batch(inputs, axes, placed, batch_size, keep_dynamic, lengths[0].input)
+    batch_axes = {b.input: b.axis for b in placed}
+    _undeclared(inputs, axes, masks, held, found, batch_axes)
+    return Declarations(axes, held, masks, symbols, found, rows, batch_axes)
 
 
 def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:
@@ -125,25 +138,27 @@ def _axis(value: ir.Value, axis: int) -> int:
 
 
 def _batch(
-    model: ir.Model,
     inputs: Mapping[str, ir.Value],
     axes: Mapping[str, Mapping[int, Length]],
-    batch: BatchAxis | None,
+    placed: Sequence[BatchAxis],
     batch_size: int | None,
     keep_dynamic: bool,
     first: str,
 ) -> tuple[BatchAxis | None, int | None]:
-    if batch is not None:
-        value = _input(inputs, batch.input, "--batch")
-        batch = BatchAxis(batch.input, _axis(value, batch.axis))
-        if batch.axis in axes.get(batch.input, {}):
-            raise Misuse(f"axis {batch.axis} of {batch.input} is declared both ragged and the batch")
-    elif 0 in axes[first]:
+    for own in placed:
+        if own.axis in axes.get(own.input, {}):
+            raise Misuse(f"axis {own.axis} of {own.input} is declared both ragged and the batch")
+    if not placed and 0 in axes[first]:
         return None, 1
-    else:
-        batch = BatchAxis(first, 0)
-        value = inputs[first]
-    size = value.shape[batch.axis] if value.shape is not None else None
+    batch = placed[0] if placed else BatchAxis(first, 0)
+    size = _size(inputs, batch)
+    for own in placed:
+        if _size(inputs, own) != size and isinstance(size, int) and isinstance(_size(inputs, own), int):
+            raise Misuse(
+                f"the batch has the size {size} in {batch.input} and {_size(inputs, own)} in {own.input}",
+                where="--batch",
+                fix="name the axis that counts the same rows in each",
+            )
     if isinstance(size, int):
         if batch_size is not None and batch_size != size:
             raise Misuse(f"--batch-size {batch_size}, but axis {batch.axis} of {batch.input} has the size {size}")
@@ -153,12 +168,18 @@ def _batch(
     return batch, batch_size or 1
 
 
+def _size(inputs: Mapping[str, ir.Value], batch: BatchAxis) -> object:
+    shape = inputs[batch.input].shape
+    return shape[batch.axis] if shape is not None else None
+
+
 def _undeclared(
     inputs: Mapping[str, ir.Value],
     axes: Mapping[str, Mapping[int, Length]],
     masks: Mapping[str, tuple[int, Length]],
     held: Mapping[str, Length],
     batch: BatchAxis | None,
+    batch_axes: Mapping[str, int],
 ) -> None:
     open_axes = []
     for name, value in inputs.items():
@@ -167,7 +188,7 @@ def _undeclared(
         for axis, size in enumerate(value.shape):
             if isinstance(size, int) or axis in axes.get(name, {}):
                 continue
-            if batch is not None and ((name == batch.input and axis == batch.axis) or axis == 0):
+            if batch is not None and axis == batch_axes.get(name, 0):
                 continue
             if name in held:
                 continue

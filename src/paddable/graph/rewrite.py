@@ -295,7 +295,8 @@ class _Rewriter:
             counted = emitter.op("Add", value, length)
             return self._typed(emitter.where(emitter.op("Less", value, zero), counted, value, name="index"), dtype)
         if isinstance(remedy, Spread):
-            return self._typed(emitter.unsqueeze(value, list(range(1, 1 + remedy.count))), self._dtype(value))
+            change = emitter.unsqueeze if remedy.count > 0 else emitter.squeeze
+            return self._typed(change(value, list(range(1, 1 + abs(remedy.count)))), self._dtype(value))
         if isinstance(remedy, UseLength):
             dtype = self._dtype(value)
             made = emitter.contents(remedy.content, remedy.axes, dtype)

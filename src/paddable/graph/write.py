@@ -6,6 +6,7 @@ by one straight from where they lie (`_wire`). Above 1.5 GB, or on request, they
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +22,7 @@ from paddable.errors import Misuse
 from paddable.graph._wire import encode_len
 from paddable.graph.trace import STACK_TRACE, portable_paths
 
-__all__ = ["structure_proto", "to_proto", "write_model", "write_shared"]
+__all__ = ["CannotWrite", "structure_proto", "to_proto", "write_model", "write_shared"]
 
 EXTERNAL_ABOVE = 1_500_000_000
 """Bytes of weights above which they leave the model file: protobuf ends at 2 GiB."""
@@ -33,6 +34,21 @@ _INLINE_BELOW = 1024
 _GRAPH = onnx.ModelProto.DESCRIPTOR.fields_by_name["graph"].number
 _INITIALIZER = onnx.GraphProto.DESCRIPTOR.fields_by_name["initializer"].number
 _RAW_DATA = onnx.TensorProto.DESCRIPTOR.fields_by_name["raw_data"].number
+
+
+class CannotWrite(Misuse):
+    """The system refuses a file: no folder, no right, no space."""
+
+    @classmethod
+    def because(cls, error: OSError, where: str | os.PathLike[str]) -> CannotWrite:
+        """The system's refusal, told of ``where``."""
+        full = error.errno == errno.ENOSPC
+        return cls(
+            f"it cannot be written: {error.strerror}",
+            where=os.fspath(where),
+            why="nothing was written",
+            fix="free some space" if full else "choose another place, or check the folder and its rights",
+        )
 
 
 def write_model(
@@ -56,7 +72,8 @@ def write_model(
         ``path``.
 
     Raises:
-        Misuse: the place cannot be written; nothing is left behind.
+        CannotWrite: the system refuses it; nothing is left behind.
+        Misuse: it exists already.
     """
     path = Path(path)
     size = sum(value.const_value.nbytes for value in _stored(model))
@@ -269,7 +286,8 @@ def _beside(paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
     """Opens one new file beside each path; all are renamed into place at the end, or all are removed.
 
     Raises:
-        Misuse: a path exists and ``force`` is off, or the system refuses (no folder, no right, no space).
+        CannotWrite: the system refuses.
+        Misuse: a path exists and ``force`` is off.
     """
     for path in paths:
         if path.is_dir() or (path.exists() and not force):
@@ -287,12 +305,7 @@ def _beside(paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
         for part, path in zip(fresh, paths, strict=True):
             part.replace(path)
     except OSError as error:
-        raise Misuse(
-            f"it cannot be written: {error.strerror}",
-            where=str(paths[-1]),
-            why="nothing was written",
-            fix="check the folder, its rights and its free space",
-        ) from None
+        raise CannotWrite.because(error, paths[-1]) from None
     finally:
         for part in fresh:
             part.unlink(missing_ok=True)

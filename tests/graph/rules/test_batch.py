@@ -134,3 +134,23 @@ def test_a_table_is_read_by_clipped_distances_without_a_batch_axis() -> None:
         }""",
         "x:1=T", rows=None, kept=True,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [2, None])
+def test_a_position_over_the_length_beside_features_differs_by_row(rows: int | None) -> None:
+    """x + (arange(T) / T)[None, :, None]: native's leading axis of size 1 is where the others have the batch."""
+    batch = rows or "batch"
+    assert_exact(
+        f"""g (float[{batch}, T, 3] x) => (float[{batch}, T, 3] y)
+           <int64 axis = {{1}}, int64 zero = {{0}}, int64 one = {{1}}, int64[2] around = {{0, 2}}> {{
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           i = Range (zero, n, one)
+           position = Cast <to = 1> (i)
+           count = Cast <to = 1> (n)
+           fraction = Div (position, count)
+           column = Unsqueeze (fraction, around)
+           y = Add (x, column)
+        }}""",
+        "x:1=T", rows=rows, kept=rows is None,
+    )  # fmt: skip

@@ -100,6 +100,11 @@ class Emitter:
             return self.op("Unsqueeze", x, self.constant(list(axes)))
         return self.op("Unsqueeze", x, axes=list(axes))
 
+    def squeeze(self, x: ir.Value, axes: Sequence[int]) -> ir.Value:
+        if self.version >= 13:
+            return self.op("Squeeze", x, self.constant(list(axes)))
+        return self.op("Squeeze", x, axes=list(axes))
+
     def reduce(self, op_type: str, x: ir.Value, axes: Sequence[int], keepdims: int) -> ir.Value:
         since = 13 if op_type == "ReduceSum" else 18
         if self.version >= since:
@@ -248,11 +253,7 @@ class Emitter:
             known = self.known(size)
             if known is not None:
                 return self.constant(np.arange(known))
-            limit = (
-                self.op("Squeeze", self.size(size), self.constant([0]))
-                if self.version >= 13
-                else self.op("Squeeze", self.size(size), axes=[0])
-            )
+            limit = self.squeeze(self.size(size), [0])
             return self.op("Range", self.constant(np.array(0)), limit, self.constant(np.array(1)), dtype=INT64)
 
         return self.once(("iota", size), make)

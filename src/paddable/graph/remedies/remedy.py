@@ -102,7 +102,10 @@ class FromEnd(Remedy):
 
 @dataclass(frozen=True, eq=False)
 class Spread(Remedy):
-    """Put ``count`` axes of size 1 behind the batch in front of the operand, so that it broadcasts against rows."""
+    """Put ``count`` axes of size 1 behind the batch in front of the operand, so that it broadcasts against rows.
+
+    A negative count takes axes away.
+    """
 
     count: int
 

@@ -320,11 +320,16 @@ def _spread_rows(operation: Operation, indices: Sequence[int], rank: int) -> boo
     place = rank + 1 if rows is None else rows
     for i in front:
         value = operation.peek(i)
-        if place < value.rank:
-            operation.refuse("a vector made of each row's own length is wider than the rows")
-        if place > value.rank:
-            operation.ask(Spread("", "the batch stands in front", i, place - value.rank))
-        axes = (value.axes[0], *((),) * (place - value.rank), *value.axes[1:])
+        more = place - value.rank
+        behind = value.axes[1:]
+        if more < 0:  # native's own axes of size 1 in front, the last of them where the others have the batch
+            held = all(operation.peek(k).rank < value.rank - 1 for k in indices if k not in front)
+            if held or any(behind[:-more]):
+                operation.refuse("a vector made of each row's own length is wider than the rows")
+            behind = behind[-more:]
+        if more:
+            operation.ask(Spread("", "the batch stands in front", i, more))
+        axes = (value.axes[0], *((),) * more, *behind)
         operation.operands[i] = replace(value, axes=axes, rows_in_front=False)
     return rows is None
 

@@ -1,0 +1,171 @@
+"""A half-precision graph in float, and in half to the letter: what its rounding is measured with.
+
+A graph in half rounds each value to 11 bits, so that two right forms of one sum differ by 1e-3 of scale, and a small
+fault hides among them. *Lifted* (every half tensor, constant and Cast target made float), native and padded compute
+the same thing in float, where 1e-5 tells them apart; or 3 times what the answer moves by when every weight and input
+is *moved* by at most its last place, where a normalisation over two equal frames leaves less than that to know.
+
+ONNX Runtime has few half kernels on the CPU. It puts casts around the float ones and removes the pairs between two of
+them, with the optimiser or without, so that a half graph is rounded where it happens to have a half kernel, and a mask
+moves that place. *Rounded*, every value is in half as ONNX says: an Identity behind each keeps the casts apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from paddable.errors import PaddableError
+from paddable.graph.names import Names
+from paddable.graph.read import read_model
+from paddable.graph.write import write_model
+
+__all__ = ["Twins", "computes_in_half", "lift", "lifted", "nudged", "rounded", "twins"]
+
+_HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
+_TYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
+"""Integer attributes that name a type."""
+
+
+@dataclass(frozen=True)
+class Twins:
+    """Files of a half model: in float, the same with its weights moved, and in half to the letter."""
+
+    lift: Path
+    moved: Path
+    rounded: Path
+
+
+def twins(native: Path | bytes, folder: Path) -> Twins | None:
+    """Write both into a folder; None where the model does not compute in half."""
+    lift = lifted(native, folder / "lift.onnx")
+    if lift is None:
+        return None
+    return Twins(lift, _moved(lift, folder / "moved.onnx"), rounded(native, folder / "rounded.onnx"))
+
+
+def nudged(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """A float array with each element moved by one last place up, down or not at all."""
+    step = rng.integers(-1, 2, array.shape) * np.finfo(array.dtype).eps
+    return np.asarray(array * (1 + step)).astype(array.dtype)
+
+
+def _moved(lift: Path, path: Path) -> Path:
+    """Move every weight: tensors of two axes and more, since what has fewer may be a scale that decides a size."""
+    model = read_model(lift)
+    rng = np.random.default_rng(0)
+    for value in model.graph.initializers.values():
+        tensor = value.const_value
+        if tensor is not None and tensor.dtype == ir.DataType.FLOAT and len(tensor.shape) > 1:
+            value.const_value = ir.tensor(nudged(tensor.numpy(), rng), name=tensor.name)
+    return write_model(model, path)
+
+
+def computes_in_half(source: Path | bytes) -> bool:
+    """Whether any value of a file or serialised model is half; False for what cannot be read."""
+    try:
+        return lift(_read(source))
+    except PaddableError:
+        return False
+
+
+def lifted(source: Path | bytes, path: Path) -> Path | None:
+    """Write the lift of a model; None, and nothing is written, where no value of it is half.
+
+    Args:
+        source: a file, or a serialised model.
+        path: where the lift goes; large weights lie beside it.
+    """
+    model = _read(source)
+    return write_model(model, path) if lift(model) else None
+
+
+def rounded(source: Path | bytes, path: Path) -> Path:
+    """Write a model with an Identity behind every value; for a session without the optimiser, which removes them."""
+    model = _read(source)
+    names = Names(model.graph)
+    for node in list(model.graph):
+        for value in node.outputs:
+            if not value.name or not isinstance(value.type, ir.TensorType | None):
+                continue
+            value.shape = value.shape if value.is_graph_output() else None
+            _insert_identity(model.graph, node, value, names)
+    return write_model(model, path)
+
+
+def _insert_identity(graph: ir.Graph, node: ir.Node, value: ir.Value, names: Names) -> None:
+    copy = ir.node("Identity", [value])
+    held = copy.outputs[0]
+    held.name, held.type, held.shape = names.fresh("rounded"), value.type, value.shape
+    for use in list(value.uses()):
+        if use.node is not copy:
+            use.node.replace_input_with(use.idx, held)
+    for i, output in enumerate(graph.outputs):
+        if output is value:
+            graph.outputs[i] = held
+            held.name, value.name = value.name, held.name
+    graph.insert_after(node, copy)
+
+
+def _read(source: Path | bytes) -> ir.Model:
+    return read_model(onnx.load_from_string(source) if isinstance(source, bytes) else source)
+
+
+def lift(model: ir.Model, narrow: Container[ir.DataType | None] = _HALF, wide: ir.DataType = ir.DataType.FLOAT) -> bool:
+    """Give every value of a type ``narrow`` the type ``wide``, in place; half becomes float where neither is said.
+
+    Shapes that the exporter noted of inner values are dropped.
+
+    Returns:
+        Whether there was any.
+    """
+    found = False
+    for graph in _graphs(model):
+        values = [*graph.inputs, *graph.outputs, *graph.initializers.values()]
+        values += [value for node in graph for value in node.outputs]
+        for value in values:
+            if value.dtype in narrow:
+                value.dtype, found = wide, True
+        for value in graph.initializers.values():
+            if value.const_value is not None and value.const_value.dtype in narrow:
+                value.const_value, found = _cast(value.const_value, wide), True
+        for node in graph:
+            found |= _lift_attributes(node, narrow, wide)
+            for value in node.outputs:
+                value.shape = value.shape if value.is_graph_output() else None
+    return found
+
+
+def _graphs(model: ir.Model) -> Iterator[ir.Graph]:
+    for root in (model.graph, *(function.graph for function in model.functions.values())):
+        yield root
+        yield from root.subgraphs()
+
+
+def _lift_attributes(node: ir.Node, narrow: Container[ir.DataType | None], wide: ir.DataType) -> bool:
+    found = False
+    for name, attribute in list(node.attributes.items()):
+        if attribute.is_ref():
+            continue
+        if attribute.type == ir.AttributeType.TENSOR and attribute.value.dtype in narrow:
+            node.attributes[name], found = ir.AttrTensor(name, _cast(attribute.value, wide)), True
+        elif name in _TYPES and attribute.type == ir.AttributeType.INT and attribute.value in narrow:
+            node.attributes[name], found = ir.AttrInt64(name, int(wide)), True
+    return found
+
+
+def _cast(tensor: ir.TensorProtocol, wide: ir.DataType) -> ir.TensorProtocol:
+    """The tensor in a type, made when it is written: a lift of many weights holds one of them at a time."""
+    return ir.LazyTensor(
+        lambda: ir.tensor(np.asarray(tensor.numpy()).astype(wide.numpy()), name=tensor.name),
+        dtype=wide,
+        shape=ir.Shape(tensor.shape.numpy()),
+        name=tensor.name,
+    )
