@@ -107,7 +107,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
     words = ["convert", "in.onnx", "-o", str(converted), "--length", "x:1=T", "--length", "z:-1=T//2"]
     words += ["--container", "2s", "--containers", "5s,10s", "--rate", "16000", "--mask-input", "m:1=T"]
     words += ["--batch-size", "3", "--keep-traces", "--no-external-data", "--force", "--no-verify"]
-    words += ["--target", "directml", "--precision", "fp16"]
+    words += ["--target", "directml", "--precision", "fp16", "--gate-lengths", "8"]
     result = paddable(*words)
     assert result.code == 0, result.err
     assert result.out == f"{converted}: 1 remedy\n"
@@ -131,6 +131,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
                 "target": "directml",
                 "precision": "fp16",
                 "verify": False,
+                "gate_lengths": 8,
                 "progress": None,
             },
         )
@@ -168,7 +169,7 @@ def test_verify(paddable: Any, library: Library) -> None:
     assert "[b]z" in result.out
     assert library.calls[0][1:] == (
         (Path("out"), Path("n.onnx")),
-        {"exhaustive": True, "lengths": (7, 9), "seed": 3, "progress": None},
+        {"exhaustive": True, "limit": 64, "lengths": (7, 9), "seed": 3, "progress": None},
     )
 
 

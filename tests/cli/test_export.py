@@ -42,6 +42,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "target": "directml",
         "precision": "int8",
         "verify": False,
+        "gate_lengths": 64,
         "force": True,
         "progress": None,
     }

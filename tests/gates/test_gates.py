@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partialmethod
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -12,6 +16,7 @@ from paddable.build.opened import Opened, open_model
 from paddable.bundle import Metadata
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.alone import judge_alone
+from paddable.gates.engine import Engine
 from paddable.graph.rewrite import rewrite
 from paddable.graph.write import to_proto
 
@@ -71,6 +76,25 @@ def test_movement_tells_needed_from_unneeded(opened: Opened, encoder: onnx.Model
     assert movement.of(padded_symbolic(opened)) < 1e-5
     for mutant in mutants(opened):
         assert movement.of(mutant.model) > NEEDED, mutant.node
+
+
+def test_fewer_lengths_when_asked_and_every_core_for_large_weights(
+    opened: Opened, encoder: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.modules[judge.__module__], "_HEAVY", 0)
+    asked = []
+    monkeypatch.setattr(Engine, "__init__", partialmethod(_noting_threads, asked, Engine.__init__))
+    metadata = certificate(opened.analyse(), {}, CONTAINER, "cpu", {})
+    candidate = Candidate("static", static(opened).SerializeToString(), metadata, CONTAINER)
+    report = judge(opened.analyse(), encoder.SerializeToString(), [candidate], limit=3)
+    assert report.ok, report.to_json()
+    assert {1, 12} < {row.length for row in report.rows} and len({row.length for row in report.rows}) == 3
+    assert asked.count(0) == 3  # native with and without the optimiser, and the padded graph
+
+
+def _noting_threads(self: Engine, asked: list[int], init: Any, model: Any, **options: Any) -> None:
+    asked.append(options.get("threads", 1))
+    init(self, model, **options)
 
 
 def test_a_wrong_length_fails(opened: Opened, encoder: onnx.ModelProto) -> None:

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paddable.gates.lengths import LIMIT, choose, limit_for
+from paddable.gates.lengths import LIMIT, choose
 from paddable.lengths import Span, parse
-
-
-@pytest.mark.parametrize(
-    ("megabytes", "count"), [(0, LIMIT), (1, LIMIT), (100, LIMIT), (200, 32), (936, 6), (8_000, 6)]
-)
-def test_the_larger_the_weights_the_fewer_the_lengths(megabytes: int, count: int) -> None:
-    assert limit_for(megabytes * 1_000_000) == count
 
 
 @pytest.mark.parametrize("limit", [6, 16, LIMIT])

@@ -21,6 +21,7 @@ from paddable.build.verifying import demand, largest
 from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, refuse_what_is_there, write_bundle
 from paddable.errors import Misuse, Refused
 from paddable.gates import Candidate, GateReport, judge
+from paddable.gates.lengths import LIMIT
 from paddable.graph.lint import lint_model
 from paddable.graph.lint.rules.non_finite_weight import NonFiniteWeight
 from paddable.graph.rewrite import rewrite
@@ -75,6 +76,7 @@ def convert(
     target: str | None = None,
     precision: str | None = None,
     verify: bool = True,
+    gate_lengths: int = LIMIT,
     progress: Progress | None = None,
 ) -> onnx.ModelProto | Path:
     """Make a fixed-shape model that gives the native answer at every length.
@@ -96,6 +98,7 @@ def convert(
         target: the execution provider to convert for.
         precision: ``fp32`` (default), ``fp16`` or ``int8`` (weights); see ``paddable.precision``.
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
+        gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
 
     Returns:
@@ -132,7 +135,7 @@ def convert(
     if place is not None and place.suffix != ".onnx":
         refuse_what_is_there(place, force)
     refuse_damaged_weights(opened)
-    report = judged(opened, wanted, target, place, progress, precision) if verify else None
+    report = judged(opened, wanted, target, place, progress, precision, gate_lengths) if verify else None
     verified = report.summary() if report is not None else {}
     graphs = []
     for count, container in enumerate(wanted):
@@ -169,6 +172,7 @@ def judged(
     place: Path | None,
     progress: Progress | None,
     precision: str = "fp32",
+    gate_lengths: int = LIMIT,
 ) -> GateReport:
     """Every graph that was asked for, and the symbolic form they share, judged before anything has its final name.
 
@@ -192,7 +196,7 @@ def judged(
             title = ",".join(f"{symbol}={steps}" for symbol, steps in metadata.container.items()) or "symbolic"
             candidates.append(Candidate(title, folder / file, metadata, metadata.container or widest))
         native = opened.source or folder / "native.onnx"
-        report = judge(analysis, native, candidates, folder=folder, progress=progress)
+        report = judge(analysis, native, candidates, limit=gate_lengths, folder=folder, progress=progress)
         if precision != "fp32" and report.ok:
             static = [(model, candidate) for (model, _), candidate in zip(made, candidates, strict=True)][1:]
             changed = {f"{precision}-{i}.onnx": in_precision(model, precision) for i, (model, _) in enumerate(static)}

@@ -35,6 +35,7 @@ from paddable.build.opened import Opened, Progress, open_model
 from paddable.build.room import scratch
 from paddable.build.verifying import demand
 from paddable.errors import Misuse
+from paddable.gates.lengths import LIMIT
 from paddable.graph.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.precision import in_precision
@@ -59,6 +60,7 @@ def export(
     precision: str | None = None,
     force: bool = False,
     verify: bool = True,
+    gate_lengths: int = LIMIT,
     progress: Progress | None = None,
 ) -> Path:
     """Make a bundle from a checkpoint.
@@ -77,6 +79,7 @@ def export(
         precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
         force: replace what is at ``out``.
         verify: judge before writing.
+        gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
 
     Returns:
@@ -116,7 +119,7 @@ def export(
 
         # ── Stage 3: judge
         done(2)
-        report = judged(opened, wanted, target, place, progress, precision) if verify else None
+        report = judged(opened, wanted, target, place, progress, precision, gate_lengths) if verify else None
         steps = {name: in_precision(graph, precision) for name, graph in exported.step_graphs.items()}
         if report is not None and steps:
             report = replace(report, streams=judge_streams(opened.model, steps, precision))

@@ -19,7 +19,7 @@ from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import GateFailed, Misuse
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.judge import ragged_lengths
-from paddable.gates.lengths import default_container
+from paddable.gates.lengths import LIMIT, default_container
 from paddable.graph.analysis import Analysis
 from paddable.graph.read import read_model
 
@@ -32,6 +32,7 @@ def verify(
     *,
     lengths: Sequence[int] = (),
     exhaustive: bool = False,
+    limit: int = LIMIT,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> GateReport:
@@ -44,6 +45,7 @@ def verify(
         native: the model it was made from; None takes the one in the bundle.
         lengths: lengths of the first symbol to try beside the edges of each ragged dimension.
         exhaustive: try every length.
+        limit: otherwise, how many lengths to try in each container.
         seed: of the random inputs and lengths.
         progress: called with (stage, done, total).
 
@@ -63,7 +65,9 @@ def verify(
     candidates = [_candidate(analysis, folder / file, file) for file in files]
     exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
     source = Path(native) if not isinstance(native, onnx.ModelProto) else native.SerializeToString()
-    report = judge(analysis, source, exact, lengths=lengths, exhaustive=exhaustive, seed=seed, progress=progress)
+    report = judge(
+        analysis, source, exact, lengths=lengths, exhaustive=exhaustive, limit=limit, seed=seed, progress=progress
+    )
     for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
         same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
         with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as name:

@@ -39,6 +39,7 @@ __all__ = ["convert"]
 @options.target
 @click.option("--precision", metavar="TYPE", help="Precision of the result: fp32 (default), fp16 or int8 (weights).")
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
+@options.gate_lengths
 @options.as_json
 def convert(
     model: Path, out: Path | None, single: tuple[str, ...], several: str | None, as_json: bool, **choices: Any

@@ -34,6 +34,7 @@ __all__ = ["export"]
 @options.target
 @click.option("--precision", metavar="TYPE", help="fp32 (default), fp16 or int8 (weights).")
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
+@options.gate_lengths
 @options.force
 @options.as_json
 def export(

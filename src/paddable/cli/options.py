@@ -8,7 +8,19 @@ from typing import Any
 
 import click
 
-__all__ = ["allow_tf32", "as_json", "bundle", "declarations", "force", "lengths", "model", "out", "provider", "target"]
+__all__ = [
+    "allow_tf32",
+    "as_json",
+    "bundle",
+    "declarations",
+    "force",
+    "gate_lengths",
+    "lengths",
+    "model",
+    "out",
+    "provider",
+    "target",
+]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -27,6 +39,15 @@ as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print
 target: Decorator = click.option("--target", metavar="NAME", help="Execution provider to judge by, such as directml.")
 
 force: Decorator = click.option("--force", is_flag=True, help="Replace what is already there.")
+
+gate_lengths: Decorator = click.option(
+    "--gate-lengths",
+    type=click.IntRange(min=1),
+    default=64,
+    show_default=True,
+    metavar="N",
+    help="Lengths tried in each container, edges first. Fewer prove less of a model that is slow to run.",
+)
 
 bundle: Decorator = click.option(
     "--model",

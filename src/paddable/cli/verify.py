@@ -20,14 +20,21 @@ __all__ = ["verify"]
     metavar="NATIVE.onnx",
     help="The native model. Default: the one in the bundle.",
 )
-@click.option("--exhaustive", is_flag=True, help="Every length; otherwise the edges, thinned to 64.")
+@click.option("--exhaustive", is_flag=True, help="Every length of each container.")
+@options.gate_lengths
 @click.option(
     "--at", "lengths", multiple=True, type=click.IntRange(min=0), metavar="N", help="This length. Repeatable."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs and lengths.")
 @options.as_json
 def verify(
-    padded: Path, against: Path | None, exhaustive: bool, lengths: tuple[int, ...], seed: int, as_json: bool
+    padded: Path,
+    against: Path | None,
+    exhaustive: bool,
+    gate_lengths: int,
+    lengths: tuple[int, ...],
+    seed: int,
+    as_json: bool,
 ) -> int:
     """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
 
@@ -38,6 +45,14 @@ def verify(
     from paddable.build import verify as verify_model
 
     with showing() as progress:
-        report = verify_model(padded, against, exhaustive=exhaustive, lengths=lengths, seed=seed, progress=progress)
+        report = verify_model(
+            padded,
+            against,
+            exhaustive=exhaustive,
+            limit=gate_lengths,
+            lengths=lengths,
+            seed=seed,
+            progress=progress,
+        )
     render.show(report, as_json=as_json)
     return 0 if report.ok else 1

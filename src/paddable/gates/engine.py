@@ -34,6 +34,7 @@ class Engine:
         optimise: whether ONNX Runtime may rewrite the graph; native with and without shows its rounding noise.
         where: the model's name in errors.
         config: session configuration entries.
+        threads: of one operator; 0 takes every core.
 
     Attributes:
         dtypes: numpy type of each input.
@@ -42,12 +43,18 @@ class Engine:
     """
 
     def __init__(
-        self, model: Source, *, optimise: bool = True, where: str = "", config: Mapping[str, str] | None = None
+        self,
+        model: Source,
+        *,
+        optimise: bool = True,
+        where: str = "",
+        config: Mapping[str, str] | None = None,
+        threads: int = 1,
     ) -> None:
         options = ort.SessionOptions()
         for key, value in (config or {}).items():
             options.add_session_config_entry(key, value)
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 4
         # Arenas keep the memory of the longest run; a gate runs many sizes once.
         options.enable_cpu_mem_arena = False

@@ -14,7 +14,7 @@ from paddable.gates.alone import judge_alone
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Engine, Source
-from paddable.gates.lengths import choose, default_container, limit_for
+from paddable.gates.lengths import LIMIT, choose, default_container
 from paddable.gates.lift import lifted, twins
 from paddable.gates.oracle import Oracle
 from paddable.gates.present import require_native
@@ -32,6 +32,9 @@ __all__ = ["Progress", "judge", "ragged_lengths"]
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 ALONE_CASES = 4
+
+_HEAVY = 100_000_000
+"""Bytes of weights from which a run takes every core. Smaller models are quicker, and the machine freer, with one."""
 """Lengths at which each operator is judged alone: the shortest, the longest with padding, and two between."""
 
 
@@ -42,6 +45,7 @@ def judge(
     *,
     lengths: Sequence[int] = (),
     exhaustive: bool = False,
+    limit: int = LIMIT,
     seed: int = 0,
     folder: Path | None = None,
     progress: Progress | None = None,
@@ -56,6 +60,7 @@ def judge(
         candidates: its padded graphs.
         lengths: lengths of the first symbol to try besides the edges.
         exhaustive: every length of each container.
+        limit: lengths of each container otherwise.
         seed: of inputs and lengths.
         folder: where the lift of a half graph lies for a while; the system's temporary folder by default.
         progress: called with (stage, done, total).
@@ -67,7 +72,8 @@ def judge(
     expressions = ragged_lengths(analysis)
     limits = index_limits(analysis.model)
     weights = analysis.model.graph.initializers.values()
-    limit = limit_for(sum(value.const_value.nbytes for value in weights if value.const_value is not None))
+    heavy = sum(value.const_value.nbytes for value in weights if value.const_value is not None) > _HEAVY
+    threads = 0 if heavy else 1
     rows: list[Row] = []
     domain: list[DomainCheck] = []
     difference = None
@@ -82,7 +88,7 @@ def judge(
     with tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place:
         half = twins(native, Path(place))
         for position, candidate in enumerate(candidates):
-            oracle = Oracle(native, candidate.metadata, half)
+            oracle = Oracle(native, candidate.metadata, half, threads=threads)
             count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
 
             def signals(
@@ -98,7 +104,8 @@ def judge(
             chosen = choose(spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit)
             whole = signals(candidate.largest)
             stage = f"C and J of {candidate.name}"
-            found = judge_whole(candidate, oracle, whole, chosen, tick=_ticker(progress, stage, len(chosen)))
+            tick = _ticker(progress, stage, len(chosen))
+            found = judge_whole(candidate, oracle, whole, chosen, threads=threads, tick=tick)
             if half is not None:
                 wide = lifted(candidate.model, Path(place) / f"{position}.onnx") or candidate.model
                 twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)

@@ -8,23 +8,13 @@ import numpy as np
 
 from paddable.lengths import Length, Span, symbol
 
-__all__ = ["LIMIT", "choose", "default_container", "limit_for"]
+__all__ = ["LIMIT", "choose", "default_container"]
 
 LIMIT = 64
-"""Lengths tried in one container, unless every one is asked for."""
-
-_FEWEST = 6
-_FULL_BELOW = 100_000_000
-"""Bytes of weights below which all ``LIMIT`` lengths are tried. A length costs a dozen runs in each container: with the
-weights of a recogniser of 1 GB, 64 of them would take three hours."""
+"""Lengths tried in one container, unless another number or every one is asked for."""
 
 _SCAN = 2048
 _WANTED_STEPS = 32
-
-
-def limit_for(weights: int) -> int:
-    """How many lengths to try in one container of a model with so many bytes of weights."""
-    return min(LIMIT, max(_FEWEST, LIMIT * _FULL_BELOW // max(1, weights)))
 
 
 def choose(

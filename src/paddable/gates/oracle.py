@@ -61,17 +61,24 @@ class Oracle:
         metadata: of the padded graph.
         twins: of a native model that computes in half.
         moved: where native is a lift, the lift with its weights moved.
+        threads: of native; 0 takes every core.
 
     Raises:
         EngineError: ONNX Runtime cannot load native.
     """
 
     def __init__(
-        self, native: Source, metadata: Metadata, twins: Twins | None = None, *, moved: Source | None = None
+        self,
+        native: Source,
+        metadata: Metadata,
+        twins: Twins | None = None,
+        *,
+        moved: Source | None = None,
+        threads: int = 1,
     ) -> None:
         config = SESSION_CONFIGS.get(metadata.precision)
-        self.engine = Engine(native, where="native", config=config)
-        self._plain = Engine(native, optimise=False, where="native", config=config)
+        self.engine = Engine(native, where="native", config=config, threads=threads)
+        self._plain = Engine(native, optimise=False, where="native", config=config, threads=threads)
         self._lift = None if twins is None else Engine(twins.lift, where="native's fp32 lift")
         self._moved = None if moved is None else Engine(moved, where="native's moved lift")
         self._rounded = None if twins is None else Engine(twins.rounded, optimise=False, where="native in half")

@@ -62,6 +62,7 @@ def judge_whole(
     signals: Signals,
     cases: Sequence[Steps],
     *,
+    threads: int = 1,
     tick: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """Gates C and J of one graph.
@@ -71,12 +72,14 @@ def judge_whole(
         oracle: native.
         signals: the inputs, with as many rows as the graph is run with.
         cases: the lengths to try; the other rows of a batch take lengths from them too.
+        threads: of the padded graph; 0 takes every core.
         tick: called after each length.
 
     Returns:
         One row an output and length, in the order of ``cases``.
     """
-    engine = Engine(candidate.model, where=candidate.name, config=SESSION_CONFIGS.get(candidate.metadata.precision))
+    config = SESSION_CONFIGS.get(candidate.metadata.precision)
+    engine = Engine(candidate.model, where=candidate.name, config=config, threads=threads)
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
     rows: list[Row] = []
     for number, steps in enumerate(cases):
