@@ -36,7 +36,7 @@ BOX, VALID = 500, 50
 """30 s, and the 3 s of it that are speech."""
 
 ZH, WITH_ITN = 3, 14
-PAIRS = 31
+PAIRS = 21
 
 
 def as_sherpa_calls_it(self: nn.Module, x: Tensor, x_length: Tensor, language: Tensor, text_norm: Tensor) -> Tensor:
