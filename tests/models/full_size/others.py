@@ -132,7 +132,8 @@ def show_padding(folder: Path) -> float:
         wanted = runner(folder, own)(features, VALID)
         got = runner(folder, padded)(box, VALID)[:, : VALID + 4]
         error = float(np.abs(got - wanted).max() / np.abs(wanted).max())
-        cosine = float((got * wanted).sum() / np.linalg.norm(got) / np.linalg.norm(wanted))
+        a, b = got.astype(np.float64).ravel(), wanted.astype(np.float64).ravel()
+        cosine = float(a @ b / np.linalg.norm(a) / np.linalg.norm(b))
         nodes = [node.op_type for node in onnx.load(folder / padded, load_external_data=False).graph.node]
         print(f"| {padded} | {len(nodes)} | {nodes.count('Where')} | {error:.1e} | {cosine:.6f} |", flush=True)
         errors[padded] = error
