@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from paddable.audio import Cmvn
+from paddable.audio import Cmvn, FrontEnd
 from paddable.exporters.sense_voice import export_sense_voice
 from paddable.models.front_end import KaldiFrontEnd
 from paddable.models.sense_voice import LANGUAGES, TEXT_NORMS, SenseVoice, SenseVoiceConfig
@@ -162,3 +162,14 @@ def test_waveform_entry(model: nn.Module, randomise: Callable[[nn.Module], nn.Mo
         logits = runner.run(["ctc_logits"], feeds)[0]
         assert np.abs(logits - wanted).max() <= 1e-4 * np.abs(wanted).max()
         assert (logits.argmax(-1) == wanted.argmax(-1)).all()
+
+
+@torch.no_grad()
+def test_features_in_numpy_say_the_same(model: nn.Module, signals: dict[str, np.ndarray]) -> None:
+    cmvn = Cmvn(np.full(560, -10.0, np.float32), np.full(560, 0.3, np.float32))
+    in_graph, in_numpy = KaldiFrontEnd(cmvn=cmvn), FrontEnd(cmvn=cmvn)
+    for name, audio in signals.items():  # silence, constants and drifts among them
+        ours = model(in_graph(torch.from_numpy(audio)[None]), *prompt())[1]
+        wanted = model(torch.from_numpy(in_numpy(audio))[None], *prompt())[1]
+        assert torch.equal(ours.argmax(-1), wanted.argmax(-1)), name
+        assert (ours - wanted).abs().max() <= 1e-4 * wanted.abs().max(), name

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +13,7 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from paddable.gates.engine import Engine, EngineError
-from paddable.graph.write import to_proto
+from paddable.graph.write import write_model
 
 __all__ = ["run_bytes", "run_model", "sample_feeds"]
 
@@ -27,9 +30,16 @@ def run_bytes(model: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
 
 def run_model(model: ir.Model, feeds: Mapping[str, Array]) -> list[Array]:
     """Outputs in the order of the graph."""
-    engine = Engine(to_proto(model).SerializeToString())
-    results = engine.run({name: array for name, array in feeds.items() if name in engine.shapes})
-    return [results[name] for name in engine.outputs]
+    with _opened(model) as engine:
+        results = engine.run({name: array for name, array in feeds.items() if name in engine.shapes})
+        return [results[name] for name in engine.outputs]
+
+
+@contextmanager
+def _opened(model: ir.Model) -> Iterator[Engine]:
+    """A session by way of a file: as bytes, the weights would lie in memory three times, and 2 GiB would be the end."""
+    with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as folder:
+        yield Engine(write_model(model, Path(folder) / "model.onnx", external_data=True))
 
 
 def sample_feeds(model: ir.Model, container: Mapping[str, int] | None = None) -> list[dict[str, Array]]:
@@ -39,26 +49,28 @@ def sample_feeds(model: ir.Model, container: Mapping[str, int] | None = None) ->
         model: any model; free axes get the first size at which it runs, leading ones 1.
         container: steps of each symbol when the model was just padded: its length inputs then say "full".
     """
-    try:
-        engine = Engine(to_proto(model).SerializeToString())
-    except EngineError:  # no kernel on the CPU: made for a provider that has one
-        return []
     random = np.random.default_rng(0)
     longest = max((container or {"": 1}).values())
-    for size in _TRIED:
-        feeds = {}
-        for name, shape in engine.shapes.items():
-            dims = [d if isinstance(d, int) else (1 if i == 0 else size) for i, d in enumerate(shape)]
-            dtype = engine.dtypes[name]
-            if np.issubdtype(dtype, np.floating):
-                feeds[name] = (0.1 * random.standard_normal(dims)).astype(dtype)
-            elif dtype == np.bool_:
-                feeds[name] = np.ones(dims, dtype=dtype)
-            else:
-                feeds[name] = np.full(dims, longest if len(dims) <= 1 else 1, dtype=dtype)
-        try:
-            engine.run(feeds)
-        except EngineError:
-            continue
-        return [feeds]
+    with suppress(EngineError), _opened(model) as engine:  # no kernel on the CPU: made for a provider that has one
+        for size in _TRIED:
+            feeds = _feeds(engine, size, longest, random)
+            try:
+                engine.run(feeds)
+            except EngineError:
+                continue
+            return [feeds]
     return []
+
+
+def _feeds(engine: Engine, size: int, longest: int, random: np.random.Generator) -> dict[str, Array]:
+    feeds = {}
+    for name, shape in engine.shapes.items():
+        dims = [d if isinstance(d, int) else (1 if i == 0 else size) for i, d in enumerate(shape)]
+        dtype = engine.dtypes[name]
+        if np.issubdtype(dtype, np.floating):
+            feeds[name] = (0.1 * random.standard_normal(dims)).astype(dtype)
+        elif dtype == np.bool_:
+            feeds[name] = np.ones(dims, dtype=dtype)
+        else:
+            feeds[name] = np.full(dims, longest if len(dims) <= 1 else 1, dtype=dtype)
+    return feeds
