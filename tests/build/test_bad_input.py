@@ -57,6 +57,11 @@ def test_a_declaration_that_does_not_fit(paddable: Run, native: Path, length: st
     refused(paddable, native.parent, converting(native, length=length), 2, said)
 
 
+def test_two_declarations_of_one_axis(paddable: Run, native: Path) -> None:
+    words = [*converting(native), "--length", "x:-1=2*T"]
+    refused(paddable, native.parent, words, 2, "axis 2 of x is declared as T and as 2*T")
+
+
 def test_no_declaration_lists_the_dynamic_axes(paddable: Run, native: Path) -> None:
     for words in (["check", native], ["convert", native, "-o", native.parent / "o.onnx", "--container", 9]):
         refused(paddable, native.parent, words, 2, "--length x:2=T")

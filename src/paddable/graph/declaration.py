@@ -74,12 +74,24 @@ def resolve(
                 why="a length can only be declared for an axis that varies",
                 fix=f"export the model with axis {axis} of {declared.input} dynamic",
             )
-        axes.setdefault(declared.input, {})[axis] = declared.length
+        other = axes.setdefault(declared.input, {}).setdefault(axis, declared.length)
+        if other != declared.length:
+            raise Misuse(
+                f"axis {axis} of {declared.input} is declared as {other} and as {declared.length}",
+                where="--length",
+                fix="keep the one that is true",
+            )
     if not axes:
         raise Misuse("no --length is declared", why=_dynamic(inputs), fix=_suggestion(inputs, ()))
-    held = {}
+    held: dict[str, Length] = {}
     for item in length_inputs:
         _input(inputs, item.name, "--length-input")
+        if held.get(item.name, item.length) != item.length:
+            raise Misuse(
+                f"{item.name} is declared to hold {held[item.name]} and {item.length}",
+                where="--length-input",
+                fix="keep the one that is true",
+            )
         held[item.name] = item.length
     masks = {}
     for mask in mask_inputs:
