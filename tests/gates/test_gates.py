@@ -146,5 +146,8 @@ def test_a_domain_that_is_too_narrow_fails(opened: Opened, encoder: onnx.ModelPr
     stated = certificate(opened.analyse(), {}, CONTAINER, "cpu", {}).to_json()
     stated["symbols"]["T"]["min"] = 3
     candidate = Candidate("planted", padded.SerializeToString(), Metadata.from_json(stated, where="a test"), CONTAINER)
-    report = judge(opened.analyse(), encoder.SerializeToString(), [candidate])
-    assert [check.at for check in report.domain if check.ok is False and check.why == "below the shortest"] == [2]
+    analysis = opened.analyse()
+    analysis.scope.reasons["T"] = "a frame needs three steps"
+    report = judge(analysis, encoder.SerializeToString(), [candidate])
+    wrong = [check for check in report.domain if check.ok is False and check.why == "below the shortest"]
+    assert [(check.at, check.outcome) for check in wrong] == [(2, "native answers, and a frame needs three steps")]

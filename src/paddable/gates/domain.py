@@ -18,7 +18,11 @@ AFFORDABLE = 1 << 15
 
 
 def judge_domain(
-    metadata: Metadata, native: Engine, signals: Callable[[Mapping[str, int]], Signals], inside: Mapping[str, int]
+    metadata: Metadata,
+    native: Engine,
+    signals: Callable[[Mapping[str, int]], Signals],
+    inside: Mapping[str, int],
+    reasons: Mapping[str, str],
 ) -> list[DomainCheck]:
     """Try native below, beyond and off the step of each symbol.
 
@@ -27,6 +31,7 @@ def judge_domain(
         native: the native model.
         signals: makes inputs that reach so far.
         inside: an accepted length of each symbol; the other symbols keep it.
+        reasons: why each symbol's shortest length is what it is.
     """
     checks = []
     for name, symbol in metadata.symbols.items():
@@ -43,7 +48,8 @@ def judge_domain(
                 continue
             steps = {**inside, name: at}
             outcome = _outcome(metadata, native, signals(steps), steps)
-            checks.append(DomainCheck(name, at, why, outcome or "native answers", bool(outcome)))
+            answers = f"native answers, and {reasons[name]}" if name in reasons else "native answers"
+            checks.append(DomainCheck(name, at, why, outcome or answers, bool(outcome)))
     return checks
 
 

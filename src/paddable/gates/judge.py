@@ -116,7 +116,7 @@ def judge(
             engine = Engine(candidate.model, where=candidate.name)
             domain += judge_refused_lengths(candidate, engine, whole)
             if position == 0:
-                domain += judge_domain(candidate.metadata, oracle.engine, signals, chosen[-1])
+                domain += judge_domain(candidate.metadata, oracle.engine, signals, chosen[-1], analysis.scope.reasons)
             failing = next((i for i, row in enumerate(found) if not row.ok), None)
             if failing is not None and difference is None and count == 1:
                 steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]
