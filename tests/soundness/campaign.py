@@ -68,6 +68,11 @@ class Summary:
         return self.outcomes["refused"] / max(1, self.total)
 
     @property
+    def too_narrow(self) -> float:
+        """Graphs whose domain `convert` would find narrower than native's, and refuse at the gates."""
+        return sum(self.tight.values()) / max(1, self.total)
+
+    @property
     def leaking(self) -> float:
         return self.leaks / max(1, self.outcomes["exact"])
 
@@ -84,6 +89,7 @@ class Summary:
             "graphs": self.total,
             "outcomes": dict(self.outcomes),
             "refused": self.refused,
+            "tight": self.too_narrow,
             "ill-conditioned": self.outcomes["ill-conditioned"] / max(1, self.total),
             "leaking": self.leaking,
             "worst": self.worst,
@@ -96,7 +102,8 @@ class Summary:
     def text(self) -> str:
         lines = [f"graphs {self.total}: " + ", ".join(f"{k} {v}" for k, v in self.outcomes.most_common())]
         lines.append(
-            f"refused {self.refused:.2%}, leak under zero padding {self.leaking:.1%}, worst error {self.worst:.2g}"
+            f"refused {self.refused:.2%}, domain too narrow {self.too_narrow:.2%}, "
+            f"leak under zero padding {self.leaking:.1%}, worst error {self.worst:.2g}"
         )
         lines += [
             f"  refused {count:4d}  {reason}   (e.g. {self.examples[reason]})"

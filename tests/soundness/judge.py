@@ -338,13 +338,13 @@ class _Trial:
                     return
 
     def _tight(self) -> None:
-        """The shortest accepted length is the shortest that native accepts."""
+        """The shortest accepted length is the shortest that native accepts: `convert` refuses another domain."""
         for symbol, span in self.spans.items():
             point = {s: sp.first for s, sp in self.spans.items()} | {symbol: span.first - 1}
             if point[symbol] < 1:
                 continue
             feeds = self.case.native_feeds(self.case.row(self.random, point), point)
-            if _runs(self.native, feeds):
+            if _answers(self.native, feeds, self.ragged, point):
                 self.verdict.tight = f"{symbol} >= {span.first}: {self.compiled.analysis.scope.reasons.get(symbol)}"
 
 
@@ -355,8 +355,13 @@ def _index_of_nan(error: Exception) -> bool:
     )
 
 
-def _runs(session: Session, feeds: Mapping[str, np.ndarray]) -> bool:
-    """Whether native gives finite results. In a child process: some kernels crash on sizes that they do not check."""
+def _answers(
+    session: Session, feeds: Mapping[str, np.ndarray], lengths: Mapping[str, Mapping[int, Length]], point: Point
+) -> bool:
+    """Whether native gives finite results of the stated sizes, none empty, as the gate of the domain asks.
+
+    In a child process: some kernels crash on sizes that they do not check.
+    """
     child = os.fork()
     if child == 0:
         code = 1
@@ -364,7 +369,13 @@ def _runs(session: Session, feeds: Mapping[str, np.ndarray]) -> bool:
             faulthandler.disable()
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             found = session(feeds)
-            code = 0 if all(a.size and np.isfinite(a.astype(np.float64)).all() for a in found.values()) else 1
+            finite = all(a.size and np.isfinite(a.astype(np.float64)).all() for a in found.values())
+            stated = all(
+                found[name].shape[axis] == length.evaluate(point)
+                for name, axes in lengths.items()
+                for axis, length in axes.items()
+            )
+            code = 0 if finite and stated else 1
         finally:
             os._exit(code)
     _, status = os.waitpid(child, 0)
