@@ -52,10 +52,11 @@ def _view_graph(
     known: dict[str, Any],
 ) -> GraphView:
     view = GraphView(graph, opset, outer)
-    read = view.reader.read
     for known_to, lists in (view.annotated, graph), (view.inferred, inferred):
         for infos in (lists.value_info, lists.output, lists.input):
-            known_to.update([(info.name, read(info)) for info in infos])
+            known_to.update(view.reader.read(infos))
+    if outer is None:
+        view.settle()
     since: dict[tuple[str, str], int] = {}
     outputs, merges = set(view.outputs), _Merger(view)
     for index, proto in enumerate(graph.node):
@@ -75,7 +76,7 @@ def _view_graph(
 
 
 def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> None:
-    nested = [node for node in view.nodes if node.subgraphs]
+    nested = [node for node in view.nodes if node.nests]
     if not nested:
         return
     by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
@@ -94,7 +95,7 @@ def _folds(view: GraphView, node: NodeView) -> bool:
     for name in node.inputs:
         if name and not view.is_constant(name):
             return False
-    return not node.subgraphs
+    return not node.nests
 
 
 def _fold(view: GraphView, node: NodeView, known: dict[str, Any]) -> None:
@@ -135,16 +136,24 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
         name = onnx.TensorProto.DataType.Name(node.attribute("to")).lower()
         nothing = view.dtype(node.inputs[0]) == name
     elif node.op in _NEUTRAL:
-        value = view.constant(node.inputs[1])
-        rank = len(view.shape(node.inputs[0]) or ())
-        scalar = value.item() if value is not None and value.size == 1 and value.ndim <= rank else None
-        nothing = scalar is not None and scalar == _NEUTRAL[node.op]
+        nothing = _is_scalar(view, node.inputs[1], _NEUTRAL[node.op], len(view.shape(node.inputs[0]) or ()))
     else:
         nothing = node.op == "Identity"
     if nothing:
         view.alias[node.outputs[0]] = node.inputs[0]
         view.merged[node.index] = None
     return bool(nothing)
+
+
+def _is_scalar(view: GraphView, name: str, wanted: int, rank: int) -> bool:
+    """Whether a value is a constant of one element, the wanted one, that does not raise the rank it is joined to."""
+    if not view.is_constant(name):
+        return False
+    shape = view.shape(name)
+    if shape is None or len(shape) > rank or any(dim != 1 for dim in shape):
+        return False
+    value = view.constant(name)
+    return value is not None and bool(value.item() == wanted)
 
 
 class _Merger:
@@ -158,7 +167,7 @@ class _Merger:
         """Nodes by operator and first input; only where there are two, by all that has to be equal."""
 
     def __call__(self, node: NodeView) -> bool:
-        if node.op in _NEVER_FOLDED or node.subgraphs:
+        if node.op in _NEVER_FOLDED or node.nests:
             return False
         key = (node.op, node.domain, self._identity(node.input(0)))
         other = self._first.setdefault(key, node)
@@ -224,6 +233,8 @@ def _teaches(view: GraphView, fresh: dict[str, Any]) -> bool:
 
     Contents of Constant nodes it knows already.
     """
+    if not fresh:
+        return False
     given = {proto.output[0] for proto in view.proto.node if proto.op_type == "Constant"}
     computed = {name for name, value in fresh.items() if value.dtype.kind in "ib" and name not in given}
     return bool(computed) and any(

@@ -39,14 +39,14 @@ def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None
         name = node.input(position)
         if name and not view.is_constant(name):
             return f"input {position} ({name!r}) is computed, and a fused graph needs it as an initializer"
-    for name in (*node.inputs, *node.outputs):
-        if not name:
+    for position, known in enumerate(view.types(node)):
+        if known is None or (known.static and not known.empty):
             continue
-        known = view.type(name)
+        name = (*node.inputs, *node.outputs)[position]
         if not known.static:
-            return f"the shape of {name!r} is not static: {'unknown' if known.shape is None else list(known.shape)}"
-        if known.empty and name not in map(node.input, kernel.cpu_inputs):
-            return f"{name!r} has a dim of size 0: {list(known.shape or ())}"
+            return f"the shape of {name!r} is not static: {known.shown}"
+        if name not in map(node.input, kernel.cpu_inputs):
+            return f"{name!r} has a dim of size 0: {known.shown}"
     if kernel.input_count is not None and kernel.input_count != len(node.inputs):
         return f"{node.op} has {len(node.inputs)} inputs, and only {kernel.input_count} can be fused"
     return None
