@@ -7,6 +7,7 @@ nothing, so the view does too. Only small constants are computed (shape arithmet
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -268,14 +269,25 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
             bare.type.tensor_type.elem_type = output.type.tensor_type.elem_type
         else:
             bare.CopyFrom(output)
+    weights: dict[tuple[int, ...], onnx.TensorProto] = {}
     for tensor in model.graph.initializer:
-        if elements(tensor.dims) <= SMALL:
+        dims = tensor.dims[:]
+        if elements(dims) <= SMALL:
             graph.initializer.append(tensor)
         else:
-            bare_tensor = graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
-            bare_tensor.data_location = onnx.TensorProto.EXTERNAL
-            bare_tensor.external_data.add(key="location", value="absent")
+            weight = weights.get((tensor.data_type, *dims))
+            if weight is None:
+                weight = weights[tensor.data_type, *dims] = _absent(tensor.data_type, dims)
+            weight.name = tensor.name
+            graph.initializer.append(weight)
     return skeleton
+
+
+def _absent(data_type: int, dims: Sequence[int]) -> onnx.TensorProto:
+    """A tensor of which only the type is known."""
+    tensor = onnx.TensorProto(data_type=data_type, dims=dims, data_location=onnx.TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="absent")
+    return tensor
 
 
 def _replace_by_initializers(graph: onnx.GraphProto, contents: dict[str, Any]) -> None:

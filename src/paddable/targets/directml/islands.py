@@ -7,9 +7,11 @@ reads from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from paddable.targets.directml.kernels import Kernel
+from paddable.targets.value_type import ValueType
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["Island", "gather_islands", "why_not_fused"]
@@ -29,8 +31,17 @@ class Island:
         return self.merged_into.root if self.merged_into else self
 
 
-def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None:
-    """Why a node that runs on DirectML cannot join a fused graph; None when it can."""
+def why_not_fused(
+    view: GraphView, node: NodeView, kernel: Kernel, types: Sequence[ValueType | None]
+) -> str | None:
+    """Why a node that runs on DirectML cannot join a fused graph; None when it can.
+
+    Args:
+        view: the graph.
+        node: the node.
+        kernel: its kernel.
+        types: of its inputs and outputs.
+    """
     if kernel.fusable is None:
         return f"whether {node.op} can be fused was never measured"
     if not kernel.fusable:
@@ -39,7 +50,7 @@ def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None
         name = node.input(position)
         if name and not view.is_constant(name):
             return f"input {position} ({name!r}) is computed, and a fused graph needs it as an initializer"
-    for position, known in enumerate(view.types(node)):
+    for position, known in enumerate(types):
         if known is None or (known.static and not known.empty):
             continue
         name = (*node.inputs, *node.outputs)[position]
@@ -56,6 +67,8 @@ def gather_islands(order: list[NodeView], fusable: set[int]) -> list[Island]:
     """The fused graphs, given the nodes in runtime order and the indices of those that can be fused."""
     home: dict[str, Island] = {}
     islands: list[Island] = []
+    if not fusable:
+        return islands
     for node in order:
         sources = [home[name].root for name in node.inputs if name in home]
         if node.index not in fusable:

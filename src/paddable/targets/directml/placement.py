@@ -18,6 +18,7 @@ from paddable.targets.cpu_preferred import cpu_preferred
 from paddable.targets.directml.islands import Island, gather_islands, why_not_fused
 from paddable.targets.directml.kernels import CPU_UNDER_DIRECTML, UNSUPPORTED_DEVICE_TYPES, Kernel, registry
 from paddable.targets.directml.support import refusal
+from paddable.targets.value_type import ValueType
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["Copy", "NodePlacement", "Placement", "Reason", "place"]
@@ -113,8 +114,9 @@ def place(view: GraphView) -> Placement:
     kernels: dict[int, Kernel] = {}
     refused: dict[int, tuple[Reason, str]] = {}
     taken: dict[Any, Kernel] = {}  # kernels that take the operator with these types: equal layers ask again
+    types_of = {node.index: view.types(node) for node in order}
     for node in order:
-        types = view.types(node)
+        types = types_of[node.index]
         key = (node.op, node.domain, node.since, len(node.inputs), types)
         kernel, reason = taken.get(key), None
         if kernel is None:
@@ -127,7 +129,7 @@ def place(view: GraphView) -> Placement:
             refused[node.index] = reason
     refused.update(_shape_chain_refusals(cpu_preferred(view, kernels, order)))
     on_gpu = {node.index: kernels[node.index] for node in order if node.index not in refused}
-    unfused = _why_unfused(view, order, on_gpu)
+    unfused = _why_unfused(view, order, on_gpu, types_of)
     return Placement(
         view,
         [_placed(node, refused.get(node.index), unfused.get(node.index)) for node in order],
@@ -137,12 +139,21 @@ def place(view: GraphView) -> Placement:
     )
 
 
-def _why_unfused(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> dict[int, str | None]:
+def _why_unfused(
+    view: GraphView,
+    order: list[NodeView],
+    on_gpu: dict[int, Kernel],
+    types_of: dict[int, tuple[ValueType | None, ...]],
+) -> dict[int, str | None]:
     # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph that it
     # stands in. The bodies themselves are fused again.
     if any(node.nests and node.subgraphs for node in order):
         return dict.fromkeys(on_gpu, "an If, Loop or Scan in this graph turns fusion off")
-    return {node.index: why_not_fused(view, node, on_gpu[node.index]) for node in order if node.index in on_gpu}
+    return {
+        node.index: why_not_fused(view, node, on_gpu[node.index], types_of[node.index])
+        for node in order
+        if node.index in on_gpu
+    }
 
 
 def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[Reason, str] | None]:
@@ -184,22 +195,24 @@ def _placed(node: NodeView, refused: tuple[Reason, str] | None, unfused: str | N
 def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> list[Copy]:
     """Values made in one memory and read in the other; each is copied once, whatever the number of readers."""
     read_on_cpu: set[str] = set()
-    read_on_gpu: set[str] = set()
     for node in order:
         kernel = on_gpu.get(node.index)
-        if node.nests:
-            (read_on_cpu if kernel is None else read_on_gpu).update(view.captured(node))
         if kernel is None:
-            read_on_cpu.update(node.inputs)
+            read_on_cpu.update(node.inputs, view.captured(node) if node.nests else ())
         elif kernel.cpu_inputs:
-            for position, name in enumerate(node.inputs):
-                (read_on_cpu if position in kernel.cpu_inputs else read_on_gpu).add(name)
-        else:
-            read_on_gpu.update(node.inputs)
+            read_on_cpu.update(map(node.input, kernel.cpu_inputs))
     copies: list[Copy] = []
     for node in order:
         kernel = on_gpu.get(node.index)
-        made_on_cpu = kernel is None or kernel.writes_on_cpu
-        elsewhere = read_on_gpu if made_on_cpu else read_on_cpu
-        copies += [Copy(name, to_cpu=not made_on_cpu) for name in node.outputs if name and name in elsewhere]
+        if kernel is None or kernel.writes_on_cpu:
+            copies += [Copy(name, to_cpu=False) for name in node.outputs if _read_on_gpu(view, name, on_gpu)]
+        elif not read_on_cpu.isdisjoint(node.outputs):
+            copies += [Copy(name, to_cpu=True) for name in node.outputs if name and name in read_on_cpu]
     return copies
+
+
+def _read_on_gpu(view: GraphView, name: str, on_gpu: dict[int, Kernel]) -> bool:
+    return any(
+        reader.index in on_gpu and position not in on_gpu[reader.index].cpu_inputs
+        for reader, position in view.readers(name)
+    )
