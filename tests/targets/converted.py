@@ -23,21 +23,15 @@ STEPS = {"encodec_decoder_ts": 50, "fun_asr_nano": 100, "hifigan": 50, "speech2t
 RECURRENT = ("LSTM", "GRU", "RNN")
 
 
-def placed(name: str, graph: onnx.ModelProto | ir.Model, apart: int = 0) -> bool:
-    """Print where the graph runs; whether that is as few pieces as can be.
-
-    Args:
-        name: what to call it.
-        graph: a converted graph.
-        apart: parts of the graph that share no value with the rest, each of which is a fused graph of its own.
-    """
+def placed(name: str, graph: onnx.ModelProto | ir.Model) -> bool:
+    """Print where the converted graph runs; whether that is as few pieces as can be."""
     report = lint_for(graph, "directml")
     placement = report.placement
     assert placement is not None
     errors = sum(finding.severity == "error" for finding in report.findings)
     recurrent = sum(node.node.op in RECURRENT for node in placement.nodes)
     pieces = len(placement.islands) + len(placement.kernels)
-    good = not errors and not placement.cpu_nodes and pieces <= 1 + 2 * recurrent + apart
+    good = not errors and not placement.cpu_nodes and pieces <= 1 + 2 * recurrent
     print(f"{name}: {placement}; {errors} errors, {recurrent} recurrent{'' if good else '  <-- missed'}", flush=True)
     return good
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import onnx_ir as ir
 
 from paddable.build.opened import Model, versions
 from paddable.build.running import run_bytes, run_model, sample_feeds
@@ -32,6 +33,7 @@ class LintReport:
         advice: the session settings that the target needs.
         fixed: names of the fixes that were applied, with the largest relative change of an output.
         left: names of the fixes that were not, and why.
+        skipped: what was not looked at, and how to ask for it.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -39,6 +41,7 @@ class LintReport:
     advice: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, float | None] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=versions)
 
     @property
@@ -55,6 +58,7 @@ class LintReport:
             "advice": dict(self.advice),
             "fixed": dict(self.fixed),
             "left": dict(self.left),
+            "skipped": list(self.skipped),
             "lengths": {},
             "versions": dict(self.versions),
         }
@@ -67,6 +71,7 @@ def lint(
     target: str | None = None,
     fix: bool = False,
     out: str | Path | None = None,
+    run: bool | None = None,
 ) -> LintReport:
     """Find what will break, slow down or silently change a graph.
 
@@ -76,6 +81,8 @@ def lint(
         target: the execution provider to judge by; None judges in general.
         fix: apply the target's safe fixes, each re-checked numerically on the CPU, and judge the result.
         out: where the fixed model goes.
+        run: also run the model at two lengths, which reads its weights and finds frozen sizes that its structure does
+            not show; None does so for models with up to 256 MB of weights.
 
     Raises:
         Unreadable: not a model.
@@ -92,10 +99,25 @@ def lint(
         if out is not None:
             write_model(found, out)
     declared = [parse_length(text) for text in lengths]
-    general = lint_model(found, runner=run_bytes, declarations=declared)
+    skipped: tuple[str, ...] = ()
+    if run is None:
+        size = _weight_bytes(found)
+        run = size <= _RUN_UP_TO
+        if not run:
+            skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: --run does it",)
+    general = lint_model(found, runner=run_bytes if run else None, declarations=declared)
     if target is None:
-        return LintReport(tuple(general), fixed=applied, left=left)
+        return LintReport(tuple(general), fixed=applied, left=left, skipped=skipped)
     source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
     judged = lint_for(source, target, general)
     payload = judged.to_json()
-    return LintReport(tuple(judged.findings), payload["placement"], payload["target"], applied, left)
+    return LintReport(tuple(judged.findings), payload["placement"], payload["target"], applied, left, skipped)
+
+
+_RUN_UP_TO = 256_000_000
+"""Bytes of weights that are read without being asked for: a run of more takes seconds, all else a fraction of one."""
+
+
+def _weight_bytes(model: ir.Model) -> int:
+    tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
+    return sum(tensor.nbytes for tensor in tensors if tensor is not None)

@@ -19,8 +19,17 @@ __all__ = ["lint"]
 @options.target
 @click.option("--fix", is_flag=True, help="Apply the safe fixes and write the result to --out.")
 @options.out
+@click.option("--run/--no-run", default=None, help="Run the model at two lengths; by default up to 256 MB of weights.")
 @options.as_json
-def lint(model: Path, lengths: tuple[str, ...], target: str | None, fix: bool, out: Path | None, as_json: bool) -> int:
+def lint(
+    model: Path,
+    lengths: tuple[str, ...],
+    target: str | None,
+    fix: bool,
+    out: Path | None,
+    run: bool | None,
+    as_json: bool,
+) -> int:
     """Find what will break, slow down or silently change a graph, in general or on one target.
 
     Exits with 1 if a finding of severity error is left, and with 0 if there are only warnings and notes.
@@ -31,13 +40,15 @@ def lint(model: Path, lengths: tuple[str, ...], target: str | None, fix: bool, o
 
     if fix and out is None:
         raise click.UsageError("nowhere to write the fixed model: give -o FILE.onnx")
-    report = lint_model(model, lengths=lengths, target=target, fix=fix, out=out)
+    report = lint_model(model, lengths=lengths, target=target, fix=fix, out=out, run=run)
     if as_json:
         render.show_json(report.to_json())
     else:
         render.show_findings(report.findings)
         if report.advice:
             click.echo(f"session: {_settings(report.advice['session'])}")
+        for what in report.skipped:
+            click.echo(what, err=True)
         count = len(report.findings)
         click.echo(f"{count} finding{'s' * (count > 1)}" if count else "nothing found", err=True)
     return 0 if report.ok else 1

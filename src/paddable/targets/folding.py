@@ -7,6 +7,7 @@ nothing, so the view does too. Only small constants are computed (shape arithmet
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,11 @@ def _view_graph(
     known: dict[str, Any],
 ) -> GraphView:
     view = GraphView(graph, opset, outer)
-    read = view.reader.read
     for known_to, lists in (view.annotated, graph), (view.inferred, inferred):
         for infos in (lists.value_info, lists.output, lists.input):
-            known_to.update([(info.name, read(info)) for info in infos])
+            known_to.update(view.reader.read(infos))
+    if outer is None:
+        view.settle()
     since: dict[tuple[str, str], int] = {}
     outputs, merges = set(view.outputs), _Merger(view)
     for index, proto in enumerate(graph.node):
@@ -75,7 +77,7 @@ def _view_graph(
 
 
 def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> None:
-    nested = [node for node in view.nodes if node.subgraphs]
+    nested = [node for node in view.nodes if node.nests]
     if not nested:
         return
     by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
@@ -94,7 +96,7 @@ def _folds(view: GraphView, node: NodeView) -> bool:
     for name in node.inputs:
         if name and not view.is_constant(name):
             return False
-    return not node.subgraphs
+    return not node.nests
 
 
 def _fold(view: GraphView, node: NodeView, known: dict[str, Any]) -> None:
@@ -135,16 +137,24 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
         name = onnx.TensorProto.DataType.Name(node.attribute("to")).lower()
         nothing = view.dtype(node.inputs[0]) == name
     elif node.op in _NEUTRAL:
-        value = view.constant(node.inputs[1])
-        rank = len(view.shape(node.inputs[0]) or ())
-        scalar = value.item() if value is not None and value.size == 1 and value.ndim <= rank else None
-        nothing = scalar is not None and scalar == _NEUTRAL[node.op]
+        nothing = _is_scalar(view, node.inputs[1], _NEUTRAL[node.op], len(view.shape(node.inputs[0]) or ()))
     else:
         nothing = node.op == "Identity"
     if nothing:
         view.alias[node.outputs[0]] = node.inputs[0]
         view.merged[node.index] = None
     return bool(nothing)
+
+
+def _is_scalar(view: GraphView, name: str, wanted: int, rank: int) -> bool:
+    """Whether a value is a constant of one element, the wanted one, that does not raise the rank it is joined to."""
+    if not view.is_constant(name):
+        return False
+    shape = view.shape(name)
+    if shape is None or len(shape) > rank or any(dim != 1 for dim in shape):
+        return False
+    value = view.constant(name)
+    return value is not None and bool(value.item() == wanted)
 
 
 class _Merger:
@@ -158,7 +168,7 @@ class _Merger:
         """Nodes by operator and first input; only where there are two, by all that has to be equal."""
 
     def __call__(self, node: NodeView) -> bool:
-        if node.op in _NEVER_FOLDED or node.subgraphs:
+        if node.op in _NEVER_FOLDED or node.nests:
             return False
         key = (node.op, node.domain, self._identity(node.input(0)))
         other = self._first.setdefault(key, node)
@@ -224,6 +234,8 @@ def _teaches(view: GraphView, fresh: dict[str, Any]) -> bool:
 
     Contents of Constant nodes it knows already.
     """
+    if not fresh:
+        return False
     given = {proto.output[0] for proto in view.proto.node if proto.op_type == "Constant"}
     computed = {name for name, value in fresh.items() if value.dtype.kind in "ib" and name not in given}
     return bool(computed) and any(
@@ -257,14 +269,25 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
             bare.type.tensor_type.elem_type = output.type.tensor_type.elem_type
         else:
             bare.CopyFrom(output)
+    weights: dict[tuple[int, ...], onnx.TensorProto] = {}
     for tensor in model.graph.initializer:
-        if elements(tensor.dims) <= SMALL:
+        dims = tensor.dims[:]
+        if elements(dims) <= SMALL:
             graph.initializer.append(tensor)
         else:
-            bare_tensor = graph.initializer.add(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
-            bare_tensor.data_location = onnx.TensorProto.EXTERNAL
-            bare_tensor.external_data.add(key="location", value="absent")
+            weight = weights.get((tensor.data_type, *dims))
+            if weight is None:
+                weight = weights[tensor.data_type, *dims] = _absent(tensor.data_type, dims)
+            weight.name = tensor.name
+            graph.initializer.append(weight)
     return skeleton
+
+
+def _absent(data_type: int, dims: Sequence[int]) -> onnx.TensorProto:
+    """A tensor of which only the type is known."""
+    tensor = onnx.TensorProto(data_type=data_type, dims=dims, data_location=onnx.TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="absent")
+    return tensor
 
 
 def _replace_by_initializers(graph: onnx.GraphProto, contents: dict[str, Any]) -> None:

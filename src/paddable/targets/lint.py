@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import onnx
-import onnx_ir as ir
 
 from paddable.findings import Finding
 from paddable.graph import trace
@@ -33,7 +33,7 @@ def findings_of(rules: Sequence[TargetRule[SiteT]], sites: Sequence[SiteT]) -> l
 
 
 def _finding(rule: BaseRule, match: Match) -> Finding:
-    origin = _trace(match.node.proto) if match.node is not None else None
+    origin = _Origin.of(match.node.proto) if match.node is not None else None
     return Finding(
         code=rule.code,
         node=match.node.name if match.node is not None else match.value,
@@ -47,8 +47,18 @@ def _finding(rule: BaseRule, match: Match) -> Finding:
     )
 
 
-def _trace(proto: onnx.NodeProto) -> ir.Node:
-    """A bare node that carries what the exporter recorded."""
-    node = ir.Node("", proto.op_type, [], name=proto.name, num_outputs=0, doc_string=proto.doc_string)
-    node.metadata_props.update((entry.key, entry.value) for entry in proto.metadata_props)
-    return node
+_READ = frozenset({trace.NAME_SCOPES, trace.STACK_TRACE})
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """What the exporter recorded at a node."""
+
+    name: str
+    doc_string: str
+    metadata_props: dict[str, str]
+
+    @classmethod
+    def of(cls, proto: onnx.NodeProto) -> _Origin:
+        recorded = {entry.key: entry.value for entry in proto.metadata_props if entry.key in _READ}
+        return cls(proto.name, proto.doc_string, recorded)

@@ -6,6 +6,9 @@ known by their bytes.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 import onnx
 
 __all__ = ["TYPE_NAMES", "UNKNOWN", "Dim", "TypeReader", "ValueType"]
@@ -24,16 +27,21 @@ class ValueType:
         shape: the dims; None without a known rank.
         static: whether every dim is a number.
         empty: whether a dim is 0.
+        shown: the shape as text.
     """
 
-    __slots__ = ("dtype", "empty", "shape", "static")
+    __slots__ = ("dtype", "empty", "shape", "shown", "static")
 
     def __init__(self, dtype: str | None, shape: tuple[Dim, ...] | None) -> None:
         self.dtype = dtype
         self.shape = shape
         self.static = shape is not None and all(type(dim) is int for dim in shape)
         self.empty = shape is not None and 0 in shape
+        self.shown = "unknown" if shape is None else str(list(shape))
 
+
+_MADE_UP = re.compile(rb"unk__\d+")
+"""A symbol that shape inference made up, a new one for each value: it says that nothing is known."""
 
 UNKNOWN = ValueType(None, None)
 
@@ -51,13 +59,25 @@ class TypeReader:
         """The highest rank of any type that was met."""
         return max((len(shape or ()) for _, shape in self._of), default=0)
 
-    def read(self, info: onnx.ValueInfoProto) -> ValueType:
-        """The type that a value info states."""
-        key = info.type.SerializeToString()
-        found = self._by_bytes.get(key)
-        if found is None:
-            found = self._by_bytes[key] = self._decode(info.type)
-        return found
+    def met(self, dtype: str) -> bool:
+        """Whether any value has that element type."""
+        return any(known == dtype for known, _ in self._of)
+
+    def read(self, infos: Iterable[onnx.ValueInfoProto]) -> dict[str, ValueType]:
+        """The types that value infos state, by name."""
+        by_bytes = self._by_bytes
+        types: dict[str, ValueType] = {}
+        for info in infos:
+            message = info.type
+            key = message.SerializeToString()
+            found = by_bytes.get(key)
+            if found is None:
+                alike = _MADE_UP.sub(b"", key)
+                found = by_bytes.get(alike)
+                if found is None:
+                    found = by_bytes[alike] = self._decode(message)
+            types[info.name] = found
+        return types
 
     def make(self, dtype: str | None, shape: tuple[Dim, ...] | None) -> ValueType:
         """The type with these parts."""
@@ -82,12 +102,15 @@ class TypeReader:
             return UNKNOWN
         tensor = message.tensor_type
         dims = tensor.shape.dim if tensor.HasField("shape") else None
-        shape = (
-            None
-            if dims is None
-            else tuple(d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in dims)
-        )
+        shape = None if dims is None else tuple([_dim(dim) for dim in dims])
         return self.make(TYPE_NAMES[tensor.elem_type], shape)
+
+
+def _dim(message: onnx.TensorShapeProto.Dimension) -> Dim:
+    name = message.dim_param
+    if name:
+        return None if name.startswith("unk__") else name
+    return message.dim_value if message.HasField("dim_value") else None
 
 
 def _completed(inferred: tuple[Dim, ...] | None, annotated: tuple[Dim, ...] | None) -> tuple[Dim, ...] | None:

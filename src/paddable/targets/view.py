@@ -7,6 +7,7 @@ index over the ModelProto: names, not objects; attributes and shapes are decoded
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
@@ -34,15 +35,18 @@ class NodeView:
         since: version of the operator that the model's opset selects; 1 when ONNX does not know the operator.
         inputs, outputs: value names, ``""`` for an absent optional one.
         proto: the node as written.
+        nests: whether it is an operator with bodies (If, Loop, Scan).
     """
 
-    __slots__ = ("domain", "index", "inputs", "op", "outputs", "proto", "since")
+    __slots__ = ("domain", "index", "inputs", "nests", "op", "outputs", "proto", "since")
 
     def __init__(self, proto: onnx.NodeProto, index: int, since: int = 1) -> None:
         self.proto = proto
         self.index = index
-        self.op = proto.op_type
-        self.domain = "" if proto.domain == "ai.onnx" else proto.domain
+        self.op = op = proto.op_type
+        self.nests = op in _WITH_SUBGRAPHS
+        domain = proto.domain
+        self.domain = "" if domain == "ai.onnx" else domain
         self.since = since
         self.inputs: Sequence[str] = proto.input[:]  # a slice is copied at once, an iteration name by name
         self.outputs: Sequence[str] = proto.output[:]
@@ -56,6 +60,8 @@ class NodeView:
         """The attribute's value as Python data (strings decoded), or the default."""
         for attribute in self.proto.attribute:
             if attribute.name == name:
+                if attribute.type == onnx.AttributeProto.INT:
+                    return attribute.i
                 value = onnx.helper.get_attribute_value(attribute)
                 return value.decode() if isinstance(value, bytes) else value
         return default
@@ -67,7 +73,7 @@ class NodeView:
     @property
     def subgraphs(self) -> list[onnx.GraphProto]:
         """The bodies of If, Loop and Scan."""
-        if self.op not in _WITH_SUBGRAPHS:
+        if not self.nests:
             return []
         return [part for a in self.proto.attribute for part in ([a.g] if a.HasField("g") else a.graphs)]
 
@@ -132,15 +138,28 @@ class GraphView:
     @cached_property
     def consumers(self) -> dict[str, list[tuple[NodeView, int]]]:
         """The live nodes that read each value, and at which input; -1 marks a value captured by a subgraph."""
-        readers: dict[str, list[tuple[NodeView, int]]] = {}
+        readers: dict[str, list[tuple[NodeView, int]]] = defaultdict(list)
         for node in self.nodes:
             for position, name in enumerate(node.inputs):
-                if name:
-                    readers.setdefault(name, []).append((node, position))
-            if node.subgraphs:
+                readers[name].append((node, position))
+            if node.nests:
                 for name in self.captured(node):
-                    readers.setdefault(name, []).append((node, -1))
+                    readers[name].append((node, -1))
+        readers.pop("", None)
         return readers
+
+    @cached_property
+    def by_op(self) -> dict[str, list[NodeView]]:
+        """The live nodes of each operator type, of any domain."""
+        nodes: dict[str, list[NodeView]] = defaultdict(list)
+        for node in self.nodes:
+            nodes[node.op].append(node)
+        return nodes
+
+    def of(self, *ops: str) -> Iterator[NodeView]:
+        """The live nodes of some operator types, type by type."""
+        for op in ops:
+            yield from self.by_op.get(op, ())
 
     def readers(self, name: str) -> list[tuple[NodeView, int]]:
         """The live nodes that read a value, with the input's position."""
@@ -148,8 +167,6 @@ class GraphView:
 
     def captured(self, node: NodeView) -> list[str]:
         """Names that the node's subgraphs take from this graph or from outside it."""
-        if not node.subgraphs:
-            return []
         return [self.resolve(name) for body in node.subgraphs for name in _free_names(body)]
 
     def resolve(self, name: str) -> str:
@@ -189,6 +206,15 @@ class GraphView:
             return None
         return onnx.numpy_helper.to_array(tensor)
 
+    def settle(self) -> None:
+        """Complete what was inferred, where it is open, before anybody asks."""
+        annotated, join, types = self.annotated, self.reader.join, self._types
+        for name, found in self.inferred.items():
+            if found.static:
+                types[name] = found
+            elif name in annotated:
+                types[name] = join(found, annotated[name])
+
     def type(self, name: str) -> ValueType:
         """Element type and shape: inferred, and completed by the file's own annotation."""
         found = self._types.get(name)
@@ -196,10 +222,15 @@ class GraphView:
             found = self._types[name] = self._find_type(name)
         return found
 
+    def types(self, node: NodeView) -> tuple[ValueType | None, ...]:
+        """The types of a node's inputs and outputs, None for those that are absent."""
+        known, find = self._types.get, self.type
+        return tuple([(known(name) or find(name)) if name else None for name in (*node.inputs, *node.outputs)])
+
     def _find_type(self, name: str) -> ValueType:
         tensor = self.initializers.get(name)
         if tensor is not None:
-            return self.reader.make(TYPE_NAMES[tensor.data_type], tuple(tensor.dims))
+            return self.reader.make(TYPE_NAMES[tensor.data_type], tuple(tensor.dims[:]))
         found = self.inferred.get(name, UNKNOWN)
         if not found.static:
             found = self.reader.join(found, self.annotated.get(name, UNKNOWN))
@@ -223,25 +254,26 @@ class GraphView:
 
     def is_static(self, name: str) -> bool:
         """Whether every dim is a number."""
-        return self.type(name).static
+        return (self._types.get(name) or self.type(name)).static
 
     def in_runtime_order(self) -> list[NodeView]:
         """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf."""
         order: list[NodeView] = []
         seen: set[int] = set()
-        producers, consumers = self.producers, self.consumers
-        leaves = [node for node in self.nodes if not any(name in consumers for name in node.outputs)]
-        stack = [(node, False) for node in leaves]
+        nodes = {node.index: node for node in self.nodes}
+        maker = {name: node.index for node in self.nodes for name in node.outputs if name}
+        consumers = self.consumers
+        stack = [node.index for node in self.nodes if consumers.keys().isdisjoint(node.outputs)]
         while stack:
-            node, done = stack.pop()
-            if done:
-                order.append(node)
-            elif node.index not in seen:
-                seen.add(node.index)
-                stack.append((node, True))
-                names = (*node.inputs, *self.captured(node)) if node.subgraphs else node.inputs
-                parents = {producers[name].index: producers[name] for name in names if name in producers}
-                stack.extend((parents[index], False) for index in sorted(parents) if index not in seen)
+            index = stack.pop()
+            if index < 0:  # every parent is in the order
+                order.append(nodes[~index])
+            elif index not in seen:
+                seen.add(index)
+                stack.append(~index)
+                node = nodes[index]
+                names = (*node.inputs, *self.captured(node)) if node.nests else node.inputs
+                stack.extend(sorted({maker[name] for name in names if name in maker} - seen))
         return order
 
 

@@ -97,9 +97,12 @@ class StepMemory:
         if not slot.steps:
             return x
         extended = torch.cat([self._states[slot.name], x], slot.axis)
-        self.next[slot.name] = torch.index_select(extended, slot.axis, self._kept_rows(slot))
+        kept = self._kept_rows(slot)
+        self.next[slot.name] = torch.index_select(extended, slot.axis, kept)
         if slot.start == "empty" and COUNT not in self.next:
-            self.next[COUNT] = torch.clamp(self._states[COUNT] + self._valid, max=slot.steps)
+            # The first kept row is as many rows on as are new. Adding the valid steps themselves would share no computed
+            # value with the rest of the graph, and DirectML would run it as a fused graph of its own.
+            self.next[COUNT] = torch.clamp(self._states[COUNT] + kept[:1], max=slot.steps)
         return extended
 
     def _kept_rows(self, slot: Slot) -> Tensor:

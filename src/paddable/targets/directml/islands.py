@@ -7,9 +7,11 @@ reads from.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from paddable.targets.directml.kernels import Kernel
+from paddable.targets.value_type import ValueType
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["Island", "gather_islands", "why_not_fused"]
@@ -29,8 +31,17 @@ class Island:
         return self.merged_into.root if self.merged_into else self
 
 
-def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None:
-    """Why a node that runs on DirectML cannot join a fused graph; None when it can."""
+def why_not_fused(
+    view: GraphView, node: NodeView, kernel: Kernel, types: Sequence[ValueType | None]
+) -> str | None:
+    """Why a node that runs on DirectML cannot join a fused graph; None when it can.
+
+    Args:
+        view: the graph.
+        node: the node.
+        kernel: its kernel.
+        types: of its inputs and outputs.
+    """
     if kernel.fusable is None:
         return f"whether {node.op} can be fused was never measured"
     if not kernel.fusable:
@@ -39,14 +50,14 @@ def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel) -> str | None
         name = node.input(position)
         if name and not view.is_constant(name):
             return f"input {position} ({name!r}) is computed, and a fused graph needs it as an initializer"
-    for name in (*node.inputs, *node.outputs):
-        if not name:
+    for position, known in enumerate(types):
+        if known is None or (known.static and not known.empty):
             continue
-        known = view.type(name)
+        name = (*node.inputs, *node.outputs)[position]
         if not known.static:
-            return f"the shape of {name!r} is not static: {'unknown' if known.shape is None else list(known.shape)}"
-        if known.empty and name not in map(node.input, kernel.cpu_inputs):
-            return f"{name!r} has a dim of size 0: {list(known.shape or ())}"
+            return f"the shape of {name!r} is not static: {known.shown}"
+        if name not in map(node.input, kernel.cpu_inputs):
+            return f"{name!r} has a dim of size 0: {known.shown}"
     if kernel.input_count is not None and kernel.input_count != len(node.inputs):
         return f"{node.op} has {len(node.inputs)} inputs, and only {kernel.input_count} can be fused"
     return None
@@ -56,6 +67,8 @@ def gather_islands(order: list[NodeView], fusable: set[int]) -> list[Island]:
     """The fused graphs, given the nodes in runtime order and the indices of those that can be fused."""
     home: dict[str, Island] = {}
     islands: list[Island] = []
+    if not fusable:
+        return islands
     for node in order:
         sources = [home[name].root for name in node.inputs if name in home]
         if node.index not in fusable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -50,7 +50,7 @@ class Kernel:
     input_count: int | None = None
     query: str | None = None
 
-    @property
+    @cached_property
     def writes_on_cpu(self) -> bool:
         """Whether the output lives in CPU memory although the kernel belongs to DirectML."""
         return self.op in _ON_CPU or self.op in CPU_UNDER_DIRECTML

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from paddable.targets.cpu_preferred import cpu_preferred
 from paddable.targets.directml.islands import Island, gather_islands, why_not_fused
 from paddable.targets.directml.kernels import CPU_UNDER_DIRECTML, UNSUPPORTED_DEVICE_TYPES, Kernel, registry
 from paddable.targets.directml.support import refusal
+from paddable.targets.value_type import ValueType
 from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["Copy", "NodePlacement", "Placement", "Reason", "place"]
@@ -27,8 +28,7 @@ Reason = Literal["kernel", "operator", "version", "type", "device type", "form",
 device lacks the type, a support query refuses the form, or the node belongs to a shape chain kept on the CPU."""
 
 
-@dataclass(frozen=True)
-class NodePlacement:
+class NodePlacement(NamedTuple):
     """Where one node runs.
 
     Attributes:
@@ -68,9 +68,9 @@ class Placement:
         self.by_index = {placed.node.index: placed for placed in self.nodes}
         self.on_directml: dict[str, list[NodeView]] = {}
         """Nodes of ai.onnx that run on DirectML, by operator."""
-        for placed in self.nodes:
-            if placed.on_directml and not placed.node.domain:
-                self.on_directml.setdefault(placed.node.op, []).append(placed.node)
+        for node, on_directml, *_ in self.nodes:
+            if on_directml and not node.domain:
+                self.on_directml.setdefault(node.op, []).append(node)
 
     @property
     def cpu_nodes(self) -> list[NodePlacement]:
@@ -113,15 +113,23 @@ def place(view: GraphView) -> Placement:
     order = view.in_runtime_order()
     kernels: dict[int, Kernel] = {}
     refused: dict[int, tuple[Reason, str]] = {}
+    taken: dict[Any, Kernel] = {}  # kernels that take the operator with these types: equal layers ask again
+    types_of = {node.index: view.types(node) for node in order}
     for node in order:
-        kernel, reason = _find_kernel(view, node)
+        types = types_of[node.index]
+        key = (node.op, node.domain, node.since, len(node.inputs), types)
+        kernel, reason = taken.get(key), None
+        if kernel is None:
+            kernel, reason = _find_kernel(view, node)
+            if kernel is not None and reason is None and kernel.query is None:
+                taken[key] = kernel
         if kernel is not None:
             kernels[node.index] = kernel
         if reason is not None:
             refused[node.index] = reason
     refused.update(_shape_chain_refusals(cpu_preferred(view, kernels, order)))
     on_gpu = {node.index: kernels[node.index] for node in order if node.index not in refused}
-    unfused = _why_unfused(view, order, on_gpu)
+    unfused = _why_unfused(view, order, on_gpu, types_of)
     return Placement(
         view,
         [_placed(node, refused.get(node.index), unfused.get(node.index)) for node in order],
@@ -131,12 +139,21 @@ def place(view: GraphView) -> Placement:
     )
 
 
-def _why_unfused(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> dict[int, str | None]:
+def _why_unfused(
+    view: GraphView,
+    order: list[NodeView],
+    on_gpu: dict[int, Kernel],
+    types_of: dict[int, tuple[ValueType | None, ...]],
+) -> dict[int, str | None]:
     # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph that it
     # stands in. The bodies themselves are fused again.
-    if any(node.subgraphs for node in order):
+    if any(node.nests and node.subgraphs for node in order):
         return dict.fromkeys(on_gpu, "an If, Loop or Scan in this graph turns fusion off")
-    return {node.index: why_not_fused(view, node, on_gpu[node.index]) for node in order if node.index in on_gpu}
+    return {
+        node.index: why_not_fused(view, node, on_gpu[node.index], types_of[node.index])
+        for node in order
+        if node.index in on_gpu
+    }
 
 
 def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[Reason, str] | None]:
@@ -177,19 +194,25 @@ def _placed(node: NodeView, refused: tuple[Reason, str] | None, unfused: str | N
 
 def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> list[Copy]:
     """Values made in one memory and read in the other; each is copied once, whatever the number of readers."""
-    copies: list[Copy] = []
-    readers = view.consumers
+    read_on_cpu: set[str] = set()
     for node in order:
         kernel = on_gpu.get(node.index)
-        made_on_cpu = kernel is None or kernel.writes_on_cpu
-        for name in node.outputs:
-            if any(
-                _reads_on_cpu(on_gpu.get(reader.index), position) != made_on_cpu
-                for reader, position in readers.get(name, ())
-            ):
-                copies.append(Copy(name, to_cpu=not made_on_cpu))
+        if kernel is None:
+            read_on_cpu.update(node.inputs, view.captured(node) if node.nests else ())
+        elif kernel.cpu_inputs:
+            read_on_cpu.update(map(node.input, kernel.cpu_inputs))
+    copies: list[Copy] = []
+    for node in order:
+        kernel = on_gpu.get(node.index)
+        if kernel is None or kernel.writes_on_cpu:
+            copies += [Copy(name, to_cpu=False) for name in node.outputs if _read_on_gpu(view, name, on_gpu)]
+        elif not read_on_cpu.isdisjoint(node.outputs):
+            copies += [Copy(name, to_cpu=True) for name in node.outputs if name and name in read_on_cpu]
     return copies
 
 
-def _reads_on_cpu(kernel: Kernel | None, position: int) -> bool:
-    return kernel is None or position in kernel.cpu_inputs
+def _read_on_gpu(view: GraphView, name: str, on_gpu: dict[int, Kernel]) -> bool:
+    return any(
+        reader.index in on_gpu and position not in on_gpu[reader.index].cpu_inputs
+        for reader, position in view.readers(name)
+    )

@@ -61,17 +61,15 @@ class MaskOverflowsHalf(DirectMLRule):
 
     def check(self, site: Site) -> Iterator[Match]:
         view = site.view
-        for node in view.nodes:
-            if node.op in ("Where", "Add"):
-                for name in node.inputs:
-                    if view.dtype(name) == "float16" and _overflowed(view, name):
-                        what = f"the mask value {name!r} is -inf in half: a fully masked row becomes NaN"
-                        yield Match(what, "write the fill as -65504", node, fixable=False)
-            elif (
-                node.op == "Cast"
-                and node.attribute("to") == onnx.TensorProto.FLOAT16
-                and _scaled_past_half(view, node.inputs[0])
-            ):
+        if not view.reader.met("float16"):
+            return
+        for node in view.of("Where", "Add"):
+            for name in node.inputs:
+                if view.dtype(name) == "float16" and _overflowed(view, name):
+                    what = f"the mask value {name!r} is -inf in half: a fully masked row becomes NaN"
+                    yield Match(what, "write the fill as -65504", node, fixable=False)
+        for node in view.of("Cast"):
+            if node.attribute("to") == onnx.TensorProto.FLOAT16 and _scaled_past_half(view, node.inputs[0]):
                 what = "a mask bias of more than 65504 is cast to half and becomes -inf: a fully masked row becomes NaN"
                 yield Match(what, "write the bias as at most 6e4 in size", node, fixable=False)
 

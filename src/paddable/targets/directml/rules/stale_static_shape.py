@@ -56,9 +56,10 @@ class StaleStaticShape(DirectMLRule):
         symbols = {dim for name in view.inputs for dim in view.shape(name) or () if isinstance(dim, str)}
         wrongs: dict[tuple[ValueType, ValueType], int | None] = {}  # the same few pairs come again and again
         for name, stated in view.annotated.items():
-            if name in view.inputs or name in view.initializers or name not in view.inferred:
+            inferred = view.inferred.get(name, stated)
+            if inferred is stated or name in view.inputs or name in view.initializers:
                 continue
-            pair = stated, view.inferred[name]
+            pair = stated, inferred
             if pair not in wrongs:
                 wrongs[pair] = _contradiction(stated.shape, pair[1].shape, symbols)
             wrong = wrongs[pair]

@@ -54,7 +54,7 @@ class SubgraphBlocksFusion(DirectMLRule):
 
     def check(self, site: Site) -> Iterator[Match]:
         for node in site.view.nodes:
-            if node.subgraphs:
+            if node.nests and node.subgraphs:
                 what = f"{node.op} turns fusion off for the {len(site.view.nodes)} nodes of its graph"
                 yield Match(
                     what, "inline the branch that is taken, or write the loop without control flow", node, fixable=False
