@@ -7,6 +7,7 @@ exported the way the script does it. ``write`` needs funasr, and a folder with a
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import MethodType, ModuleType
 
@@ -112,6 +113,7 @@ def _load(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module  # FunASR's register looks for the file of a class there
     spec.loader.exec_module(module)
     return module
 

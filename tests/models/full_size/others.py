@@ -39,7 +39,7 @@ PADDED = {
     f"axera-{VALID}.onnx": f"axera-{BOX}.onnx",
     f"sherpa-static-{VALID}.onnx": f"sherpa-static-{BOX}.onnx",
 }
-RUNS, PAIRS = 7, 31
+RUNS, PAIRS = 5, 21
 
 
 def write_all(folder: Path, checkouts: Path) -> None:

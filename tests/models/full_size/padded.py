@@ -10,22 +10,18 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import checkpoints
 import numpy as np
 import onnx
 import onnxruntime
+from padding_errors import CONTAINERS, RATE, padding_errors, prompts_of
 
 import paddable
 from paddable.bundle import read_bundle
 from paddable.errors import Misuse
 
-SECONDS = (0.3, 1.0, 5.0, 12.34, 29.99)
-CONTAINERS = (5, 30, 60)
-JUNK = (3.7, np.nan)
-RATE = 16_000
 LIMIT = 1e-5
 
 
@@ -50,36 +46,6 @@ def show_layout(checkpoint: Path, out: Path) -> None:
         print(f"{graph}: {len(nodes)} nodes, {nodes.count('Where')} Where")
 
 
-def opened(file: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    return onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
-
-
-def rows(out: Path, prompts: dict[str, np.ndarray]) -> Iterator[tuple[float, int, str, float]]:
-    """Seconds, container, output, and the largest difference over the scale of native."""
-    audio = (0.1 * np.random.default_rng(0).standard_normal(30 * RATE)).astype(np.float32)
-    native = opened(out / "native.onnx")
-    names = [output.name for output in native.get_outputs()]
-    answers = {s: native.run(names, {"audio": audio[None, : round(s * RATE)], **prompts}) for s in SECONDS}
-    del native
-    for container in CONTAINERS:
-        padded = opened(out / f"cpu-fp32-{container * RATE}.onnx")
-        for seconds in (s for s in SECONDS if s <= container):
-            samples = round(seconds * RATE)
-            for junk in JUNK:
-                box = np.full((1, container * RATE), junk, np.float32)
-                box[0, :samples] = audio[:samples]
-                got = padded.run(names, {"audio": box, "ilens": np.array([samples]), **prompts})
-                for name, mine, wanted in zip(names, got, answers[seconds], strict=True):
-                    scale = float(np.abs(wanted).max())
-                    valid = mine[:, : wanted.shape[1]]
-                    # a row behind the valid ones has to be 0, so it counts like any other difference
-                    behind = float(np.abs(mine[:, wanted.shape[1] :]).max(initial=0.0))
-                    yield seconds, container, name, max(float(np.abs(valid - wanted).max()), behind) / scale
-
-
 def main() -> None:
     family, folder = sys.argv[1], Path(sys.argv[2])
     checkpoint, out = folder / "checkpoint", folder / "bundle"
@@ -90,12 +56,11 @@ def main() -> None:
         export(family, checkpoint, out, sys.argv[3:])
     show_layout(checkpoint, out)
 
-    takes_prompts = family == "sense-voice"
-    prompts = {"language": np.array([3]), "textnorm": np.array([14])} if takes_prompts else {}
+    prompts = prompts_of(family)
     worst: dict[tuple[float, int], dict[str, float]] = {}
-    for seconds, container, name, error in rows(out, prompts):
+    for seconds, container, name, error in padding_errors(out, prompts):
         row = worst.setdefault((seconds, container), {})
-        row[name] = max(row.get(name, 0.0), error if error == error else np.inf)
+        row[name] = max(row.get(name, 0.0), error)
     names = list(next(iter(worst.values())))
     print(f"| seconds | container | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
     for (seconds, container), row in worst.items():
