@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from paddable.bundle.manifest import MANIFEST
 from paddable.bundle.onnxfile import read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StateTable, StepSpec
 from paddable.errors import Unreadable
+from paddable.models.settings import read_json
 
 __all__ = ["FolderReport", "inspect_folder", "told_states"]
 
@@ -53,8 +53,8 @@ def inspect_folder(folder: Path) -> FolderReport:
     if (folder / MANIFEST).is_file():
         return _bundle(folder)
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        config = read_json(folder / "config.json")
+    except Unreadable as error:
         raise Unreadable(
             "neither a bundle nor a checkpoint that inspect knows",
             where=str(folder),
