@@ -92,7 +92,9 @@ def test_sense_voice_answers_as_the_checkpoint_does(sense_voice: tuple[Path, Pat
         wanted = " ".join(f"w{token}" for token in best_path(logits[0, 4:].numpy(), 0))
         said = model.transcribe(SOUND[:length], language="ko", itn=False, timestamps=True)
         assert said.text == wanted and " ".join(word.text for word in said.words) == wanted
-    with pytest.raises(Misuse, match=r"16001 steps \(1\.00 s\) do not fit the largest container, 16000 steps"):
+    with pytest.raises(
+        Misuse, match=r"16001 steps \(1\.0001 s\) do not fit the largest container, 16000 steps \(1\.0000 s\)"
+    ):
         model.transcribe(np.zeros(16_001, np.float32))
 
 
@@ -144,7 +146,7 @@ def test_a_missing_key_of_fsmn_vad_is_spelled_as_funasr_would(checkpoints: Modul
     state = torch.load(checkpoint / "model.pt")
     missing = ["encoder.fsmn.1.fsmn_block.conv_left.weight", "encoder.out_linear2.linear.bias"]
     torch.save({key: value for key, value in state.items() if key not in missing}, checkpoint / "model.pt")
-    with pytest.raises(Unreadable, match="2 missing: .*") as caught:
+    with pytest.raises(Unreadable, match="2 missing") as caught:
         fsmn_vad_from_folder(checkpoint)
     assert all(key in str(caught.value) for key in missing) and "unexpected" not in str(caught.value)
 
