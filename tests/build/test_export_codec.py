@@ -209,10 +209,11 @@ def test_inspect_prints_the_dimensions_of_checkpoint_bundle_and_graph(
         json.loads(paddable("inspect", place, "--json").out) for place in (bundle, bundle / "step-4.onnx")
     )
     assert [graph["file"] for graph in in_bundle["graphs"]][-2:] == ["step-4.onnx", "step-12.onnx"]
+    assert in_bundle["inputs"] == [{"name": "codes", "type": "INT64", "shape": [1, "F", 16]}]
     assert told["state"] == in_bundle["state"] == in_graph["state"]
     assert told["state_bytes"] == in_bundle["state_bytes"] == in_graph["state_bytes"]
     key = next(state for state in told["state"] if state["name"].endswith("_key"))
     assert key["shape"] == [1, 2, 5, 8] and key["meaning"].endswith("2 heads of 8")
-    assert in_graph["attention"] == [{"heads": 2, "head_dim": 8, "layers": 2}]
+    assert in_bundle["attention"] == in_graph["attention"] == [{"heads": 2, "head_dim": 8, "layers": 2}]
     done = paddable("inspect", bundle.parent)
     assert done.code == 2 and "neither a bundle nor a checkpoint" in done.err and len(done.err.splitlines()) == 1

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,17 +94,40 @@ sys.exit(main())
     return subprocess.Popen([sys.executable, "-c", code, *words], **{**pipes, **kwargs})
 
 
-@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-def test_ctrl_c_ends_with_one_line() -> None:
-    # a shell's background jobs ignore SIGINT, and their children inherit that
-    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    process = run_with_library(f"{listening}; print('working', flush=True); time.sleep(60)", "check", "m.onnx")
+@pytest.mark.skipif(os.name == "nt", reason="sends signals")
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_command_ends_with_one_line_and_leaves_nothing(
+    tmp_path: Path, sent: signal.Signals, code: int
+) -> None:
+    process = run_with_library(
+        f"""
+        import signal
+        from paddable.bundle import new_directory
+        # a shell's background jobs ignore SIGINT, and their children inherit that
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with new_directory({str(tmp_path / "out")!r}) as folder:
+            (folder / "half").touch()
+            print("working", flush=True)
+            time.sleep(60)
+        """,
+        "check",
+        "m.onnx",
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "working\n"
-    process.send_signal(signal.SIGINT)
+    assert len(list(tmp_path.iterdir())) == 1
+    process.send_signal(sent)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert err.strip() == "interrupted: nothing was written"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_command_leaves_the_handler_of_its_caller(paddable: Any, library: Library) -> None:
+    library.answer = Misuse("x")
+    before = signal.getsignal(signal.SIGTERM)
+    paddable("check", "m.onnx")
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes a POSIX pipe")

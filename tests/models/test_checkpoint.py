@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from safetensors.torch import save_file
 from torch import nn
 
 from paddable.errors import Unreadable
-from paddable.models.checkpoint import CheckpointFolder, load_weights, read_tensors
+from paddable.models.checkpoint import CheckpointFolder, read_tensors
 from paddable.models.key_report import summarise_keys
 from paddable.models.sense_voice import SenseVoice, SenseVoiceConfig, sense_voice_from_folder
+from paddable.models.weights import load_weights
 
 CONFIG = {
     "model": "SenseVoiceSmall",
@@ -173,6 +175,22 @@ def test_forms_of_the_encoder_that_are_not_implemented(folder: Path) -> None:
     other = {**CONFIG, "encoder_conf": {**CONFIG["encoder_conf"], "sanm_shfit": 5}}
     (folder / "config.yaml").write_text(yaml.safe_dump(other))
     with pytest.raises(Unreadable, match="sanm_shfit is 5"):
+        sense_voice_from_folder(folder)
+
+
+def test_weights_that_are_no_finite_floats_are_named(folder: Path, model: nn.Module) -> None:
+    state = model.state_dict()
+    state["encoder.after_norm.weight"] = torch.ones(16, dtype=torch.int64)
+    state["encoder.tp_norm.bias"][3] = torch.nan
+    torch.save(state, folder / "model.pt")
+    with pytest.raises(Unreadable, match=r"not floats: encoder\.after_norm\.weight is int64; NaN or .*tp_norm\.bias"):
+        sense_voice_from_folder(folder)
+
+
+def test_a_size_that_is_none_is_named_with_its_file(folder: Path) -> None:
+    other = {**CONFIG, "encoder_conf": {**CONFIG["encoder_conf"], "num_blocks": "three"}}
+    (folder / "config.yaml").write_text(yaml.safe_dump(other))
+    with pytest.raises(Unreadable, match=re.escape(f"{folder / 'config.yaml'}: encoder_conf.num_blocks is 'three'")):
         sense_voice_from_folder(folder)
 
 

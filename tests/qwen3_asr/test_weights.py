@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import qwen3_synthetic as synthetic
@@ -64,14 +65,79 @@ def test_missing_and_unexpected_keys_are_named(tmp_path):
     tensors = stored("original")
     del tensors["thinker.audio_tower.layers.1.fc1.bias"]
     tensors["thinker.audio_tower.extra.weight"] = torch.zeros(2)
-    with pytest.raises(Unreadable, match=r"1 missing: .*layers\.1\.fc1\.bias.*1 unexpected: .*extra\.weight"):
+    prefix = r"thinker\.audio_tower\."
+    named = rf"1 missing: {prefix}layers\.1\.fc1\.bias; 1 unexpected: {prefix}extra\.weight;"
+    with pytest.raises(Unreadable, match=named):
         qwen3_asr_from_folder(write(tmp_path, ORIGINAL, tensors))
+
+
+@pytest.mark.parametrize("prefix", ["", "model."])
+@pytest.mark.parametrize("key", ["audio_tower.conv_out.weight", "multi_modal_projector.linear_2.bias"])
+def test_a_missing_key_is_spelled_as_the_file_would(tmp_path, prefix, key):
+    tensors = stored("hf", prefix)
+    del tensors[prefix + key]
+    with pytest.raises(Unreadable, match=f"1 missing: {re.escape(prefix + key)};"):
+        qwen3_asr_from_folder(write(tmp_path, HF, tensors))
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        (torch.zeros(128, dtype=torch.int8), "not floats: .*layers.1.fc1.bias is int8"),
+        (torch.full((128,), torch.inf), "NaN or infinity in .*layers.1.fc1.bias"),
+        (torch.full((128,), torch.nan).bfloat16(), "NaN or infinity in .*layers.1.fc1.bias"),
+        (torch.full((128,), 1e300, dtype=torch.float64), "NaN or infinity in .*layers.1.fc1.bias"),
+    ],
+)
+def test_weights_that_are_no_finite_floats_are_named(tmp_path, value, named):
+    tensors = stored("original") | {"thinker.audio_tower.layers.1.fc1.bias": value}
+    with pytest.raises(Unreadable, match=named):
+        qwen3_asr_from_folder(write(tmp_path, ORIGINAL, tensors))
+
+
+def test_two_keys_for_one_weight_are_refused(tmp_path):
+    tensors = stored("hf") | {"model.audio_tower.conv_out.weight": torch.zeros(64, 384)}
+    with pytest.raises(Unreadable, match=r"audio_tower\.conv_out\.weight and .*are the same weight"):
+        qwen3_asr_from_folder(write(tmp_path, HF, tensors))
+
+
+@pytest.mark.parametrize("name", ["../{}", "{folder}/{}", "sub/{}", "..\\{}", "C:{}", ".."])
+def test_an_index_names_files_beside_it_only(tmp_path, name):
+    inside = tmp_path / "checkpoint"
+    inside.mkdir()
+    write(inside, ORIGINAL, stored("original"), shards=2)
+    shard = "model-00001-of-00002.safetensors"
+    outside = name.format(shard, folder=tmp_path)
+    (inside / shard).rename(tmp_path / shard)
+    index = inside / "model.safetensors.index.json"
+    places = json.loads(index.read_text())["weight_map"]
+    index.write_text(json.dumps({"weight_map": {k: outside if v == shard else v for k, v in places.items()}}))
+    with pytest.raises(Unreadable, match=r"index\.json: it names .*a shard lies beside its index"):
+        qwen3_asr_from_folder(inside)
+
+
+def test_a_key_in_two_shards_is_refused(tmp_path):
+    tensors = stored("original")
+    write(tmp_path, ORIGINAL, tensors, shards=2)
+    key = "thinker.audio_tower.conv_out.weight"
+    save_file({**tensors, key: torch.zeros(64, 384)}, tmp_path / "model-00002-of-00002.safetensors")
+    with pytest.raises(Unreadable, match=r"is in model-00001-of-00002\.safetensors and in model-00002"):
+        qwen3_asr_from_folder(tmp_path)
+
+
+def test_weights_that_are_not_there_are_said(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps(ORIGINAL))
+    with pytest.raises(Unreadable, match=r"neither model\.safetensors nor model\.safetensors\.index\.json in it"):
+        qwen3_asr_from_folder(tmp_path)
+    with pytest.raises(Unreadable, match=r"config\.json: no such file") as caught:
+        qwen3_asr_from_folder(tmp_path / "absent")
+    assert str(caught.value).count("config.json") == 1
 
 
 def test_a_missing_shard_is_named(tmp_path):
     write(tmp_path, ORIGINAL, stored("original"), shards=2)
     (tmp_path / "model-00002-of-00002.safetensors").unlink()
-    with pytest.raises(Unreadable, match="model-00002-of-00002"):
+    with pytest.raises(Unreadable, match=r"it names model-00002-of-00002\.safetensors, which is not there"):
         qwen3_asr_from_folder(tmp_path)
 
 
@@ -79,6 +145,45 @@ def test_a_missing_shard_is_named(tmp_path):
 def test_unknown_forms_are_refused(change):
     with pytest.raises(Unreadable, match=next(iter(change))):
         Qwen3AsrConfig.from_json({"audio_config": synthetic.HF_CONFIG | change})
+
+
+@pytest.mark.parametrize("layout", [HF, ORIGINAL], ids=["hf", "original"])
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("encoder_attention_heads", 0),
+        ("encoder_layers", "two"),
+        ("encoder_layers", -1),
+        ("encoder_layers", 10**9),
+        ("d_model", 64.0),
+        ("d_model", 10**30),
+        ("encoder_ffn_dim", None),
+        ("output_dim", True),
+        ("n_window_infer", [800]),
+    ],
+)
+def test_a_value_that_is_no_size_is_named(layout, key, value):
+    config = json.loads(json.dumps(layout))
+    outer = config.get("thinker_config", config)
+    outer["audio_config"][key] = value
+    path = re.escape("thinker_config." if outer is not config else "") + f"audio_config\\.{key} is "
+    with pytest.raises(Unreadable, match=rf"^config\.json: {path}.*, expected a whole number from"):
+        Qwen3AsrConfig.from_json(config)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"d_model": 62, "encoder_attention_heads": 4}, {"num_mel_bins": 80}],
+)
+def test_sizes_that_contradict_each_other_are_refused(change):
+    with pytest.raises(Unreadable, match=next(iter(change))):
+        Qwen3AsrConfig.from_json({"audio_config": synthetic.HF_CONFIG | change})
+
+
+@pytest.mark.parametrize("config", [{"audio_config": 3}, {"thinker_config": "x"}, {"thinker_config": {}}])
+def test_a_section_that_is_none_is_named(config):
+    with pytest.raises(Unreadable, match=r"config\.json: .*_config"):
+        Qwen3AsrConfig.from_json(config)
 
 
 def test_left_out_keys_have_the_defaults_of_the_layout():

@@ -12,7 +12,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.build.checking import domain, texts
-from paddable.build.inspecting_folder import FolderReport, inspect_folder, told_states
+from paddable.build.inspecting_folder import FolderReport, described, inspect_folder, told_states
 from paddable.build.opened import Model, open_model, versions
 from paddable.bundle import KEY
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
@@ -91,8 +91,8 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
     stored = [value.const_value for value in found.graph.initializers.values() if value.const_value is not None]
     counted = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in found.graph)
     report = InspectReport(
-        inputs=tuple(_described(value) for value in found.graph.inputs),
-        outputs=tuple(_described(value) for value in found.graph.outputs),
+        inputs=tuple(described(value) for value in found.graph.inputs),
+        outputs=tuple(described(value) for value in found.graph.outputs),
         operators=dict(counted.most_common()),
         weights={
             "tensors": len(stored),
@@ -122,16 +122,11 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
     return replace(report, values=tuple(values), lengths=texts(analysis), domain=domain(analysis))
 
 
-def _described(value: ir.Value) -> dict[str, Any]:
-    shape = None if value.shape is None else [d if isinstance(d, int) else str(d) for d in value.shape]
-    return {"name": value.name, "type": str(value.dtype), "shape": shape}
-
-
 def _states(model: ir.Model) -> list[dict[str, Any]]:
     """Inputs ``state_x`` with an output ``next_state_x``."""
     outputs = {value.name for value in model.graph.outputs}
     return [
-        _described(value)
+        described(value)
         for value in model.graph.inputs
         if (value.name or "").startswith("state_") and f"next_{value.name}" in outputs
     ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+import onnx_ir as ir
 
 from paddable.build.opened import versions
 from paddable.bundle import read_bundle
@@ -14,8 +15,11 @@ from paddable.bundle.manifest import MANIFEST
 from paddable.bundle.onnxfile import read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StateTable, StepSpec
 from paddable.errors import Unreadable
+from paddable.graph.heads import attention_heads
+from paddable.graph.read import read_model
+from paddable.models.settings import read_json
 
-__all__ = ["FolderReport", "inspect_folder", "told_states"]
+__all__ = ["FolderReport", "described", "inspect_folder", "told_states"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class FolderReport:
         family: as ``paddable export`` calls it.
         dimensions: of a checkpoint: every size that its configuration gives, and those that follow from it.
         graphs: of a bundle: its files and their containers.
+        inputs, outputs: of a bundle's native graph: name, type, shape.
+        attention: likewise: heads, width of a head and number of layers of each kind of attention.
         state: of a stream: name, type, shape, bytes and meaning of each.
         state_bytes: of one stream.
     """
@@ -35,6 +41,9 @@ class FolderReport:
     family: str | None
     dimensions: Mapping[str, Any] = field(default_factory=dict)
     graphs: tuple[Mapping[str, Any], ...] = ()
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    outputs: tuple[Mapping[str, Any], ...] = ()
+    attention: tuple[Mapping[str, Any], ...] = ()
     state: tuple[Mapping[str, Any], ...] = ()
     state_bytes: int | None = None
 
@@ -53,8 +62,8 @@ def inspect_folder(folder: Path) -> FolderReport:
     if (folder / MANIFEST).is_file():
         return _bundle(folder)
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        config = read_json(folder / "config.json")
+    except Unreadable as error:
         raise Unreadable(
             "neither a bundle nor a checkpoint that inspect knows",
             where=str(folder),
@@ -72,6 +81,12 @@ def told_states(states: StateTable) -> tuple[Mapping[str, Any], ...]:
     )
 
 
+def described(value: ir.Value) -> dict[str, Any]:
+    """Name, type and shape of an input or output."""
+    shape = None if value.shape is None else [d if isinstance(d, int) else str(d) for d in value.shape]
+    return {"name": value.name, "type": str(value.dtype), "shape": shape}
+
+
 def _bundle(folder: Path) -> FolderReport:
     bundle = read_bundle(folder)
     graphs: list[Mapping[str, Any]] = [
@@ -83,8 +98,12 @@ def _bundle(folder: Path) -> FolderReport:
         spec = StepSpec.from_json(read_entries(folder / file)[STEP_METADATA_KEY])
         graphs.append({"file": file, "container": {"steps of a chunk": spec.steps}})
         states = spec.states
-    told = {"state": told_states(states), "state_bytes": states.nbytes} if states else {}
-    return FolderReport("bundle", bundle.family, graphs=tuple(graphs), **told)  # type: ignore[arg-type]
+    told: dict[str, Any] = {"state": told_states(states), "state_bytes": states.nbytes} if states else {}
+    if bundle.native is not None:
+        graph = read_model(folder / bundle.native).graph
+        told["inputs"], told["outputs"] = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
+        told["attention"] = tuple(attention_heads(graph))
+    return FolderReport("bundle", bundle.family, graphs=tuple(graphs), **told)
 
 
 def _codec(folder: Path) -> FolderReport:

@@ -11,9 +11,7 @@ import click
 
 from paddable.errors import EXTRAS, MissingExtra, Misuse, PaddableError, Refused
 
-__all__ = ["INTERRUPTED", "Interrupted", "exit_code", "report"]
-
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+__all__ = ["Interrupted", "exit_code", "report"]
 
 
 class Interrupted(Exception):

@@ -16,9 +16,10 @@ from paddable.cli.decode import decode
 from paddable.cli.demo import demo
 from paddable.cli.doctor import doctor
 from paddable.cli.export import export
-from paddable.cli.failures import INTERRUPTED, Interrupted, exit_code, report
+from paddable.cli.failures import Interrupted, exit_code, report
 from paddable.cli.inspect import inspect
 from paddable.cli.lint import lint
+from paddable.cli.stopping import unwinding
 from paddable.cli.transcribe import transcribe
 from paddable.cli.verify import verify
 
@@ -46,28 +47,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the words after ``paddable``; those of the process when None.
 
     Returns:
-        The exit code: 0, 1 or 2, and 130 after Ctrl-C.
+        The exit code: 0, 1 or 2, 130 after Ctrl-C and 143 after SIGTERM.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     _accept_every_name(sys.stdout)
     _accept_every_name(sys.stderr)
-    try:
-        code = paddable.main(words, prog_name="paddable", standalone_mode=False)
-        sys.stdout.flush()
-    except Interrupted as stopped:
-        print(f"interrupted: {stopped}", file=sys.stderr)
-        return INTERRUPTED
-    except (KeyboardInterrupt, click.Abort):
-        print("interrupted: nothing was written", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except Exception as error:
-        if os.environ.get("PADDABLE_DEBUG"):
-            raise
-        report(error, as_json="--json" in words)
-        return exit_code(error)
+    with unwinding() as stop:
+        try:
+            code = paddable.main(words, prog_name="paddable", standalone_mode=False)
+            sys.stdout.flush()
+        except Interrupted as stopped:
+            print(f"interrupted: {stopped}", file=sys.stderr)
+            return stop.code
+        except (KeyboardInterrupt, click.Abort):
+            print("interrupted: nothing was written", file=sys.stderr)
+            return stop.code
+        except BrokenPipeError:  # the reader, such as `head`, has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except Exception as error:
+            if os.environ.get("PADDABLE_DEBUG"):
+                raise
+            report(error, as_json="--json" in words)
+            return exit_code(error)
     return code if isinstance(code, int) else 0
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints as they lie on disk: FunASR's folder, a file of tensors, and loading that loses no key.
+"""Checkpoints as they lie on disk: FunASR's folder, and a file of tensors.
 
 A FunASR folder holds ``config.yaml``; where ``configuration.json`` is beside it, its ``file_path_metas`` override
 single entries (SenseVoiceSmall's config.yaml says ``cmvn_file: null``, its configuration.json says ``am.mvn``).
@@ -7,7 +7,7 @@ single entries (SenseVoiceSmall's config.yaml says ``cmvn_file: null``, its conf
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
@@ -15,14 +15,12 @@ from typing import Any
 
 import torch
 import yaml
-from safetensors import SafetensorError
-from safetensors.torch import load_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from paddable.errors import Unreadable
-from paddable.models.key_report import summarise_keys
+from paddable.models.safetensors_files import read_file, read_index
 
-__all__ = ["CheckpointFolder", "load_weights", "read_tensors"]
+__all__ = ["CheckpointFolder", "read_tensors"]
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
 
@@ -34,10 +32,12 @@ class CheckpointFolder:
     Attributes:
         root: the folder.
         config: config.yaml with the overrides of configuration.json.
+        config_file: where it was read.
     """
 
     root: Path
     config: Mapping[str, Any]
+    config_file: Path
 
     @classmethod
     def open(cls, root: str | Path) -> CheckpointFolder:
@@ -51,12 +51,15 @@ class CheckpointFolder:
             raise Unreadable(
                 "no such folder", where=str(root), fix="give the folder that holds model.pt and config.yaml"
             )
-        metas = _parse(root / "configuration.json", json.loads).get("file_path_metas", {})
-        config_file = root / metas.get("config", "config.yaml")
+        said = root / "configuration.json"
+        metas = _parse(said, json.loads).get("file_path_metas") or {}
+        if not isinstance(metas, Mapping):
+            raise Unreadable(f"file_path_metas is {metas!r}, expected a mapping", where=str(said))
+        config_file = root / str(metas.get("config", "config.yaml"))
         if not config_file.is_file():
             raise Unreadable(f"no {config_file.name} in it", where=str(root), why="the sizes of the model are unknown")
         overrides = {key: value for key, value in metas.items() if key != "config"}
-        return cls(root, _merge(_parse(config_file, yaml.safe_load), overrides))
+        return cls(root, _merge(_parse(config_file, yaml.safe_load), overrides), config_file)
 
     def file(self, *keys: str, default: str) -> Path | None:
         """The file that the entry ``keys`` names, else ``default`` if it lies in the folder, else None.
@@ -66,7 +69,7 @@ class CheckpointFolder:
         """
         entry: Any = self.config
         for key in keys:
-            entry = (entry or {}).get(key)
+            entry = entry.get(key) if isinstance(entry, Mapping) else None
         path = self.root / str(entry or default)
         if path.is_file():
             return path
@@ -94,55 +97,17 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     path = Path(path)
     try:
         if path.name.endswith(".safetensors.index.json"):
-            shards = sorted(set(json.loads(path.read_text(encoding="utf-8"))["weight_map"].values()))
-            state = {key: value for shard in shards for key, value in read_tensors(path.with_name(shard)).items()}
+            state = read_index(path)
         elif path.suffix == ".safetensors":
-            state = load_file(path)
+            state = read_file(path)
         else:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Unreadable:
         raise
-    except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError, SafetensorError) as error:
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError) as error:
         first_line = str(error).strip().split("\n")[0]
         raise Unreadable("not a readable file of tensors", where=str(path), why=first_line) from error
     return {key: value.float() if value.is_floating_point() else value for key, value in _unwrap(state, path).items()}
-
-
-def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], *, where: str, ignore: Iterable[str] = ()) -> None:
-    """Puts tensors into a model, all of them or none.
-
-    Args:
-        model: a module without dropout state or other surprises; put into eval mode.
-        tensors: by parameter name.
-        where: what an error calls the checkpoint.
-        ignore: prefixes of keys that the checkpoint may hold and this model does not use.
-
-    Raises:
-        Unreadable: lists every missing, every unexpected and every wrongly shaped key.
-    """
-    wanted = model.state_dict()
-    prefixes = tuple(ignore)
-    given = {key: value for key, value in tensors.items() if not key.startswith(prefixes or ("\0",))}
-    missing = [key for key in wanted if key not in given]
-    unexpected = [key for key in given if key not in wanted]
-    misshaped = [
-        f"{key} {list(given[key].shape)} instead of {list(wanted[key].shape)}"
-        for key in wanted
-        if key in given and given[key].shape != wanted[key].shape
-    ]
-    parts = [
-        f"{len(keys)} {name}: {summarise_keys(keys)}"
-        for name, keys in (("missing", missing), ("unexpected", unexpected), ("wrongly shaped", misshaped))
-        if keys
-    ]
-    if parts:
-        raise Unreadable(
-            "the checkpoint does not fit the model; " + "; ".join(parts),
-            where=where,
-            why="a model with some of its weights answers without a warning",
-        )
-    model.load_state_dict(given)
-    model.eval()
 
 
 def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:

@@ -8,15 +8,12 @@ Legend: B batch, T time (features of 60 ms), C channels, H heads, D channels of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
-from paddable.errors import Unreadable
+from paddable.models.settings import MOST_LAYERS, Settings
 
-__all__ = ["CtcHead", "FeedForward", "SanmEncoder", "attend", "encoder_sizes", "split_heads"]
+__all__ = ["CtcHead", "FeedForward", "SanmEncoder", "attend", "encoder_sizes", "split_heads", "stacking"]
 
 
 class SanmEncoder(nn.Module):
@@ -155,15 +152,19 @@ def attend(scores_BHTT: Tensor, value_BHTD: Tensor) -> Tensor:
     return (torch.softmax(scores_BHTT, dim=-1) @ value_BHTD).transpose(1, 2).flatten(2)
 
 
-def encoder_sizes(conf: Mapping[str, Any]) -> dict[str, int]:
-    """Arguments of a SAN-M encoder from FunASR's ``encoder_conf``.
+def encoder_sizes(conf: Settings, default: int) -> dict[str, int]:
+    """Arguments of a SAN-M encoder from FunASR's ``encoder_conf``; what it leaves out is left to the caller.
+
+    Args:
+        conf: the section.
+        default: channels of an encoder whose section gives none.
 
     Raises:
-        Unreadable: a form of the encoder that no published SenseVoice checkpoint uses.
+        Unreadable: a value that is no size, or a form of the encoder that no published SenseVoice checkpoint uses.
     """
     for key, only in (("normalize_before", True), ("sanm_shfit", 0), ("concat_after", False)):
         if conf.get(key, only) != only:
-            raise Unreadable(f"encoder_conf.{key} is {conf[key]!r}; only {only!r} is implemented", where="config.yaml")
+            raise conf.wrong(key, f"{only!r}: nothing else is implemented")
     names = {
         "output_size": "size",
         "attention_heads": "heads",
@@ -172,4 +173,23 @@ def encoder_sizes(conf: Mapping[str, Any]) -> dict[str, int]:
         "tp_blocks": "tp_blocks",
         "kernel_size": "kernel_size",
     }
-    return {ours: int(conf[theirs]) for theirs, ours in names.items() if theirs in conf}
+    blocks = {"num_blocks": {"most": MOST_LAYERS}, "tp_blocks": {"least": 0, "most": MOST_LAYERS}}
+    sizes = {ours: conf.size(theirs, **blocks.get(theirs, {})) for theirs, ours in names.items() if theirs in conf}
+    if sizes.get("size", default) % sizes.get("heads", 4):
+        raise conf.wrong("output_size", f"a multiple of attention_heads, {sizes.get('heads', 4)}")
+    if not sizes.get("kernel_size", 11) % 2:
+        raise conf.wrong("kernel_size", "an odd number: the memory looks back as far as ahead")
+    return sizes
+
+
+def stacking(config: Settings, *, stack: int, stride: int, mels: int = 80) -> dict[str, int]:
+    """``input_size``, ``stack`` and ``stride`` of FunASR's low-frame-rate features.
+
+    Raises:
+        Unreadable: a value that is no size, or sizes that contradict each other.
+    """
+    front_end = config.section("frontend_conf")
+    stack, stride = front_end.size("lfr_m", stack), front_end.size("lfr_n", stride)
+    if config.size("input_size", stack * mels) != stack * mels:
+        raise config.wrong("input_size", f"{stack * mels}: {mels} mels of {stack} frames (frontend_conf.lfr_m)")
+    return {"input_size": stack * mels, "stack": stack, "stride": stride}

@@ -130,7 +130,7 @@ class Session:
         largest = self._containers[-1].steps
         symbol = next((symbol for symbol, size in largest.items() if longest[symbol] > size), next(iter(longest)))
         where = metadata.symbols[symbol]
-        needed, there = (_size(steps[symbol], where.rate) for steps in (longest, largest))
+        needed, there = _sizes(longest[symbol], largest[symbol], where.rate)
         return Misuse(
             f"{needed} do not fit the largest container, {there}",
             where=f"input {where.input!r}, axis {where.axis}",
@@ -138,8 +138,12 @@ class Session:
         )
 
 
-def _size(steps: int, rate: float | None) -> str:
-    return f"{steps} steps" if rate is None else f"{steps} steps ({steps / rate:.2f} s)"
+def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:
+    """Both sizes, in seconds too where the rate is known: with as many digits as it takes to tell them apart."""
+    if rate is None:
+        return f"{needed} steps", f"{there} steps"
+    digits = next((d for d in range(2, 6) if f"{needed / rate:.{d}f}" != f"{there / rate:.{d}f}"), 6)
+    return f"{needed} steps ({needed / rate:.{digits}f} s)", f"{there} steps ({there / rate:.{digits}f} s)"
 
 
 def _as_lists(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:

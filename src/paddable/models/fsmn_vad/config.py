@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddable.errors import Unreadable
+from paddable.models.sanm import stacking
+from paddable.models.settings import MOST_LAYERS, Settings
 
 __all__ = ["FsmnVadConfig"]
 
@@ -38,29 +40,34 @@ class FsmnVadConfig:
     stride: int = 1
 
     @classmethod
-    def from_funasr(cls, config: Mapping[str, Any]) -> FsmnVadConfig:
+    def from_funasr(cls, config: Mapping[str, Any], *, where: str = "config.yaml") -> FsmnVadConfig:
         """Reads FunASR's config.yaml.
 
+        Args:
+            config: the parsed file.
+            where: the file.
+
         Raises:
-            Unreadable: another model, or a memory that looks ahead or skips steps (no published checkpoint does).
+            Unreadable: a value that is no size, another model, or a memory that looks ahead or skips steps (no
+                published checkpoint does).
         """
-        encoder, front_end = config.get("encoder_conf") or {}, config.get("frontend_conf") or {}
+        file = Settings(config, where)
+        encoder = file.section("encoder_conf")
         if config.get("encoder") != "FSMN":
-            raise Unreadable(f"encoder is {config.get('encoder')!r}, not FSMN", where="config.yaml")
+            raise Unreadable(f"encoder is {config.get('encoder')!r}, not FSMN", where=where)
+        features = stacking(file, stack=cls.stack, stride=cls.stride)
+        if encoder.size("input_dim") != features["input_size"]:
+            raise encoder.wrong("input_dim", f"{features['input_size']}: 80 mels of frontend_conf.lfr_m frames")
         if encoder.get("rorder", 0) or encoder.get("lstride", 1) != 1:
-            raise Unreadable("rorder above 0 or lstride above 1 is not implemented", where="config.yaml")
+            raise Unreadable("rorder above 0 or lstride above 1 is not implemented", where=where)
         if encoder.get("input_affine_dim") != encoder.get("output_affine_dim"):
-            raise Unreadable(
-                "input_affine_dim and output_affine_dim differ; only equal ones occur", where="config.yaml"
-            )
+            raise Unreadable("input_affine_dim and output_affine_dim differ; only equal ones occur", where=where)
         return cls(
-            input_size=int(encoder["input_dim"]),
-            affine_size=int(encoder["input_affine_dim"]),
-            size=int(encoder["linear_dim"]),
-            memory_size=int(encoder["proj_dim"]),
-            blocks=int(encoder["fsmn_layers"]),
-            order=int(encoder["lorder"]),
-            classes=int(encoder["output_dim"]),
-            stack=int(front_end.get("lfr_m", 5)),
-            stride=int(front_end.get("lfr_n", 1)),
+            affine_size=encoder.size("input_affine_dim"),
+            size=encoder.size("linear_dim"),
+            memory_size=encoder.size("proj_dim"),
+            blocks=encoder.size("fsmn_layers", most=MOST_LAYERS),
+            order=encoder.size("lorder"),
+            classes=encoder.size("output_dim"),
+            **features,
         )

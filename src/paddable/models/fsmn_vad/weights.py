@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
-from torch import Tensor
-
 from paddable.audio.cmvn import read_am_mvn
-from paddable.models.checkpoint import CheckpointFolder, load_weights
+from paddable.models.checkpoint import CheckpointFolder
 from paddable.models.front_end import KaldiFrontEnd
 from paddable.models.fsmn_vad.config import FsmnVadConfig
 from paddable.models.fsmn_vad.model import FsmnVad
+from paddable.models.weights import by_parameter, load_weights
 
 __all__ = ["fsmn_vad_from_folder"]
 
+_MEMORY = ".fsmn_block.conv_left."
 _WRAPPED_LINEAR = re.compile(r"\b(in_linear[12]|out_linear[12]|linear|affine)\.linear\.")
 
 
@@ -30,20 +29,25 @@ def fsmn_vad_from_folder(folder: str | Path, *, features: bool = False) -> FsmnV
         Unreadable: a file is absent or damaged, or keys are missing, unexpected or wrongly shaped.
     """
     checkpoint = CheckpointFolder.open(folder)
-    config = FsmnVadConfig.from_funasr(checkpoint.config)
+    config = FsmnVadConfig.from_funasr(checkpoint.config, where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
     cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
     model = FsmnVad(config, None if features else KaldiFrontEnd(config.stack, config.stride, cmvn))
-    load_weights(model, _native_names(checkpoint.tensors()), where=str(folder))
+    tensors = checkpoint.tensors()
+    keys = by_parameter(tensors, _rename, where=str(folder))
+    native = {name: tensors[key].squeeze(-1) if _MEMORY in key else tensors[key] for name, key in keys.items()}
+    load_weights(model, native, where=str(folder), spell=lambda name: keys.get(name) or _spell(name))
     return model
 
 
-def _native_names(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _rename(key: str) -> str:
     """FunASR wraps every linear layer in a class and convolves over [C, T, 1] in two dimensions."""
-    native = {}
-    for key, value in tensors.items():
-        key = _WRAPPED_LINEAR.sub(r"\1.", key.removeprefix("encoder."))
-        if key.endswith(".fsmn_block.conv_left.weight"):
-            key, value = key.replace(".fsmn_block.conv_left.", ".memory."), value.squeeze(-1)
-        native[key] = value
-    return native
+    return _WRAPPED_LINEAR.sub(r"\1.", key.removeprefix("encoder.")).replace(_MEMORY, ".memory.")
+
+
+def _spell(name: str) -> str:
+    """FunASR's key of a parameter that the checkpoint lacks."""
+    layer, _, part = name.rpartition(".")
+    if layer.endswith(".memory"):
+        return f"encoder.{layer.removesuffix('.memory')}{_MEMORY}{part}"
+    return f"encoder.{layer}.linear.{part}"

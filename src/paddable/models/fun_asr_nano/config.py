@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddable.errors import Unreadable
-from paddable.models.sanm import encoder_sizes
+from paddable.models.sanm import encoder_sizes, stacking
+from paddable.models.settings import MOST_LAYERS, Settings
 
 __all__ = ["AdaptorConfig", "FunAsrNanoConfig"]
 
@@ -66,7 +67,9 @@ class FunAsrNanoConfig:
     stride: int = 6
 
     @classmethod
-    def from_funasr(cls, config: Mapping[str, Any], *, adaptor_size: int, vocabulary: int | None) -> FunAsrNanoConfig:
+    def from_funasr(
+        cls, config: Mapping[str, Any], *, adaptor_size: int, vocabulary: int | None, where: str = "config.yaml"
+    ) -> FunAsrNanoConfig:
         """Reads FunASR's config.yaml.
 
         Args:
@@ -74,49 +77,56 @@ class FunAsrNanoConfig:
             adaptor_size: channels of the adaptor's output; config.yaml leaves it to the language model, the weights
                 say.
             vocabulary: CTC classes, None where the weights hold no CTC branch (MLT-Nano).
+            where: the file.
 
         Raises:
-            Unreadable: the file describes another model.
+            Unreadable: the file describes another model, or holds a value that is no size.
         """
         if config.get("model") != "FunASRNano":
-            raise Unreadable(f"model is {config.get('model')!r}, not FunASRNano", where="config.yaml")
-        front_end = config.get("frontend_conf") or {}
-        sizes = encoder_sizes(config.get("audio_encoder_conf") or {})
+            raise Unreadable(f"model is {config.get('model')!r}, not FunASRNano", where=where)
+        file = Settings(config, where)
+        sizes = encoder_sizes(file.section("audio_encoder_conf"), cls.size)
         size = sizes.get("size", cls.size)
         return cls(
             **sizes,
-            input_size=int(config.get("input_size", 560)),
-            adaptor=_adaptor(config, "audio_adaptor", size, adaptor_size),
-            ctc_decoder=_adaptor(config, "ctc_decoder", size, size) if vocabulary else None,
+            **stacking(file, stack=cls.stack, stride=cls.stride),
+            adaptor=_adaptor(file, "audio_adaptor", size, adaptor_size),
+            ctc_decoder=_adaptor(file, "ctc_decoder", size, size) if vocabulary else None,
             vocabulary=vocabulary or 0,
-            stack=int(front_end.get("lfr_m", 7)),
-            stride=int(front_end.get("lfr_n", 6)),
         )
 
     @classmethod
-    def from_transformers(cls, config: Mapping[str, Any]) -> FunAsrNanoConfig:
-        """Reads config.json of the transformers port, which has no CTC branch."""
+    def from_transformers(cls, config: Mapping[str, Any], *, where: str = "config.json") -> FunAsrNanoConfig:
+        """Reads config.json of the transformers port, which has no CTC branch; errors as in ``from_funasr``."""
         if config.get("model_type") != "fun_asr_nano":
-            raise Unreadable(f"model_type is {config.get('model_type')!r}, not 'fun_asr_nano'", where="config.json")
-        audio, adaptor = config.get("audio_config") or {}, config.get("adaptor_config") or {}
-        tp_blocks = int(audio.get("num_timestamp_prediction_layers", 20))
-        size = int(audio.get("hidden_size", 512))
-        stack = int(audio.get("num_stacked_frames", 7))
+            raise Unreadable(f"model_type is {config.get('model_type')!r}, not 'fun_asr_nano'", where=where)
+        file = Settings(config, where)
+        audio, adaptor = file.section("audio_config"), file.section("adaptor_config")
+        layers = audio.size("num_hidden_layers", 70, most=MOST_LAYERS)
+        tp_blocks = audio.size("num_timestamp_prediction_layers", 20, least=0, most=layers - 1)
+        size, heads = audio.size("hidden_size", 512), audio.size("num_attention_heads", 4)
+        stack, kernel = audio.size("num_stacked_frames", 7), audio.size("fsmn_kernel_size", 11)
+        if size % heads:
+            raise audio.wrong("hidden_size", f"a multiple of num_attention_heads, {heads}", size)
+        if not kernel % 2:
+            raise audio.wrong("fsmn_kernel_size", "an odd number")
+        if audio.size("num_mel_bins", 80) != 80:
+            raise audio.wrong("num_mel_bins", "80")
         return cls(
-            input_size=int(audio.get("num_mel_bins", 80)) * stack,
+            input_size=80 * stack,
             size=size,
-            heads=int(audio.get("num_attention_heads", 4)),
-            hidden_size=int(audio.get("intermediate_size", 2048)),
-            blocks=int(audio.get("num_hidden_layers", 70)) - tp_blocks,
+            heads=heads,
+            hidden_size=audio.size("intermediate_size", 2048),
+            blocks=layers - tp_blocks,
             tp_blocks=tp_blocks,
-            kernel_size=int(audio.get("fsmn_kernel_size", 11)),
+            kernel_size=kernel,
             adaptor=AdaptorConfig(
                 input_size=size,
-                hidden_size=int(adaptor.get("projector_hidden_size", 2048)),
-                size=int(adaptor.get("hidden_size", 1024)),
-                heads=int(adaptor.get("num_attention_heads", 8)),
-                blocks=int(adaptor.get("num_hidden_layers", 2)),
-                norm_epsilon=float(adaptor.get("layer_norm_eps", 1e-5)),
+                hidden_size=adaptor.size("projector_hidden_size", 2048),
+                size=adaptor.size("hidden_size", 1024),
+                heads=_heads(adaptor, "num_attention_heads", adaptor.size("hidden_size", 1024)),
+                blocks=adaptor.size("num_hidden_layers", 2, least=0, most=MOST_LAYERS),
+                norm_epsilon=adaptor.number("layer_norm_eps", 1e-5),
             ),
             ctc_decoder=None,
             vocabulary=0,
@@ -124,18 +134,25 @@ class FunAsrNanoConfig:
         )
 
 
-def _adaptor(config: Mapping[str, Any], name: str, input_size: int, size: int) -> AdaptorConfig:
-    kind, conf = config.get(name), config.get(f"{name}_conf") or {}
+def _adaptor(config: Settings, name: str, input_size: int, size: int) -> AdaptorConfig:
+    kind, conf = config.get(name), config.section(f"{name}_conf")
     rate = conf.get("downsample_rate", 1)
     if kind != "Transformer" or rate != 1:
         raise Unreadable(
             f"{name} is {kind!r} with downsample_rate {rate}; only Transformer at rate 1 is implemented",
-            where="config.yaml",
+            where=config.where,
         )
     return AdaptorConfig(
         input_size=input_size,
-        hidden_size=int(conf.get("ffn_dim", 2048)),
+        hidden_size=conf.size("ffn_dim", 2048),
         size=size,
-        heads=int(conf.get("attention_heads", 8)),
-        blocks=int(conf.get("n_layer", 2)),
+        heads=_heads(conf, "attention_heads", size),
+        blocks=conf.size("n_layer", 2, least=0, most=MOST_LAYERS),
     )
+
+
+def _heads(conf: Settings, key: str, size: int) -> int:
+    heads = conf.size(key, 8)
+    if size % heads:
+        raise conf.wrong(key, f"a divisor of the {size} channels", heads)
+    return heads

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from torch import Tensor
 
 from paddable.audio.cmvn import read_am_mvn
 from paddable.errors import Unreadable
-from paddable.models.checkpoint import CheckpointFolder, load_weights, read_tensors
+from paddable.models.checkpoint import CheckpointFolder, read_tensors
 from paddable.models.front_end import FrontEndKind, build_front_end
 from paddable.models.fun_asr_nano.config import FunAsrNanoConfig
 from paddable.models.fun_asr_nano.model import FunAsrNano
 from paddable.models.fun_asr_nano.transformers_keys import funasr_names
+from paddable.models.settings import Settings, read_json
+from paddable.models.weights import load_weights
 
 __all__ = ["fun_asr_nano_from_folder"]
 
@@ -54,20 +55,19 @@ def _from_funasr(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], Pat
         )
     head = tensors.get("ctc.ctc_lo.bias")
     some_ctc = head is not None or any(key.startswith(("ctc.", "ctc_decoder.")) for key in tensors)
-    vocabulary = (
-        (len(head) if head is not None else int(checkpoint.config.get("ctc_vocab_size", 60515))) if some_ctc else None
+    where, vocabulary = str(checkpoint.config_file), None
+    if some_ctc:
+        said = Settings(checkpoint.config, where)
+        vocabulary = len(head) if head is not None else said.size("ctc_vocab_size", 60515)
+    config = FunAsrNanoConfig.from_funasr(
+        checkpoint.config, adaptor_size=len(adaptor), vocabulary=vocabulary, where=where
     )
-    config = FunAsrNanoConfig.from_funasr(checkpoint.config, adaptor_size=len(adaptor), vocabulary=vocabulary)
     return config, tensors, checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
 
 
 def _from_transformers(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], None]:
-    try:
-        config = FunAsrNanoConfig.from_transformers(json.loads((folder / "config.json").read_text(encoding="utf-8")))
-    except ValueError as error:
-        if isinstance(error, Unreadable):
-            raise
-        raise Unreadable("cannot be parsed", where=str(folder / "config.json"), why=str(error)) from error
+    file = folder / "config.json"
+    config = FunAsrNanoConfig.from_transformers(read_json(file), where=str(file))
     names = ("model.safetensors.index.json", "model.safetensors")
     path = next((folder / name for name in names if (folder / name).is_file()), None)
     if path is None:

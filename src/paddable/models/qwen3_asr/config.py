@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddable.errors import Unreadable
+from paddable.models.settings import MOST_LAYERS, Settings
 
 __all__ = ["CHUNK", "PRESETS", "TOKENS", "Qwen3AsrConfig", "token_count"]
 
 CHUNK = 100  # mel frames that the convolutions see at a time (1 s)
 TOKENS = 13  # tokens of a whole chunk
+MELS = 128  # what the log-mel front ends compute
 
 _ORIGINAL_DEFAULTS = {
-    "num_mel_bins": 128,
+    "num_mel_bins": MELS,
     "encoder_layers": 32,
     "encoder_attention_heads": 20,
     "encoder_ffn_dim": 5120,
@@ -59,7 +61,7 @@ class Qwen3AsrConfig:
     hidden_size: int = 3584
     output_size: int = 1024
     conv_channels: int = 480
-    mels: int = 128
+    mels: int = MELS
     window_frames: int = 800
 
     @property
@@ -72,35 +74,45 @@ class Qwen3AsrConfig:
         """Reads a parsed config.json of either layout.
 
         Raises:
-            Unreadable: it describes another model, or an encoder that this package does not know.
+            Unreadable: a value that is no size, another model, or an encoder that this package does not know.
         """
-        original = isinstance(config.get("thinker_config"), Mapping)
-        audio = (config["thinker_config"] if original else config).get("audio_config")
-        if not isinstance(audio, Mapping):
+        file = Settings(config, where)
+        original = "thinker_config" in file
+        outer = file.section("thinker_config") if original else file
+        if "audio_config" not in outer:
             raise Unreadable(
                 "no audio_config in it", where=where, why=f"model_type is {config.get('model_type')!r}, not qwen3_asr"
             )
-        audio = (_ORIGINAL_DEFAULTS if original else _HF_DEFAULTS) | dict(audio)
-        window = int(audio["n_window_infer"])
+        audio, defaults = outer.section("audio_config"), _ORIGINAL_DEFAULTS if original else _HF_DEFAULTS
+
+        def size(key: str, **limits: int) -> int:
+            return audio.size(key, defaults[key], **limits)
+
         unknown = [
-            f"{key} {audio.get(key, wanted)!r} instead of {wanted!r}"
-            for key, wanted in (("n_window", CHUNK // 2), ("activation_function", "gelu"))
-            if audio.get(key, wanted) != wanted
+            f"{key} {got!r} instead of {wanted!r}"
+            for key, wanted, got in (
+                ("n_window", CHUNK // 2, size("n_window")),
+                ("num_mel_bins", MELS, size("num_mel_bins")),
+                ("activation_function", "gelu", audio.get("activation_function", "gelu")),
+            )
+            if got != wanted
         ]
-        if window <= 0 or window % CHUNK:
+        window = size("n_window_infer")
+        if window % CHUNK:
             unknown.append(f"n_window_infer {window} is no multiple of {CHUNK}")
-        if int(audio["d_model"]) % (2 * int(audio["encoder_attention_heads"])):
-            unknown.append(f"d_model {audio['d_model']} does not split into {audio['encoder_attention_heads']} heads")
+        channels, heads = size("d_model", least=4), size("encoder_attention_heads")  # 4: positions of 2 wavelengths
+        if channels % (2 * heads):
+            unknown.append(f"d_model {channels} does not split into {heads} heads of even width")
         if unknown:
             raise Unreadable("an encoder of an unknown form: " + "; ".join(unknown), where=where)
         return cls(
-            size=int(audio["d_model"]),
-            layers=int(audio["encoder_layers"]),
-            heads=int(audio["encoder_attention_heads"]),
-            hidden_size=int(audio["encoder_ffn_dim"]),
-            output_size=int(audio["output_dim"]),
-            conv_channels=int(audio["downsample_hidden_size"]),
-            mels=int(audio["num_mel_bins"]),
+            size=channels,
+            layers=size("encoder_layers", most=MOST_LAYERS),
+            heads=heads,
+            hidden_size=size("encoder_ffn_dim"),
+            output_size=size("output_dim"),
+            conv_channels=size("downsample_hidden_size"),
+            mels=MELS,
             window_frames=window,
         )
 

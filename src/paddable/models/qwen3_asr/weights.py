@@ -7,17 +7,16 @@ are read: the language model beside them is several times as large.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
-from torch import Tensor, nn
+from torch import nn
 
-from paddable.errors import Unreadable
-from paddable.models.checkpoint import load_weights
 from paddable.models.qwen3_asr.config import Qwen3AsrConfig
 from paddable.models.qwen3_asr.model import Attention, Qwen3AsrEncoder, ShortClips
+from paddable.models.safetensors_files import read_folder
+from paddable.models.settings import read_json
+from paddable.models.weights import by_parameter, load_weights
 
 __all__ = ["qwen3_asr_from_folder", "rename_key"]
 
@@ -42,13 +41,17 @@ def qwen3_asr_from_folder(
         front_end: a ``WhisperFrontEnd`` for a model that takes a waveform.
 
     Raises:
-        Unreadable: a file is absent or damaged, or keys are missing, unexpected or wrongly shaped.
+        Unreadable: a file is absent or damaged, a setting is no size, or a weight is missing, unexpected, of another
+            shape or type, or not finite.
     """
-    folder = Path(folder)
-    config = Qwen3AsrConfig.from_json(_read_json(folder / "config.json"), where=str(folder / "config.json"))
-    tensors = {name: tensor for file in _files(folder) for name, tensor in _read_tensors(file).items()}
+    folder, where = Path(folder), str(folder)
+    file = folder / "config.json"
+    config = Qwen3AsrConfig.from_json(read_json(file), where=str(file))
+    stored = read_folder(folder, lambda key: rename_key(key) is not None)
+    keys = by_parameter(stored, rename_key, where=where)
+    tensors = {name: stored[key] for name, key in keys.items()}
     model = Qwen3AsrEncoder(config, attention, short_clips, front_end)
-    load_weights(model, tensors, where=str(folder))
+    load_weights(model, tensors, where=where, spell=lambda name: keys.get(name) or _spell(name, stored))
     return model.requires_grad_(False)
 
 
@@ -65,32 +68,12 @@ def rename_key(key: str) -> str | None:
     return None
 
 
-def _files(folder: Path) -> list[Path]:
-    index = folder / "model.safetensors.index.json"
-    if index.is_file():
-        places = _read_json(index).get("weight_map")
-        if not isinstance(places, Mapping):
-            raise Unreadable("no weight_map in it", where=str(index))
-        return [folder / str(name) for name in sorted({file for key, file in places.items() if rename_key(key)})]
-    return [folder / "model.safetensors"]
-
-
-def _read_tensors(file: Path) -> dict[str, Tensor]:
-    try:
-        with safe_open(file, framework="pt") as stored:
-            names = {key: rename_key(key) for key in stored.keys()}  # noqa: SIM118
-            return {name: stored.get_tensor(key).float() for key, name in names.items() if name}
-    except (OSError, SafetensorError) as error:
-        raise Unreadable(
-            "not a readable safetensors file", where=str(file), why=str(error).strip().split("\n")[0]
-        ) from error
-
-
-def _read_json(path: Path) -> Mapping[str, object]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Unreadable("cannot be read", where=str(path), why=str(error).replace("\n", " ")) from error
-    if not isinstance(content, Mapping):
-        raise Unreadable("holds no settings", where=str(path))
-    return content
+def _spell(name: str, keys: Iterable[str]) -> str:
+    """The key of a parameter that the checkpoint lacks, in the layout of the keys that it has."""
+    rest = name.partition(".")[2]
+    tower = next((prefix for key in keys for prefix in _TOWERS if key.startswith(prefix)), _TOWERS[0])
+    layer, _, part = rest.partition(".")
+    linear = {ours: theirs for theirs, ours in _PROJECTIONS.items()}.get(layer)
+    if tower == _TOWERS[0] or linear is None:
+        return f"{tower}{rest}"
+    return f"{tower.removesuffix('audio_tower.')}multi_modal_projector.{linear}.{part}"

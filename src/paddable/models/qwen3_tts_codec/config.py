@@ -6,15 +6,18 @@ checkpoint (512, 1024), and ``codebook_dim`` has none; so every field must be in
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from math import prod
 from pathlib import Path
 from typing import Any
 
 from paddable.errors import Refused, Unreadable
+from paddable.models.settings import MOST_LAYERS, Settings, read_json
 
 __all__ = ["CodecConfig"]
+
+_PLACE = "point to the `speech_tokenizer` folder of a Qwen3-TTS checkpoint"
 
 
 @dataclass(frozen=True)
@@ -62,20 +65,19 @@ class CodecConfig:
         """Read ``config.json`` of a ``speech_tokenizer/`` folder.
 
         Raises:
-            Unreadable: the file is absent, is not JSON or lacks a field.
+            Unreadable: the file is absent, is not JSON, lacks a field or holds one that is no size.
             Refused: it asks for something that this decoder does not have.
         """
-        try:
-            outer = json.loads(path.read_text(encoding="utf-8"))
-            inner = outer["decoder_config"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        outer = Settings(read_json(path, fix=_PLACE), str(path))
+        if "decoder_config" not in outer:
             raise Unreadable(
-                f"cannot read the codec's configuration ({type(error).__name__}: {error})",
+                f"no decoder_config in it; model_type is {outer.get('model_type')!r}",
                 where=str(path),
-                fix="point to the `speech_tokenizer` folder of a Qwen3-TTS checkpoint",
-            ) from None
-        config = cls.from_dict(inner | {"sample_rate": outer.get("output_sample_rate")}, where=str(path))
-        declared = outer.get("decode_upsample_rate")
+                why="this is no codec",
+                fix=_PLACE,
+            )
+        config = cls._read(outer.section("decoder_config"), outer.size("output_sample_rate"))
+        declared = outer.size("decode_upsample_rate")
         if declared != config.samples_per_frame:
             raise Unreadable(
                 f"decode_upsample_rate {declared} is not the product of the rates, {config.samples_per_frame}",
@@ -84,28 +86,54 @@ class CodecConfig:
         return config
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any], *, where: str = "decoder_config") -> CodecConfig:
+    def from_dict(cls, values: Mapping[str, Any], *, where: str = "decoder_config") -> CodecConfig:
         """Take the fields from ``values``; others are ignored, but a missing or unsupported one is an error."""
-        missing = [field.name for field in fields(cls) if values.get(field.name) is None]
-        if missing:
-            raise Unreadable(
-                f"missing: {', '.join(missing)}", where=where, why="the original class's defaults are not the model's"
-            )
-        config = cls(**{f.name: _plain(values[f.name]) for f in fields(cls)})
-        _refuse_other_architectures(config, values, where)
+        settings = Settings(values, where)
+        return cls._read(settings, settings.size("sample_rate"))
+
+    @classmethod
+    def _read(cls, settings: Settings, sample_rate: int) -> CodecConfig:
+        names = [field.name for field in fields(cls) if field.name != "sample_rate"]
+        settings.demand(names, why="the original class's defaults are not the model's")
+        config = cls(
+            codebook_size=settings.size("codebook_size"),
+            codebook_dim=settings.size("codebook_dim"),
+            num_quantizers=settings.size("num_quantizers", least=2, most=MOST_LAYERS),  # one semantic, others acoustic
+            latent_dim=settings.size("latent_dim"),
+            hidden_size=settings.size("hidden_size"),
+            intermediate_size=settings.size("intermediate_size"),
+            num_hidden_layers=settings.size("num_hidden_layers", most=MOST_LAYERS),
+            num_attention_heads=settings.size("num_attention_heads"),
+            head_dim=settings.size("head_dim"),
+            sliding_window=settings.size("sliding_window", least=2),  # of 1, nothing would be left to stream
+            rms_norm_eps=settings.number("rms_norm_eps"),
+            rope_theta=settings.number("rope_theta"),
+            attention_bias=settings.flag("attention_bias"),
+            upsampling_ratios=settings.sizes("upsampling_ratios"),
+            upsample_rates=settings.sizes("upsample_rates"),
+            decoder_dim=settings.size("decoder_dim"),
+            sample_rate=sample_rate,
+        )
+        halved = 2 ** len(config.upsample_rates)
+        for name, divisor, why in (
+            ("codebook_dim", 2, "the codebooks are half as wide"),
+            ("head_dim", 2, "positions rotate pairs of channels"),
+            ("decoder_dim", halved, f"{len(config.upsample_rates)} blocks halve it"),
+        ):
+            if getattr(config, name) % divisor:
+                raise settings.wrong(name, f"a multiple of {divisor} ({why})")
+        _refuse_other_architectures(config, settings)
         return config
 
 
-def _plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _refuse_other_architectures(config: CodecConfig, values: dict[str, Any], where: str) -> None:
+def _refuse_other_architectures(config: CodecConfig, settings: Settings) -> None:
     supported = {
-        "hidden_act": ("silu", values.get("hidden_act", "silu")),
-        "num_key_value_heads": (config.num_attention_heads, values.get("num_key_value_heads")),
-        "rope_scaling": (None, values.get("rope_scaling")),
+        "hidden_act": "silu",
+        "num_key_value_heads": config.num_attention_heads,
+        "num_semantic_quantizers": 1,
+        "rope_scaling": None,
     }
-    for name, (expected, got) in supported.items():
-        if got != expected:
-            raise Refused(f"{name} is {got!r}; only {expected!r} is implemented", where=where)
+    for name, expected in supported.items():
+        default = None if name == "num_key_value_heads" else expected
+        if (got := settings.get(name, default)) != expected:
+            raise Refused(f"{name} is {got!r}; only {expected!r} is implemented", where=settings.where)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from paddable.errors import Unreadable
-from paddable.models.sanm import encoder_sizes
+from paddable.models.sanm import encoder_sizes, stacking
+from paddable.models.settings import Settings
 
 __all__ = ["LANGUAGES", "TEXT_NORMS", "SenseVoiceConfig"]
 
@@ -49,23 +50,22 @@ class SenseVoiceConfig:
     stride: int = 6
 
     @classmethod
-    def from_funasr(cls, config: Mapping[str, Any], *, vocabulary: int) -> SenseVoiceConfig:
+    def from_funasr(cls, config: Mapping[str, Any], *, vocabulary: int, where: str = "config.yaml") -> SenseVoiceConfig:
         """Reads FunASR's config.yaml.
 
         Args:
             config: the parsed file.
             vocabulary: CTC classes; config.yaml does not say, the weights do.
+            where: the file.
 
         Raises:
-            Unreadable: the file describes another model.
+            Unreadable: the file describes another model, or holds a value that is no size.
         """
         if config.get("model") != "SenseVoiceSmall":
-            raise Unreadable(f"model is {config.get('model')!r}, not SenseVoiceSmall", where="config.yaml")
-        front_end = config.get("frontend_conf") or {}
+            raise Unreadable(f"model is {config.get('model')!r}, not SenseVoiceSmall", where=where)
+        file = Settings(config, where)
         return cls(
-            **encoder_sizes(config.get("encoder_conf") or {}),
-            input_size=int(config.get("input_size", 560)),
+            **encoder_sizes(file.section("encoder_conf"), cls.size),
+            **stacking(file, stack=cls.stack, stride=cls.stride),
             vocabulary=vocabulary,
-            stack=int(front_end.get("lfr_m", 7)),
-            stride=int(front_end.get("lfr_n", 6)),
         )

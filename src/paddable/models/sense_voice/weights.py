@@ -6,10 +6,11 @@ from pathlib import Path
 
 from paddable.audio.cmvn import read_am_mvn
 from paddable.errors import Unreadable
-from paddable.models.checkpoint import CheckpointFolder, load_weights
+from paddable.models.checkpoint import CheckpointFolder
 from paddable.models.front_end import FrontEndKind, build_front_end
 from paddable.models.sense_voice.config import SenseVoiceConfig
 from paddable.models.sense_voice.model import SenseVoice
+from paddable.models.weights import load_weights
 
 __all__ = ["sense_voice_from_folder"]
 
@@ -31,7 +32,7 @@ def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi
         raise Unreadable(
             "no ctc.ctc_lo.bias among the weights", where=str(folder), why="this is no SenseVoice checkpoint"
         )
-    config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head))
+    config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head), where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
     cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
     model = SenseVoice(config, build_front_end(front_end, config.stack, config.stride, cmvn))

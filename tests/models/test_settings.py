@@ -1,0 +1,83 @@
+"""A configuration that describes no model is one line that names file and key, in every family of FunASR."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from paddable.errors import Unreadable
+from paddable.models.fsmn_vad import FsmnVadConfig
+from paddable.models.fun_asr_nano import FunAsrNanoConfig
+from paddable.models.sense_voice import SenseVoiceConfig
+
+VAD = {
+    "encoder": "FSMN",
+    "encoder_conf": {
+        "input_dim": 400,
+        "input_affine_dim": 140,
+        "output_affine_dim": 140,
+        "linear_dim": 250,
+        "proj_dim": 128,
+        "fsmn_layers": 4,
+        "lorder": 20,
+        "output_dim": 248,
+    },
+    "frontend_conf": {"lfr_m": 5, "lfr_n": 1},
+}
+NANO = {"model": "FunASRNano", "audio_adaptor": "Transformer", "ctc_decoder": "Transformer", "audio_adaptor_conf": {}}
+READERS = {
+    "sense-voice": (
+        {"model": "SenseVoiceSmall"},
+        lambda c: SenseVoiceConfig.from_funasr(c, vocabulary=9, where="f.yaml"),
+    ),
+    "nano": (NANO, lambda c: FunAsrNanoConfig.from_funasr(c, adaptor_size=1024, vocabulary=9, where="f.yaml")),
+    "port": ({"model_type": "fun_asr_nano"}, lambda c: FunAsrNanoConfig.from_transformers(c, where="f.yaml")),
+    "vad": (VAD, lambda c: FsmnVadConfig.from_funasr(c, where="f.yaml")),
+}
+
+
+def changed(config: dict[str, Any], section: str, key: str, value: object) -> dict[str, Any]:
+    config = copy.deepcopy(config)
+    (config.setdefault(section, {}) if section else config)[key] = value
+    return config
+
+
+@pytest.mark.parametrize("family", READERS)
+def test_the_published_settings_are_read(family: str) -> None:
+    config, read = READERS[family]
+    default = type(read(config))()
+    assert (read(config).size, read(config).stack) == (default.size, default.stack)
+
+
+@pytest.mark.parametrize(
+    ("family", "section", "key", "value"),
+    [
+        ("sense-voice", "encoder_conf", "attention_heads", 0),
+        ("sense-voice", "encoder_conf", "attention_heads", True),
+        ("sense-voice", "encoder_conf", "num_blocks", "fifty"),
+        ("sense-voice", "encoder_conf", "num_blocks", 10**9),
+        ("sense-voice", "encoder_conf", "output_size", 510),
+        ("sense-voice", "encoder_conf", "kernel_size", 10),
+        ("sense-voice", "frontend_conf", "lfr_n", 0),
+        ("sense-voice", "", "encoder_conf", [1]),
+        ("sense-voice", "", "input_size", 80),
+        ("nano", "audio_adaptor_conf", "attention_heads", 7),
+        ("nano", "audio_adaptor_conf", "n_layer", -1),
+        ("nano", "audio_encoder_conf", "linear_units", 2.5),
+        ("port", "audio_config", "num_attention_heads", 0),
+        ("port", "audio_config", "num_timestamp_prediction_layers", 70),
+        ("port", "adaptor_config", "layer_norm_eps", "small"),
+        ("vad", "encoder_conf", "lorder", None),
+        ("vad", "encoder_conf", "input_dim", 80),
+        ("vad", "", "frontend_conf", "lfr"),
+    ],
+)
+def test_a_value_that_is_no_size_is_named(family: str, section: str, key: str, value: object) -> None:
+    config, read = READERS[family]
+    with pytest.raises(
+        Unreadable, match=rf"^f\.yaml: {section + '.' if section else ''}{key} is .*, expected "
+    ) as caught:
+        read(changed(config, section, key, value))
+    assert "\n" not in str(caught.value)
