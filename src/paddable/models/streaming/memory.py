@@ -100,8 +100,8 @@ class StepMemory:
         kept = self._kept_rows(slot)
         self.next[slot.name] = torch.index_select(extended, slot.axis, kept)
         if slot.start == "empty" and COUNT not in self.next:
-            # The first kept row is as many rows on as are new. Adding the valid steps themselves would share no computed
-            # value with the rest of the graph, and DirectML would run it as a fused graph of its own.
+            # The first kept row is as many rows on as are new. Adding the valid steps themselves would share no
+            # computed value with the rest of the graph, and DirectML would run it as a fused graph of its own.
             self.next[COUNT] = torch.clamp(self._states[COUNT] + kept[:1], max=slot.steps)
         return extended
 

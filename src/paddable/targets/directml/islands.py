@@ -31,9 +31,7 @@ class Island:
         return self.merged_into.root if self.merged_into else self
 
 
-def why_not_fused(
-    view: GraphView, node: NodeView, kernel: Kernel, types: Sequence[ValueType | None]
-) -> str | None:
+def why_not_fused(view: GraphView, node: NodeView, kernel: Kernel, types: Sequence[ValueType | None]) -> str | None:
     """Why a node that runs on DirectML cannot join a fused graph; None when it can.
 
     Args:
