@@ -1,8 +1,8 @@
 """Time to lint a graph for DirectML, against loading it and inferring its shapes; no weight is read.
 
-python -m tests.targets.lint_time MODEL.onnx
+python -m tests.targets.lint_time MODEL.onnx [RUNS]
 
-MODEL has external data. CPU time, medians of interleaved runs in one process. Exits with 1 above twice.
+CPU time, medians of interleaved runs in one process. Exits with 1 above twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import onnx
 from paddable.targets.report import lint_for
 
 LIMIT = 2.0
-RUNS = 25
 
 
 def seconds(run: Callable[[], object]) -> float:
@@ -26,7 +25,7 @@ def seconds(run: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def main(path: str) -> int:
+def main(path: str, runs: str = "25") -> int:
     def load() -> onnx.ModelProto:
         return onnx.load(path, load_external_data=False)
 
@@ -38,7 +37,7 @@ def main(path: str) -> int:
 
     print(lint_for(load(), "directml").placement)
     infer()
-    times = [(seconds(load), seconds(infer), seconds(lint)) for _ in range(RUNS)]
+    times = [(seconds(load), seconds(infer), seconds(lint)) for _ in range(int(runs))]
     loading, inferring, linting = (statistics.median(column) for column in zip(*times, strict=True))
     ratio = linting / inferring
     print(

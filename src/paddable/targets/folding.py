@@ -63,9 +63,7 @@ def _view_graph(
     for index, proto in enumerate(graph.node):
         node = NodeView(proto, index)
         key = (node.op, node.domain)
-        if key not in since:
-            since[key] = _since(proto, opset)
-        node.since = since[key]
+        node.since = since.get(key) or since.setdefault(key, _since(proto, opset))
         if view.alias or outer is not None:
             node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):

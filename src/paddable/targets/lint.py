@@ -33,11 +33,12 @@ def findings_of(rules: Sequence[TargetRule[SiteT]], sites: Sequence[SiteT]) -> l
 
 
 def _finding(rule: BaseRule, match: Match) -> Finding:
-    origin = _Origin.of(match.node.proto) if match.node is not None else None
+    node = match.node
+    origin = _Origin.of(node.proto) if node is not None else None
     return Finding(
         code=rule.code,
-        node=match.node.name if match.node is not None else match.value,
-        op=match.node.op if match.node is not None else "",
+        node=node.name if node is not None else match.value,
+        op=node.op if node is not None else "",
         leak=match.what,
         remedy=match.remedy,
         axis=match.axis,

@@ -20,7 +20,7 @@ __all__ = ["Match", "TargetRule"]
 SiteT = TypeVar("SiteT")
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Match:
     """One place where a rule applies.
 

@@ -273,7 +273,10 @@ class GraphView:
                 stack.append(~index)
                 node = nodes[index]
                 names = (*node.inputs, *self.captured(node)) if node.nests else node.inputs
-                stack.extend(sorted({maker[name] for name in names if name in maker} - seen))
+                parents = [maker[name] for name in names if name in maker]
+                if len(parents) > 1:
+                    parents = sorted(set(parents))
+                stack += parents  # those in the order already are passed over
         return order
 
 
