@@ -110,14 +110,20 @@ def test_every_kind_of_file_has_a_result_or_one_line(paddable: Any, bundle: Path
     soundfile.write(tmp_path / "nan.wav", np.where(np.arange(16_000) == 7, np.nan, NOISE), 16_000, subtype="FLOAT")
     (tmp_path / "header.wav").write_bytes((tmp_path / "silent.wav").read_bytes()[:20])
     (tmp_path / "text.wav").write_text("no sound at all\n" * 40)
-    bad = ["nan.wav", "header.wav", "text.wav"]
+    soundfile.write(tmp_path / "beyond-float32.wav", 1e300 * NOISE, 16_000, subtype="DOUBLE")
+    (tmp_path / "folder.wav").mkdir()
+    bad = ["nan.wav", "header.wav", "text.wav", "beyond-float32.wav", "folder.wav"]
     files = [tmp_path / name for name in [*bad, *KINDS]]
     done = paddable("transcribe", *map(str, files), "--model", str(bundle))
     assert done.code == 2
     assert done.out.splitlines() == [f"{tmp_path / name}: {SAID.get(name, 'hello')}" for name in KINDS]
     lines = done.err.splitlines()
     assert len(lines) == len(bad) and all(str(tmp_path / name) in line for name, line in zip(bad, lines, strict=True))
-    assert "sample 7 is NaN" in lines[0]
+    assert "sample 0 is NaN or infinite" in lines[3] and lines[4].endswith("it is a directory")
+    assert (
+        lines[0]
+        == f"error: {files[0]}: sample 7 is NaN or infinite; every frame that holds it would be lost; repair it"
+    )
 
 
 LISTENER = """

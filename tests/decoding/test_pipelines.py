@@ -11,7 +11,7 @@ import pytest
 import soundfile
 
 from paddable.audio import FrontEnd
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import Misuse, PaddableError, Unreadable
 from paddable.runtime.detection import Detector
 from paddable.runtime.pipelines import CtcLayout, Recogniser
 from paddable.runtime.rich_tags import RichTags
@@ -96,6 +96,22 @@ def test_less_than_a_frame_is_an_empty_transcript(recogniser: Recogniser, parrot
     transcript = recogniser.transcribe(np.zeros(samples, np.float32), timestamps=True)
     assert (transcript.text, transcript.words, transcript.segments) == ("", (), ())
     assert transcript.seconds == samples / 16_000 and not parrot.heard
+
+
+def test_an_answer_that_is_not_a_number_is_not_silence(parrot: Parrot, recogniser: Recogniser) -> None:
+    class Lost(Parrot):
+        def run(self, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+            return {name: array * np.nan for name, array in super().run(inputs).items()}
+
+    class Deaf(Ear):
+        def run(self, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+            return {name: array + np.inf for name, array in super().run(inputs).items()}
+
+    with pytest.raises(PaddableError, match="the model answers NaN or infinity in ctc_logits"):
+        replace(recogniser, session=Lost()).transcribe(NOISE)
+    with pytest.raises(PaddableError, match="in posteriors"):
+        replace(recogniser, detector=Detector(Deaf()), max_seconds=0.5).transcribe(NOISE)
+    assert not parrot.heard
 
 
 def test_files_and_arrays_of_other_rates(recogniser: Recogniser, parrot: Parrot, tmp_path: Path) -> None:

@@ -38,16 +38,18 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
         The waveform at ``rate``; a file with a header and no samples gives an empty one.
 
     Raises:
-        Unreadable: no such file, not an audio file, damaged, or NaN or infinity among the samples.
+        Unreadable: no such file, not an audio file, damaged, or NaN or infinity (in float32) among the samples.
         MissingExtra: soundfile, or soxr where the rate differs, is not installed.
     """
     soundfile = _import("soundfile")
     path = Path(path)
     if not path.is_file():
-        raise Unreadable("no such file", where=str(path))
+        raise Unreadable("it is a directory" if path.is_dir() else "no such file", where=str(path))
     try:
         with soundfile.SoundFile(path) as file:
             return _read_in_blocks(file, rate, str(path))
+    except Unreadable:
+        raise
     except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
         raise Unreadable(
             "not a readable audio file",
@@ -88,7 +90,7 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
 
     Raises:
         Misuse: the array is not numeric, has more than two axes, or seems to have its channels first.
-        Unreadable: NaN or infinity among the samples.
+        Unreadable: NaN or infinity (in float32) among the samples.
     """
     if source_rate <= 0 or source_rate != int(source_rate):
         raise Misuse(f"sample rate {source_rate} is no positive whole number", where=where)
@@ -100,9 +102,10 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
 
 
 def _refuse_non_finite(samples: NDArray[Any], first: int, where: str) -> None:
-    if not np.isfinite(samples).all():
+    lost = ~(np.abs(samples) <= np.finfo(np.float32).max)  # float64 holds more than the float32 that is returned
+    if lost.any():
         raise Unreadable(
-            f"sample {first + int(np.flatnonzero(~np.isfinite(samples))[0])} is NaN or infinite",
+            f"sample {first + int(np.flatnonzero(lost)[0])} is NaN or infinite",
             where=where,
             why="every frame that holds it would be lost",
             fix="repair it",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
 from paddable.errors import Misuse
+from paddable.runtime.answers import finite
 from paddable.runtime.vad import VadOptions, frame_decibels, silence_share, speech_segments
 
 __all__ = ["Detector", "Session"]
@@ -63,6 +64,7 @@ class Detector:
 
         Raises:
             Misuse: longer than a window, and the window is too short to go on from the one before.
+            PaddableError: the model answers NaN.
         """
         return np.concatenate(list(self._pieces(audio)))
 
@@ -90,4 +92,4 @@ class Detector:
 
     def _run(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
         inputs = {"speech": self.front_end(audio)[None]} if self.front_end else {"audio": audio[None]}
-        return np.asarray(self.session.run(inputs)["posteriors"][0], np.float32)
+        return np.asarray(finite(self.session.run(inputs)["posteriors"][0], "posteriors"), np.float32)

@@ -15,6 +15,7 @@ from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE
 from paddable.audio.read import as_waveform, read_audio
 from paddable.errors import Misuse, PaddableError
+from paddable.runtime.answers import finite
 from paddable.runtime.ctc import CtcToken, greedy
 from paddable.runtime.detection import Detector, Session
 from paddable.runtime.rich_tags import RichTags, parse_tags, strip_tags
@@ -88,6 +89,7 @@ class Recogniser:
         Raises:
             Unreadable: the file cannot be read, or holds NaN.
             Misuse: an unknown language, or a recording too long for every container and no detector.
+            PaddableError: the model answers NaN.
         """
         prompts = self._prompts(language, itn)
         waveform = read_audio(sound) if isinstance(sound, (str, Path)) else as_waveform(sound, rate)
@@ -168,7 +170,7 @@ class Recogniser:
         self, audio: NDArray[np.float32], prompts: Mapping[str, NDArray[np.int64]]
     ) -> tuple[RichTags, list[CtcToken], int]:
         sound = {"speech": self.front_end(audio)[None]} if self.front_end else {"audio": audio[None]}
-        logits = np.asarray(self.session.run({**sound, **prompts})["ctc_logits"][0])
+        logits = finite(self.session.run({**sound, **prompts})["ctc_logits"][0], "ctc_logits")
         head, body = logits[: self.layout.tag_rows], logits[self.layout.tag_rows :]
         blank = self.layout.blank % logits.shape[1]
         tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))

