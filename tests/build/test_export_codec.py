@@ -25,6 +25,7 @@ from paddable.exporters import qwen3_tts_codec
 from paddable.graph.read import read_model
 from paddable.models.qwen3_tts_codec import decoder_from_checkpoint
 
+ON_LINUX = pytest.mark.skipif(not Path("/proc/self").exists(), reason="a folder in which nobody may write")
 SAMPLES = 24  # a frame, at the rates of the small model
 
 
@@ -108,22 +109,58 @@ def test_decode_at_once_needs_a_container(paddable: Any, bundle: Path, codes: np
     assert not (tmp_path / "long.wav").exists()
 
 
+@pytest.mark.parametrize("words", [(), ("--stream",)])
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"text", "not a readable .npy file"),
+        (b"1 2 3\n4 5 6\n", "not a readable .npy file; it does not begin as one; numpy.save writes it"),
+        (b"", "not a readable .npy file"),
         (np.zeros((4, 5), np.int64), "expected [1, steps, 16]"),
         (np.full((4, 16), 64), "is outside 0 .. 63"),
         (np.zeros((4, 16)), "convert it first"),
         (np.zeros((0, 16), np.int64), "no frame in it"),
     ],
 )
-def test_bad_codes_are_one_line(paddable: Any, bundle: Path, tmp_path: Path, content: Any, message: str) -> None:
+def test_bad_codes_are_one_line(
+    paddable: Any, bundle: Path, tmp_path: Path, content: Any, message: str, words: tuple[str, ...]
+) -> None:
     path = tmp_path / "codes.npy"
     path.write_bytes(content) if isinstance(content, bytes) else np.save(path, content)
-    done = paddable("decode", path, "-o", tmp_path / "out.wav", "--model", bundle)
+    done = paddable("decode", path, "-o", tmp_path / "out.wav", "--model", bundle, *words)
     assert done.code == 2 and message in done.err and len(done.err.splitlines()) == 1
     assert {file.name for file in tmp_path.iterdir()} == {"codes.npy"}
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        ("out.raw", "a sound file of kind '.raw'"),
+        ("out", "a sound file of kind 'out'"),
+        ("codes.npy/out.wav", "the parent is not a directory"),
+        ("codes.npy/deeper/out.wav", "the parent is not a directory"),
+        ("folder.wav", "it is a directory"),
+        pytest.param("/proc/nowhere/out.wav", "it cannot be written; ", marks=ON_LINUX),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_one_line(
+    paddable: Any, bundle: Path, codes: np.ndarray, tmp_path: Path, out: str, message: str
+) -> None:
+    np.save(tmp_path / "codes.npy", codes[0, :8])
+    (tmp_path / "folder.wav").mkdir()
+    done = paddable("decode", tmp_path / "codes.npy", "-o", tmp_path / out, "--model", bundle, "--force")
+    assert done.code == 2 and f"{tmp_path / out}: {message}" in done.err and len(done.err.splitlines()) == 1
+    assert ".part" not in done.err and "internal error" not in done.err
+    assert {file.name for file in tmp_path.iterdir()} == {"codes.npy", "folder.wav"}
+
+
+def test_a_write_that_fails_names_what_was_asked_for(
+    paddable: Any, bundle: Path, codes: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "codes.npy", codes[0, :8])
+    write = soundfile.write
+    monkeypatch.setattr(soundfile, "write", lambda file, *a, **k: write(tmp_path / "no" / ".o.part", *a, **k))
+    done = paddable("decode", tmp_path / "codes.npy", "-o", tmp_path / "out.wav", "--model", bundle)
+    assert done.code == 2 and "out.wav: it cannot be written; System error" in done.err and ".part" not in done.err
 
 
 def test_a_stream_that_differs_leaves_the_report_and_no_bundle(

@@ -55,7 +55,7 @@ def parity() -> None:
         sizes = random_sizes(frames, 12, np.random.default_rng(0))
         errors = [
             float((wav - expected).abs().max())
-            for wav in (ours(codes), run_chunks(StepForm(ours, SAMPLES), codes, sizes, 12))
+            for wav in (ours(codes), run_chunks(StepForm(ours, SAMPLES, axis=1), codes, sizes, 12))
         ]
         scale = float(expected.abs().max())
         print(f"snake {snake}: scale {scale:.2f}, of scale: noise {noise / scale:.1e}, ", end="")
@@ -68,7 +68,7 @@ def growth() -> None:
     codes = torch.from_numpy(synthetic.codes(synthetic.SMALL, minutes * per_minute))
     decoder = make(synthetic.SMALL)
     sizes = [chunk] * (per_minute // chunk)
-    forms = [StepForm(decoder, SAMPLES), StepForm(make(synthetic.SMALL).double(), SAMPLES)]
+    forms = [StepForm(decoder, SAMPLES, axis=1), StepForm(make(synthetic.SMALL).double(), SAMPLES, axis=1)]
     states = [form.initial() for form in forms]
     for minute in range(minutes):
         worst = 0.0

@@ -33,7 +33,7 @@ def whole(small: Decoder, codes: torch.Tensor) -> torch.Tensor:
 def test_streamed_is_whole(small: Decoder, codes: torch.Tensor, whole: torch.Tensor, size: int) -> None:
     full, rest = divmod(FRAMES, size)
     sizes = [size] * full + [rest] * bool(rest)
-    streamed = run_chunks(StepForm(small, 1920), codes, sizes, size)
+    streamed = run_chunks(StepForm(small, 1920, axis=1), codes, sizes, size)
     assert streamed.shape == whole.shape == (1, 1920 * FRAMES)
     assert (streamed - whole).abs().max() <= STRICT
 
@@ -46,7 +46,7 @@ def test_random_mixtures_are_whole(
     """Chunks smaller than most histories, the usual ones, and ones longer than the window."""
     sizes = random_sizes(total, frames, np.random.default_rng(frames))
     assert 0 in sizes or frames == 100
-    streamed = run_chunks(StepForm(small, 1920), codes, sizes, frames)
+    streamed = run_chunks(StepForm(small, 1920, axis=1), codes, sizes, frames)
     assert (streamed - whole[:, : 1920 * total]).abs().max() <= STRICT
 
 
@@ -84,7 +84,7 @@ def test_how_far_back_a_sample_reaches(make_decoder: Callable[..., Decoder]) -> 
 @torch.no_grad()
 @pytest.mark.parametrize("valid", [0, 1, 5, 11])
 def test_junk_beyond_the_valid_frames_is_bit_equal(make_decoder: Callable[..., Decoder], valid: int) -> None:
-    form = StepForm(make_decoder(synthetic.SMALL), 1920)
+    form = StepForm(make_decoder(synthetic.SMALL), 1920, axis=1)
     codes = torch.from_numpy(synthetic.codes(synthetic.SMALL, 36))
     _, _, *states = form(codes[:, :24], torch.tensor([24]), *form.initial())
     results = []

@@ -48,7 +48,7 @@ def test_dropping_one_state_is_heard(
     name: str,
     record_property: Callable[[str, object], None],
 ) -> None:
-    form, index = StepForm(small, 1920), NAMES.index(name)
+    form, index = StepForm(small, 1920, axis=1), NAMES.index(name)
 
     def drop(states: list[torch.Tensor]) -> list[torch.Tensor]:
         states[index] = torch.zeros_like(states[index])
@@ -77,7 +77,7 @@ def test_keeping_junk_frames_is_heard(
     monkeypatch.setattr(
         StepMemory, "_kept_rows", lambda self, slot: torch.arange(slot.steps) + torch.tensor([12]) * slot.rate
     )
-    streamed = run_chunks(StepForm(small, 1920), codes, [7] * 3, 12)
+    streamed = run_chunks(StepForm(small, 1920, axis=1), codes, [7] * 3, 12)
     assert (streamed - whole[:, : streamed.shape[1]]).abs().max() >= 100 * GATE * whole.abs().max()
 
 
@@ -88,5 +88,5 @@ def test_positions_that_restart_are_heard(
     """What earlier exports do once their cache is full: every chunk is rotated from the same position on."""
     angles = attention._angles
     monkeypatch.setattr(attention, "_angles", lambda position, *rest: angles(71 + (position - 71) % CHUNK, *rest))
-    streamed = run_chunks(StepForm(small, 1920), codes, SIZES, CHUNK)
+    streamed = run_chunks(StepForm(small, 1920, axis=1), codes, SIZES, CHUNK)
     assert (streamed - whole).abs().max() >= 100 * GATE * whole.abs().max()

@@ -175,6 +175,11 @@ def test_a_short_push_takes_the_small_graph_and_does_not_wait(
         (np.zeros((3, 15), int), r"got shape \[1, 3, 15\], expected \[1, steps, 16\]"),
         (np.zeros((2, 3, 16), int), "got shape"),
         (np.zeros((3, 16)), "got float64, expected int64"),
+        (np.zeros((3, 16), bool), "got bool, expected int64"),
+        (np.full((3, 16), 2**63, np.uint64), r"9223372036854775808 at \[0, 0, 0\] is outside 0 .. 63"),
+        (np.ma.masked_equal(np.eye(3, 16, dtype=int), 1), "a masked array"),
+        ([[1] * 16, [1] * 15], "unequal shapes"),
+        ([["a"] * 16], "got <U1, expected int64"),
     ],
 )
 def test_wrong_codes_are_refused_and_leave_the_stream(
@@ -186,6 +191,12 @@ def test_wrong_codes_are_refused_and_leave_the_stream(
     with pytest.raises(Misuse, match=message):
         stream.push(bad)
     np.testing.assert_array_equal(stream.push(codes[:, 9:15]), twin.push(codes[:, 9:15]))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint64, np.int64, ">i4"])
+def test_any_integers_that_fit_are_taken(steps: list[StepGraph], codes: np.ndarray, dtype: str) -> None:
+    given = codes[:, :9].astype(dtype)
+    np.testing.assert_array_equal(Stream(steps).push(given), Stream(steps).push(codes[:, :9]))
 
 
 def test_a_failure_half_way_leaves_the_stream(
@@ -220,6 +231,35 @@ def test_restoring_something_else_is_refused(steps: list[StepGraph]) -> None:
         stream.restore(saved | {"count": count.astype(np.int32)})
     with pytest.raises(Misuse, match="state pre_conv: not finite"):
         stream.restore(saved | {"count": count, "pre_conv": np.full_like(saved["pre_conv"], np.nan)})
+
+
+@pytest.mark.parametrize("count", [-3, 6, 99])
+def test_a_count_that_no_stream_comes_to_is_refused_and_leaves_the_stream(
+    steps: list[StepGraph], codes: np.ndarray, count: int
+) -> None:
+    stream, twin = Stream(steps), Stream(steps)
+    stream.push(codes[:, :9])
+    twin.push(codes[:, :9])
+    with pytest.raises(Misuse, match=f"state count: {count} is outside 0 .. 5"):
+        stream.restore(stream.save() | {"count": np.array([count])})
+    with pytest.raises(Misuse, match="expected a mapping"):
+        stream.restore(None)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(stream.push(codes[:, 9:15]), twin.push(codes[:, 9:15]))
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [(-1, 0), (np.iinfo(np.int64).min, 0), (5, 4), (np.iinfo(np.int64).max, 4)]
+)
+def test_a_length_that_no_chunk_has_is_clamped(
+    graphs: dict[str, Path], codes: np.ndarray, given: int, meant: int
+) -> None:
+    session = open_session(graphs["4"])
+    states = {item.input_name: item.initial() for item in StepGraph(session).spec.states}
+    got, want = (
+        session.run(None, {"codes": codes[:, :4], "ilens": np.array([length]), **states}) for length in (given, meant)
+    )
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_whole_graph_is_no_step_graph(graphs: dict[str, Path]) -> None:

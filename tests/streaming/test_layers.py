@@ -60,7 +60,7 @@ def signal(seed: int = 0) -> Tensor:
 @pytest.mark.parametrize(("layer", "rate"), LAYERS, ids=IDS)
 def test_any_chunking_is_whole(layer: nn.Module, rate: int) -> None:
     layer = layer.double()
-    x, form, rng = signal(), StepForm(layer, rate), np.random.default_rng(0)
+    x, form, rng = signal(), StepForm(layer, rate, axis=-1), np.random.default_rng(0)
     whole = layer(x, WholeMemory())
     assert whole.shape[-1] == rate * STEPS
     for _ in range(8):
@@ -114,7 +114,7 @@ def test_a_query_sees_exactly_its_window(window: int) -> None:
 def test_positions_are_exact_at_any_age() -> None:
     """After a million steps the cache gives bit for bit what it gave when it first was full: no position is kept."""
     layer = Attention(5).double()
-    form, x = StepForm(layer, 1), signal()[..., :CHUNK]
+    form, x = StepForm(layer, 1, axis=-1), signal()[..., :CHUNK]
     full = torch.tensor([CHUNK])
     _, _, *states = form(x, full, *form.initial())
     first = form(x, full, *states)
@@ -145,6 +145,6 @@ def test_what_one_count_cannot_describe_is_refused() -> None:
 
 
 def test_a_step_wants_every_state() -> None:
-    form = StepForm(CausalConv(3, 4, 7, rate=1), 1)
+    form = StepForm(CausalConv(3, 4, 7, rate=1), 1, axis=-1)
     with pytest.raises(Misuse, match="0 states given, 1 declared"):
         form(torch.zeros(1, 3, 4), torch.tensor([4]))

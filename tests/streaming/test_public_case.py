@@ -55,7 +55,7 @@ def test_chunks_without_state_fail_the_check(case: ModuleType, model: Streamed) 
 
 
 def test_step_graph_passes_the_check(case: ModuleType, model: Streamed, tmp_path: Path) -> None:
-    form, size = StepForm(model, 1).eval(), 10
+    form, size = StepForm(model, 1, axis=-1).eval(), 10
     program = torch.onnx.export(
         form,
         (torch.zeros(1, case.C, size), torch.tensor([size]), *form.initial()),

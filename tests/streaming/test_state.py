@@ -12,7 +12,7 @@ from paddable.bundle.state import StateSpec, StateTable, StepSpec
 from paddable.errors import Misuse, Unreadable
 
 KEY = StateSpec("key", (1, 2, 5, 4), "float32", "keys, newest last")
-COUNT = StateSpec("count", (1,), "int64", "valid rows")
+COUNT = StateSpec("count", (1,), "int64", "valid rows", low=0, high=5)
 TABLE = StateTable((KEY, COUNT))
 STEP = StepSpec(4, "codes", 1, "wav", 1, 1920, TABLE, low=0, high=2047, sample_rate=24000)
 
@@ -37,6 +37,11 @@ def test_initial_value_need_not_be_zero() -> None:
         ({"key": np.zeros((1, 2, 4, 4), np.float32)}, r"state key: got float32\[1, 2, 4, 4\], expected"),
         ({"key": np.zeros((1, 2, 5, 4))}, "got float64"),
         ({"key": np.full((1, 2, 5, 4), np.inf, np.float32)}, "state key: not finite"),
+        ({"key": np.zeros((1, 2, 5, 4), np.float32).tolist()}, r"state key: got list, expected float32\[1, 2, 5, 4\]"),
+        ({"key": np.ma.zeros((1, 2, 5, 4), np.float32)}, "state key: got MaskedArray"),
+        ({"count": np.array([-3])}, "state count: -3 is outside 0 .. 5"),
+        ({"count": np.array([99])}, "state count: 99 is outside 0 .. 5"),
+        ({7: np.zeros(1)}, "left over: 7"),
     ],
 )
 def test_a_state_that_does_not_match_is_named(change: dict[str, np.ndarray | None], message: str) -> None:
@@ -44,6 +49,12 @@ def test_a_state_that_does_not_match_is_named(change: dict[str, np.ndarray | Non
     state = {name: value for name, value in (TABLE.initial() | change).items() if value is not None}
     with pytest.raises(Misuse, match=message):
         TABLE.check(state)
+
+
+@pytest.mark.parametrize("state", [None, [], 3, "state", list(TABLE.initial().values())])
+def test_what_is_no_state_at_all_is_refused(state: object) -> None:
+    with pytest.raises(Misuse, match="expected a mapping of state names to arrays"):
+        TABLE.check(state)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shape", [(1, 0, 4), (1, -1)])

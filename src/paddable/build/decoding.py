@@ -18,6 +18,8 @@ from paddable.runtime.stream import decode as decode_stream
 
 __all__ = ["DecodeReport", "decode"]
 
+_NPY, _ZIP = b"\x93NUMPY", b"PK"
+
 
 @dataclass(frozen=True)
 class DecodeReport:
@@ -69,17 +71,17 @@ def decode(
         force: replace ``out``.
 
     Raises:
-        Misuse: no codec bundle, codes of another layout or range, or longer than every container.
+        Misuse: no codec bundle, no frame, codes of another layout or range, or longer than every container; ``out``
+            cannot be written.
         Unreadable: the codes cannot be read.
         MissingExtra: soundfile or onnxruntime is not installed.
     """
     place = Path(out)
     soundfile = _soundfile()
     kind = place.suffix[1:].upper()
-    if kind not in soundfile.available_formats():
+    if not soundfile.check_format(kind):  # raw is one that it knows, but such a file says neither rate nor type
         raise Misuse(f"a sound file of kind {place.suffix or place.name!r}", where=str(place), fix="name it .wav")
-    if place.exists() and not force:
-        raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+    _refuse_place(place, force)
     if chunk is not None and not stream:
         raise Misuse("--chunk belongs to --stream", fix="add --stream, or leave it out")
     steps = _read_codes(Path(codes))
@@ -87,15 +89,14 @@ def decode(
     streaming = model.stream()
     rate = streaming.spec.sample_rate or 24_000
     first: float | None = None
+    spec, whole = streaming.spec, streaming.checked(steps)
+    if not whole.shape[spec.axis]:
+        raise Misuse("no frame in it", where=str(codes), why="there is nothing to decode")
     if stream:
         streaming.warm_up()
-        decoded = decode_stream(streaming, steps, chunk)
+        decoded = decode_stream(streaming, whole, chunk)
         samples, first, elapsed = decoded.output, decoded.first_seconds, decoded.seconds
     else:
-        spec = streaming.spec
-        whole = streaming.checked(steps)
-        if not whole.shape[spec.axis]:
-            raise Misuse("no frame in it", where=str(codes))
         start = time.perf_counter()
         samples = model.run({spec.input: whole})[spec.output]
         elapsed = time.perf_counter() - start
@@ -103,8 +104,20 @@ def decode(
     return DecodeReport(str(place), rate, samples.size / rate, first, elapsed)
 
 
+def _refuse_place(place: Path, force: bool) -> None:
+    if place.is_dir():
+        raise Misuse("it is a directory", where=str(place), fix="name a file")
+    if place.exists() and not force:
+        raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+    if not next(parent for parent in place.absolute().parents if parent.exists()).is_dir():
+        raise Misuse("the parent is not a directory", where=str(place), fix="choose another place")
+
+
 def _read_codes(path: Path) -> NDArray[Any]:
     try:
+        with path.open("rb") as file:
+            if (head := file.read(6)) not in (_NPY, b"") and not head.startswith(_ZIP):
+                raise ValueError("it does not begin as one; numpy.save writes it")
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         why = getattr(error, "strerror", None) or str(error).split("\n")[0]
@@ -117,16 +130,19 @@ def _read_codes(path: Path) -> NDArray[Any]:
 def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: str) -> None:
     """Writes 16 bits beside, then renames. libsndfile cuts floats down to the next step below; the nearest is meant."""
     beside = place.with_name(f".{place.name}.{os.getpid()}.part")
+    rounded = np.clip(np.round(samples * 32_768), -32_768, 32_767).astype(np.int16)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        soundfile.write(
-            beside, np.clip(np.round(samples * 32_768), -32_768, 32_767).astype(np.int16), rate, format=kind
-        )
-        beside.replace(place)
-    except (RuntimeError, ValueError) as error:  # libsndfile's own
-        raise Misuse("it cannot be written", where=str(place), why=str(error).replace("\n", " ")) from error
-    finally:
-        beside.unlink(missing_ok=True)
+        try:
+            soundfile.write(beside, rounded, rate, format=kind)
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
+    except (OSError, RuntimeError, ValueError) as error:  # of the system, or libsndfile's own, which name our own file
+        why = getattr(error, "strerror", None) or getattr(error, "error_string", None) or str(error)
+        raise Misuse(
+            "it cannot be written", where=str(place), why=why.replace("\n", " "), fix="choose another place or kind"
+        ) from error
 
 
 def _soundfile() -> Any:

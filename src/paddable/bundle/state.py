@@ -37,6 +37,7 @@ class StateSpec:
         dtype: numpy name of the element type.
         meaning: what it holds, for the documentation.
         init: value of every element at the start of a stream.
+        low, high: smallest and largest value that an element can have, or None.
     """
 
     name: str
@@ -44,6 +45,8 @@ class StateSpec:
     dtype: str
     meaning: str
     init: float = 0
+    low: int | None = None
+    high: int | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\w+", self.name, re.ASCII):
@@ -71,6 +74,25 @@ class StateSpec:
     def initial(self) -> NDArray[Any]:
         """The value at the start of a stream: ``shape``, ``dtype``."""
         return np.full(self.shape, self.init, dtype=self.dtype)
+
+    def check(self, value: object) -> None:
+        """Raise :class:`Misuse` unless ``value`` is an array that this state can have been."""
+        where, expected = f"state {self.name}", f"expected {self.dtype}{list(self.shape)}"
+        if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+            raise Misuse(f"got {type(value).__name__}, {expected}", where=where, fix="give what save() returned")
+        if value.shape != self.shape or value.dtype != np.dtype(self.dtype):
+            told = f"got {value.dtype}{list(value.shape)}, {expected}"
+            raise Misuse(told, where=where, why="it was saved from another model")
+        if not np.isfinite(value).all():
+            raise Misuse("not finite", where=where, why="NaN would stay in the stream for ever")
+        for bound, outside in ((self.low, np.less), (self.high, np.greater)):
+            if bound is not None and outside(value, bound).any():
+                raise Misuse(
+                    f"{value[outside(value, bound)][0]} is outside {self.low} .. {self.high}",
+                    where=where,
+                    why="no stream of this model can have come to it",
+                    fix="give what save() returned",
+                )
 
 
 @dataclass(frozen=True)
@@ -101,22 +123,20 @@ class StateTable:
         return {spec.name: spec.initial() for spec in self.specs}
 
     def check(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Raise :class:`Misuse` unless ``state`` holds exactly the declared states, finite, of the declared shapes."""
+        """Raise :class:`Misuse` unless ``state`` holds exactly the declared states, possible values of their shapes."""
+        if not isinstance(state, Mapping):
+            raise Misuse(
+                f"got {type(state).__name__}, expected a mapping of state names to arrays",
+                where="the state to restore",
+                fix="give what save() returned",
+            )
         self.check_names(state)
         for spec in self.specs:
-            value = state[spec.name]
-            if value.shape != spec.shape or value.dtype != np.dtype(spec.dtype):
-                raise Misuse(
-                    f"got {value.dtype}{list(value.shape)}, expected {spec.dtype}{list(spec.shape)}",
-                    where=f"state {spec.name}",
-                    why="it was saved from another model",
-                )
-            if not np.isfinite(value).all():
-                raise Misuse("not finite", where=f"state {spec.name}", why="NaN would stay in the stream for ever")
+            spec.check(state[spec.name])
 
-    def check_names(self, names: Iterable[str]) -> None:
+    def check_names(self, names: Iterable[object]) -> None:
         """Raise :class:`Misuse` if a declared state is missing from ``names`` or one is left over."""
-        given, declared = set(names), {spec.name for spec in self.specs}
+        given, declared = {str(name) for name in names}, {spec.name for spec in self.specs}
         missing, left_over = sorted(declared - given), sorted(given - declared)
         if missing or left_over:
             parts = [f"missing: {', '.join(missing)}"] * bool(missing)

@@ -13,7 +13,13 @@ __all__ = ["decode"]
 
 @click.command
 @click.argument("codes", type=click.Path(path_type=Path), metavar="CODES.npy")
-@options.out
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The sound file to write; its ending says the kind, such as .wav, .flac or .ogg.",
+)
 @options.bundle
 @click.option("--stream", is_flag=True, help="Step by step: any length, sound from the first chunk on.")
 @click.option("--chunk", type=click.IntRange(min=1), metavar="N", help="Frames a step. Default: the smallest graph's.")

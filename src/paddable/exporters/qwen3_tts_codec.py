@@ -44,7 +44,7 @@ def export_step(decoder: Decoder, frames: int) -> ONNXProgram:
     Raises:
         Refused: a dimension stayed symbolic.
     """
-    form = StepForm(decoder, decoder.config.samples_per_frame).eval()
+    form = StepForm(decoder, decoder.config.samples_per_frame, axis=1).eval()
     spec = step_spec(decoder, frames)
     inputs = [spec.input, "ilens", *(state.input_name for state in spec.states)]
     outputs = [spec.output, f"{spec.output}_length", *(state.output_name for state in spec.states)]
@@ -68,7 +68,7 @@ def step_spec(decoder: Decoder, frames: int) -> StepSpec:
         output="wav",
         output_axis=1,
         output_rate=config.samples_per_frame,
-        states=StepForm(decoder, config.samples_per_frame).states,
+        states=StepForm(decoder, config.samples_per_frame, axis=1).states,
         low=0,
         high=config.codebook_size - 1,
         sample_rate=config.sample_rate,

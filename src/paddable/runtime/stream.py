@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paddable.errors import Misuse
+from paddable.runtime.dtypes import as_declared
 from paddable.runtime.state_buffers import SETS, StateBuffers
 from paddable.runtime.step_graph import StepGraph
 
@@ -64,7 +65,8 @@ class Stream:
         """Go on from what :meth:`save` gave.
 
         Raises:
-            Misuse: a state is missing, left over, of another shape or type, or not finite.
+            Misuse: no mapping of arrays, or a state is missing, left over, of another shape or type, not finite or
+                impossible. The stream is then as it was. (A state of other weights of the same sizes looks the same.)
         """
         self.spec.states.check(saved)
         self._buffers.write(self._at, saved)
@@ -119,16 +121,20 @@ class Stream:
     def checked(self, steps: ArrayLike) -> Array:
         """The steps as the graph takes them; raises :class:`Misuse` as :meth:`push` does."""
         spec, graph = self.spec, self._graphs[0]
-        x = np.asarray(steps)
         where = f"input {spec.input}"
+        if isinstance(steps, np.ma.MaskedArray):
+            raise Misuse("a masked array", where=where, why="a step is there or not", fix="leave masked steps out")
+        try:
+            x = np.asarray(steps)
+        except ValueError as error:
+            raise Misuse("the steps have unequal shapes", where=where, fix="give one array") from error
         if x.ndim == len(graph.shape) - 1:
             x = x[None]
         expected = [size if axis != spec.axis else None for axis, size in enumerate(graph.shape)]
         if x.ndim != len(expected) or any(e not in (None, s) for e, s in zip(expected, x.shape, strict=True)):
             layout = ", ".join("steps" if size is None else str(size) for size in expected)
             raise Misuse(f"got shape {list(x.shape)}, expected [{layout}]", where=where)
-        same_kind = x.dtype.kind == graph.dtype.kind or np.can_cast(x.dtype, graph.dtype)
-        if not same_kind:
+        if x.dtype.kind not in ("iu" if graph.dtype.kind in "iu" else graph.dtype.kind):
             raise Misuse(f"got {x.dtype}, expected {graph.dtype}", where=where, fix="convert it first")
         for bound, outside in ((spec.low, np.less), (spec.high, np.greater)):
             if bound is not None and (wrong := outside(x, bound)).any():
@@ -139,7 +145,7 @@ class Stream:
                     why="it is no code of this model, perhaps an end marker",
                     fix="leave such steps out",
                 )
-        return x.astype(graph.dtype, copy=False)
+        return as_declared(spec.input, x, graph.dtype)
 
 
 def _without_steps(graph: StepGraph) -> tuple[int, ...]:

@@ -133,7 +133,7 @@ def declare_states(model: nn.Module, dtype: torch.dtype = torch.float32) -> Stat
     specs = [StateSpec(slot.name, slot.shape, element, slot.meaning) for _, slot in found]
     if capacity := _cache_capacity(slot for _, slot in found):
         meaning = f"valid rows at the end of every cache, 0 to {capacity}"
-        specs.append(StateSpec(COUNT, (1,), "int64", meaning))
+        specs.append(StateSpec(COUNT, (1,), "int64", meaning, low=0, high=capacity))
     return StateTable(tuple(specs))
 
 

@@ -26,11 +26,12 @@ class StepForm(nn.Module):
     Args:
         model: maps (x, memory) to an output that is ragged on its last axis.
         output_rate: output entries per step.
+        axis: of the steps in x.
     """
 
-    def __init__(self, model: nn.Module, output_rate: int) -> None:
+    def __init__(self, model: nn.Module, output_rate: int, *, axis: int) -> None:
         super().__init__()
-        self.model, self.output_rate = model, output_rate
+        self.model, self.output_rate, self.axis = model, output_rate, axis
         self.states: StateTable = declare_states(model, next(model.parameters()).dtype)
 
     def initial(self) -> list[Tensor]:
@@ -41,8 +42,8 @@ class StepForm(nn.Module):
         """One chunk.
 
         Args:
-            x: N steps, the axis as the model has it.
-            ilens: int64[1], 0 .. N; steps from there on may hold anything that is finite.
+            x: N steps along ``axis``.
+            ilens: int64[1], clamped to 0 .. N; steps from there on may hold anything that is finite.
             states: in the order of ``self.states``.
 
         Returns:
@@ -50,9 +51,10 @@ class StepForm(nn.Module):
         """
         if len(states) != len(self.states):
             raise Misuse(f"{len(states)} states given, {len(self.states)} declared", where="StepForm")
-        memory = StepMemory(dict(zip((spec.name for spec in self.states), states, strict=True)), ilens)
+        valid = torch.clamp(ilens, 0, x.shape[self.axis])  # a negative count would take rows that do not exist
+        memory = StepMemory(dict(zip((spec.name for spec in self.states), states, strict=True)), valid)
         y = self.model(x, memory)
-        length = ilens * self.output_rate
+        length = valid * self.output_rate
         y = torch.where(torch.arange(y.shape[-1], device=y.device) < length, y, 0.0)
         self.states.check_names(memory.next)
         return y, length, *(memory.next[spec.name] for spec in self.states)
