@@ -29,7 +29,9 @@ COMMANDS = ("check", "convert", "verify", "lint", "inspect", "demo")
 def report(ok: bool = True, **more: Any) -> SimpleNamespace:
     findings = [] if ok else [FINDING]
     payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
-    return SimpleNamespace(ok=ok, findings=findings, advice={}, refusal=None, to_json=lambda: {**payload, **more})
+    return SimpleNamespace(
+        ok=ok, findings=findings, advice={}, skipped=(), refusal=None, to_json=lambda: {**payload, **more}
+    )
 
 
 def test_version_and_help(paddable: Any) -> None:
@@ -176,11 +178,19 @@ def test_verify(paddable: Any, library: Library) -> None:
 def test_lint(paddable: Any, library: Library) -> None:
     library.answer = report(ok=False)
     library.answer.advice = {"session": PROVIDERS["directml"].to_json()}
-    result = paddable("lint", "m.onnx", "--target", "directml", "--fix", "-o", "fixed.onnx")
+    library.answer.skipped = ("not run",)
+    result = paddable("lint", "m.onnx", "--target", "directml", "--fix", "-o", "fixed.onnx", "--no-run")
     assert result.code == 1
+    assert "not run" in result.err
     assert "session: DmlExecutionProvider, no memory pattern, one run at a time\n" in result.out
     assert "PAD102 m.py:7" in result.out
-    assert library.calls[0][2] == {"lengths": (), "target": "directml", "fix": True, "out": Path("fixed.onnx")}
+    assert library.calls[0][2] == {
+        "lengths": (),
+        "target": "directml",
+        "fix": True,
+        "out": Path("fixed.onnx"),
+        "run": False,
+    }
     assert paddable("lint", "m.onnx", "--fix").code == 2
 
 
