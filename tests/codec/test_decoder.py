@@ -98,3 +98,11 @@ def test_junk_beyond_the_valid_frames_is_bit_equal(make_decoder: Callable[..., D
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
     if valid == 0:
         assert all(torch.equal(a, b) for a, b in zip(states, after, strict=True))
+
+
+@torch.no_grad()
+def test_a_window_of_one_step_keeps_no_keys(make_decoder: Callable[..., Decoder]) -> None:
+    decoder = make_decoder(synthetic.TINY | {"sliding_window": 1}).double()
+    form, codes = StepForm(decoder, 24, axis=1), torch.from_numpy(synthetic.codes(synthetic.TINY, 12))
+    assert not [spec.name for spec in form.states if "key" in spec.name or spec.name == "count"]
+    assert (run_chunks(form, codes, [3, 0, 5, 4], 5) - decoder(codes)).abs().max() < 1e-12

@@ -132,7 +132,7 @@ def test_other_architectures_are_refused(change: dict[str, object], error: type[
     ("change", "message"),
     [
         ({"sliding_window": "six"}, r"config\.json: decoder_config\.sliding_window is 'six', expected a whole number"),
-        ({"sliding_window": 0}, "sliding_window is 0, expected a whole number from 2"),
+        ({"sliding_window": 0}, "sliding_window is 0, expected a whole number from 1"),
         ({"num_attention_heads": 2.0}, "num_attention_heads is 2.0, expected"),
         ({"num_hidden_layers": 10**9}, "num_hidden_layers is 1000000000, expected"),
         ({"upsample_rates": 6}, "upsample_rates is 6, expected a list"),

@@ -192,6 +192,11 @@ def test_left_out_keys_have_the_defaults_of_the_layout():
         Qwen3AsrConfig.from_json({"thinker_config": {"audio_config": {}}})
 
 
+def test_another_model_of_the_same_keys_is_refused():
+    with pytest.raises(Unreadable, match="model_type is 'qwen2_5_omni', not qwen3_asr"):
+        Qwen3AsrConfig.from_json(ORIGINAL | {"model_type": "qwen2_5_omni"})
+
+
 def test_another_model_is_refused():
     with pytest.raises(Unreadable, match="whisper"):
         Qwen3AsrConfig.from_json({"model_type": "whisper"})

@@ -79,10 +79,11 @@ class Qwen3AsrConfig:
         file = Settings(config, where)
         original = "thinker_config" in file
         outer = file.section("thinker_config") if original else file
+        kind = file.get("model_type")
         if "audio_config" not in outer:
-            raise Unreadable(
-                "no audio_config in it", where=where, why=f"model_type is {config.get('model_type')!r}, not qwen3_asr"
-            )
+            raise Unreadable("no audio_config in it", where=where, why=f"model_type is {kind!r}, not qwen3_asr")
+        if kind not in (None, "qwen3_asr"):  # others have an encoder of the same keys
+            raise Unreadable(f"model_type is {kind!r}, not qwen3_asr", where=where)
         audio, defaults = outer.section("audio_config"), _ORIGINAL_DEFAULTS if original else _HF_DEFAULTS
 
         def size(key: str, **limits: int) -> int:

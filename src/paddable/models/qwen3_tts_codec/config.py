@@ -105,7 +105,7 @@ class CodecConfig:
             num_hidden_layers=settings.size("num_hidden_layers", most=MOST_LAYERS),
             num_attention_heads=settings.size("num_attention_heads"),
             head_dim=settings.size("head_dim"),
-            sliding_window=settings.size("sliding_window", least=2),  # of 1, nothing would be left to stream
+            sliding_window=settings.size("sliding_window"),
             rms_norm_eps=settings.number("rms_norm_eps"),
             rope_theta=settings.number("rope_theta"),
             attention_bias=settings.flag("attention_bias"),
