@@ -346,3 +346,52 @@ def test_commands_on_the_directory_of_a_bundle(paddable: Run, native: Path) -> N
     refused(paddable, native.parent, ["verify", folder / "cpu-fp32-8.onnx"], 2, "--against NATIVE.onnx")
     refused(paddable, native.parent, words, 2, f"error: {folder}: it exists already", "--force")
     assert paddable(*words, "--force").code == 0
+
+
+def test_strings(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(tmp_path, "g (string[1,T] x) => (string[1,T] y) { y = Identity (x) }")
+    refused(paddable, tmp_path, converting(path, length="x:1=T"), 1, "input x: it holds strings", "take their numbers")
+
+
+def test_an_axis_of_a_scalar(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(tmp_path, "g (float[1,T] x, float s) => (float[1,T] y) { y = Mul (x, s) }")
+    refused(paddable, tmp_path, converting(path, length="s:0=T"), 2, "rank 0", "a scalar has no axes")
+
+
+def test_check_of_a_batch_of_rows(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(
+        tmp_path,
+        """g (float[N,T,4] x) => (float[N,T,4] y) <int64[1] zero = {0}, int64[1] one = {1}> {
+           first = Slice (x, zero, one, zero) y = Sub (x, first) }""",
+    )  # fmt: skip
+    assert paddable("check", path, "--length", "x:1=T").code == 0  # one row, as convert has by default
+    refused(paddable, tmp_path, ["check", path, "--length", "x:1=T", "--batch-size", 3], 1, "mixes rows")
+
+
+def test_a_length_input_without_axes(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(
+        tmp_path,
+        """g (float[1,T,4] x, int64 n) => (float[1,T,4] y) {
+           f = Cast <to = 1> (n) y = Div (x, f) }""",
+    )  # fmt: skip
+    assert paddable(*converting(path, length="x:1=T"), "--length-input", "n=T").code == 0
+
+
+def test_indices_of_a_signal_that_is_shorter_than_the_container(paddable: Run, tmp_path: Path) -> None:
+    """A length regulator: native runs only with indices below its own length."""
+    path = parsed(
+        tmp_path,
+        """g (float[1,T,4] x, int64[1,U] i) => (float[1,U,4] y) <int64[1] last = {2}> {
+           at = Unsqueeze (i, last) y = GatherND <batch_dims = 1> (x, at) }""",
+    )  # fmt: skip
+    words = converting(path, length="x:1=T", container="T=20,U=30")
+    assert paddable(*words, "--length", "i:1=U").code == 0
+
+
+def test_a_slice_that_ends_where_no_signal_reaches(paddable: Run, tmp_path: Path) -> None:
+    path = parsed(
+        tmp_path,
+        """g (float[1,T,4] x) => (float[1,1,4] y)
+           <int64[1] from = {-1}, int64[1] to = {9999}, int64[1] axis = {1}> { y = Slice (x, from, to, axis) }""",
+    )  # fmt: skip
+    assert paddable(*converting(path, length="x:1=T")).code == 0

@@ -60,6 +60,7 @@ def test_check_without_leaks(paddable: Any, library: Library) -> None:
         "length_inputs": ("ilens=T",),
         "mask_inputs": (),
         "batch": "audio:0",
+        "batch_size": None,
         "rate": None,
         "progress": None,
     }

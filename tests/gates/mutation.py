@@ -92,7 +92,7 @@ class Movement:
         self.oracle = Oracle(native, metadata)
         rows = (metadata.batch.size if metadata.batch else 1) or 1
         engine = self.oracle.engine
-        limits = index_limits(analysis.model)
+        limits = index_limits(analysis)
         self.signals = Signals(metadata, engine.dtypes, engine.shapes, container, limits, rows, 0)
 
     def of(self, model: onnx.ModelProto) -> float:

@@ -58,6 +58,7 @@ def compile_case(case: Case, container: Mapping[str, int] | None = None) -> Comp
         [parse_length(t) for t in case.lengths],
         [parse_length_input(t) for t in case.length_inputs],
         [parse_mask_input(t) for t in case.mask_inputs],
+        batch_size=case.rows,
         keep_dynamic=case.rows is None,
     )
     analysis = analyse(model, declarations)

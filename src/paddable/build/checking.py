@@ -56,6 +56,7 @@ def check(
     length_inputs: Sequence[str] = (),
     mask_inputs: Sequence[str] = (),
     batch: str | None = None,
+    batch_size: int | None = None,
     rate: float | None = None,
     progress: Progress | None = None,
 ) -> CheckReport:
@@ -67,6 +68,7 @@ def check(
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
         mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``.
         batch: the batch axis, such as ``"x:0"``; axis 0 of the first ragged input by default.
+        batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
         rate: steps a second.
         progress: called with (stage, done, total).
 
@@ -74,7 +76,15 @@ def check(
         Unreadable: not a model.
         Misuse: a declaration that does not fit it.
     """
-    opened = open_model(model, lengths, length_inputs=length_inputs, mask_inputs=mask_inputs, batch=batch, rate=rate)
+    opened = open_model(
+        model,
+        lengths,
+        length_inputs=length_inputs,
+        mask_inputs=mask_inputs,
+        batch=batch,
+        batch_size=batch_size,
+        rate=rate,
+    )
     if progress is not None:
         progress("analyse", 0, 1)
     try:

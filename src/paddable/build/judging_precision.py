@@ -76,7 +76,7 @@ def judge_in_precision(
     place = folder / f"native-{precision}.onnx"
     write_shared({place.name: in_precision(native, precision)}, folder / f"native-{precision}.data")
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
-    limits, expressions = index_limits(analysis.model), ragged_lengths(analysis)
+    limits, expressions = index_limits(analysis), ragged_lengths(analysis)
     exact = Engine(source, where="native")
     half = twins(place, folder)
     rows: list[Row] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ __all__ = ["check"]
 @click.command
 @options.model
 @options.declarations
+@options.batch_size
 @options.as_json
 def check(
     model: Path,
@@ -22,6 +24,7 @@ def check(
     length_inputs: tuple[str, ...],
     mask_inputs: tuple[str, ...],
     batch: str | None,
+    batch_size: int | None,
     rate: float | None,
     as_json: bool,
 ) -> int:
@@ -41,6 +44,7 @@ def check(
             length_inputs=length_inputs,
             mask_inputs=mask_inputs,
             batch=batch,
+            batch_size=batch_size,
             rate=rate,
             progress=progress,
         )
@@ -49,10 +53,10 @@ def check(
     else:
         render.show_findings(report.findings)
         if report.refusal:
-            click.echo(f"refused: {report.refusal}", err=True)
+            print(f"refused: {report.refusal}", file=sys.stderr)
         elif report.ok:
-            click.echo("no leak found")
+            print("no leak found")
         else:
             count = len(report.findings)
-            click.echo(f"{count} {'leak' if count == 1 else 'leaks'}; paddable convert repairs them", err=True)
+            print(f"{count} {'leak' if count == 1 else 'leaks'}; paddable convert repairs them", file=sys.stderr)
     return 0 if report.ok else 1

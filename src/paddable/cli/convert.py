@@ -27,9 +27,7 @@ __all__ = ["convert"]
     help="A container: steps (24000), seconds (30s, with --rate), or T=24000,U=512. Repeatable.",
 )
 @click.option("--containers", "several", metavar="A,B,C", help="Several containers, written as a bundle.")
-@click.option(
-    "--batch-size", type=click.IntRange(min=1), metavar="B", help="Size of a symbolic batch axis. Default: 1."
-)
+@options.batch_size
 @click.option("--keep-dynamic", is_flag=True, help="Keep batch and container symbolic.")
 @click.option("--keep-traces", is_flag=True, help="Keep absolute source paths in the file.")
 @click.option(
@@ -69,5 +67,5 @@ def convert(
         )
     else:
         count = len(metadata.remedies)
-        click.echo(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")
+        print(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")
     return 0

@@ -63,7 +63,5 @@ def decode(
         render.show_json(report.to_json())
     else:
         first = "" if report.first_seconds is None else f"first sound after {report.first_seconds * 1000:.1f} ms, "
-        click.echo(
-            f"{report.out}: {report.seconds:.2f} s at {report.sample_rate} Hz, {first}{report.elapsed:.2f} s in all"
-        )
+        print(f"{report.out}: {report.seconds:.2f} s at {report.sample_rate} Hz, {first}{report.elapsed:.2f} s in all")
     return 0

@@ -40,13 +40,13 @@ def demo(audio: tuple[Path, ...], as_json: bool) -> int:
 def _show(report: DemoReport) -> None:
     """Leaks of one kind together, a line a site; then what they do to the frames and to the text."""
     leaks = sorted(report.findings, key=lambda finding: (finding.code, finding.leak))
-    click.echo(f"{len(leaks)} leaks in the published model\n")
+    print(f"{len(leaks)} leaks in the published model\n")
     for (code, leak), group in groupby(leaks, key=lambda finding: (finding.code, finding.leak)):
         sites = list(group)
-        click.echo(f"{code} {leak}\n  -> {sites[0].remedy}")
+        print(f"{code} {leak}\n  -> {sites[0].remedy}")
         for finding in sites:
-            click.echo(f"     {finding.node}")
-        click.echo()
+            print(f"     {finding.node}")
+        print()
     render.show_sections({"frames that agree with the clip alone": list(report.rows)})
     for clip, heard in report.texts.items():
         render.show_sections({f"heard in {clip}": heard})

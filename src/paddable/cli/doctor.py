@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from paddable.bundle.provider_errors import explain
@@ -39,7 +41,7 @@ def _explain(error: str, as_json: bool) -> int:
         render.show_json({"ok": bool(known), "explanations": [explanation.to_json() for explanation in known]})
     else:
         for explanation in known:
-            click.echo(str(explanation))
+            print(str(explanation))
         if not known:
-            click.echo("nothing is known about this error", err=True)
+            print("nothing is known about this error", file=sys.stderr)
     return 0 if known else 1

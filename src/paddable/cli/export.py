@@ -84,7 +84,7 @@ def export(
         )
     else:
         files = ", ".join([*(graph.file for graph in bundle.graphs), *bundle.step_graphs])
-        click.echo(f"{written}: {files}")
+        print(f"{written}: {files}")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -46,11 +47,11 @@ def lint(
     else:
         render.show_findings(report.findings)
         if report.advice:
-            click.echo(f"session: {_settings(report.advice['session'])}")
+            print(f"session: {_settings(report.advice['session'])}")
         for what in report.skipped:
-            click.echo(what, err=True)
+            print(what, file=sys.stderr)
         count = len(report.findings)
-        click.echo(f"{count} finding{'s' * (count > 1)}" if count else "nothing found", err=True)
+        print(f"{count} finding{'s' * (count > 1)}" if count else "nothing found", file=sys.stderr)
     return 0 if report.ok else 1
 
 

@@ -11,6 +11,7 @@ import click
 __all__ = [
     "allow_tf32",
     "as_json",
+    "batch_size",
     "bundle",
     "declarations",
     "force",
@@ -39,6 +40,10 @@ as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print
 target: Decorator = click.option("--target", metavar="NAME", help="Execution provider to judge by, such as directml.")
 
 force: Decorator = click.option("--force", is_flag=True, help="Replace what is already there.")
+
+batch_size: Decorator = click.option(
+    "--batch-size", type=click.IntRange(min=1), metavar="B", help="Size of a symbolic batch axis. Default: 1."
+)
 
 gate_lengths: Decorator = click.option(
     "--gate-lengths",

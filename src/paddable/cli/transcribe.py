@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,13 +89,13 @@ def transcribe(
                 if isinstance(result, PaddableError):
                     worst = max(worst, exit_code(result))
                     told.append({"file": str(sound), "ok": False, "error": str(result)})
-                    click.echo(f"error: {_named(sound, str(result))}", err=True)
+                    print(f"error: {_named(sound, str(result))}", file=sys.stderr)
                 elif as_json:
                     told.append({"file": str(sound), "ok": True, **result.to_json()})
                 elif place is None:
                     _print(result, sound, kind, several=len(sounds) > 1)
                 else:
-                    click.echo(str(place))
+                    print(str(place))
                 done += 1
         except KeyboardInterrupt:
             raise Interrupted(_left(done, len(sounds), out)) from None
@@ -136,7 +137,7 @@ def _places(sounds: Sequence[Path], out: Path | None, kind: str, force: bool, as
 def _print(result: Transcript, sound: Path, kind: str, *, several: bool) -> None:
     from paddable.runtime.transcript import FORMATS
 
-    click.echo(f"{sound}: {result.text}" if several else FORMATS[kind](result).removesuffix("\n"))
+    print(f"{sound}: {result.text}" if several else FORMATS[kind](result).removesuffix("\n"))
 
 
 def _named(sound: Path, message: str) -> str:

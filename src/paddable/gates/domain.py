@@ -60,6 +60,8 @@ def _outcome(metadata: Metadata, native: Engine, signals: Signals, steps: Mappin
     except EngineError as error:
         return f"native fails: {error.what}"
     for name, array in outputs.items():
+        if not array.size:
+            return f"{name} is empty"
         if found := _undefined(metadata, name, array, steps):
             return found
     return ""
@@ -69,8 +71,6 @@ def _undefined(metadata: Metadata, name: str, array: Array, steps: Mapping[str, 
     if array.dtype.kind == "f" and array.size and not np.isfinite(array).all():
         return f"{name} is not finite everywhere"
     for axis, text in metadata.lengths.get(name, {}).items():
-        if array.shape[axis] == 0:
-            return f"{name} is empty"
         if array.shape[axis] != evaluate(text, steps):
             return f"{name} is {array.shape[axis]} long, not {text}"
     return ""

@@ -70,7 +70,7 @@ def judge(
     """
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     expressions = ragged_lengths(analysis)
-    limits = index_limits(analysis.model)
+    limits = index_limits(analysis)
     weights = analysis.model.graph.initializers.values()
     heavy = sum(value.const_value.nbytes for value in weights if value.const_value is not None) > _HEAVY
     threads = 0 if heavy else 1

@@ -10,6 +10,7 @@ from paddable.errors import Refused
 from paddable.gates.engine import Engine, EngineError, Source
 from paddable.gates.oracle import run_native
 from paddable.gates.signals import Signals
+from paddable.lengths import Length
 
 __all__ = ["require_native"]
 
@@ -19,7 +20,7 @@ def require_native(
     metadata: Metadata,
     largest: Mapping[str, int],
     cases: Sequence[Mapping[str, int]],
-    limits: Mapping[str, int],
+    limits: Mapping[str, Sequence[Length]],
 ) -> None:
     """Load native and run it at a few lengths; one that runs at any of them is an oracle.
 
@@ -30,7 +31,7 @@ def require_native(
         metadata: of a padded one.
         largest: steps of each symbol, at least those of every case.
         cases: accepted lengths.
-        limits: integers of an input lie in ``[0, limit)``.
+        limits: what integers of an input index.
 
     Raises:
         Refused: it does not load, or runs at none of them.

@@ -10,7 +10,7 @@ import numpy as np
 from paddable.bundle import Metadata
 from paddable.gates.engine import Array
 from paddable.gates.junk import draw, fill
-from paddable.lengths import parse
+from paddable.lengths import Length, parse
 
 __all__ = ["Signals", "evaluate"]
 
@@ -28,7 +28,7 @@ class Signals:
         dtypes: type of each native input.
         shapes: shape of each native input; what is not an integer varies.
         largest: steps of each symbol.
-        limits: integers of an input lie in ``[0, limit)``; 8 where it is not known.
+        limits: the sizes that integers of an input index; they lie in 0 .. 7 where none is known.
         rows: rows of the padded model.
         seed: of the numbers.
     """
@@ -39,7 +39,7 @@ class Signals:
         dtypes: Mapping[str, np.dtype[Any]],
         shapes: Mapping[str, Sequence[Any]],
         largest: Mapping[str, int],
-        limits: Mapping[str, int],
+        limits: Mapping[str, Sequence[Length]],
         rows: int,
         seed: int,
     ) -> None:
@@ -57,12 +57,12 @@ class Signals:
                     self._whole[row][name] = self._whole[0][name]
                     continue
                 dtype = dtypes[name]
-                high = self.limit(name) - 1 if dtype.kind in "iu" else np.inf
+                high = self.limit(name, largest) - 1 if dtype.kind in "iu" else np.inf
                 self._whole[row][name] = draw(rng, sizes, dtype, high=high)
 
-    def limit(self, name: str) -> int:
-        """Valid integers of an input are below this."""
-        return self.limits.get(name, 8)
+    def limit(self, name: str, steps: Mapping[str, int]) -> int:
+        """Valid integers of an input are below this at given steps."""
+        return max(1, min((size.evaluate(dict(steps)) for size in self.limits.get(name, ())), default=8))
 
     def _sizes(self, name: str, shape: Sequence[Any], steps: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of one row at given steps."""
@@ -123,7 +123,7 @@ class Signals:
                 numbers = [evaluate(self.metadata.length_inputs[name], steps) for steps in lengths]
                 rest = [size if isinstance(size, int) else 1 for size in shape[1:]]
                 held = np.array(numbers, dtypes[name])
-                feeds[name] = held.reshape([len(numbers), *rest]) if shape else held[0].reshape(())
+                feeds[name] = held.reshape([len(numbers), *rest]) if shape else held.reshape(-1)[:1].reshape(())
                 continue
             parts = [self._filled(row, name, steps, container, filling, rng) for row, steps in enumerate(lengths)]
             axis = self.batch.get(name)
@@ -134,7 +134,10 @@ class Signals:
         whole = self._whole[row][name]
         ragged = self.metadata.inputs.get(name, {})
         slices = [slice(evaluate(ragged[a], steps)) if a in ragged else slice(None) for a in range(whole.ndim)]
-        return whole[tuple(slices)]
+        cut = whole[tuple(slices)]
+        if any(size.symbols for size in self.limits.get(name, ())):  # an index of a shorter signal is smaller
+            cut = cut % self.limit(name, steps)
+        return cut
 
     def _filled(
         self,
@@ -149,6 +152,6 @@ class Signals:
         if name not in self.metadata.inputs:
             return valid
         shape = self._sizes(name, self.shapes[name], container)
-        result = fill(filling, shape, valid.dtype, rng, self.limit(name))
+        result = fill(filling, shape, valid.dtype, rng, self.limit(name, steps))
         result[tuple(slice(size) for size in valid.shape)] = valid
         return result

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from paddable.graph.analysis import Analysis
+from paddable.graph.scope import BATCH
+from paddable.lengths import Length, constant
+
 __all__ = ["index_limits"]
 
 _THROUGH = {
@@ -23,18 +27,22 @@ _THROUGH = {
 }
 
 
-def index_limits(model: ir.Model) -> dict[str, int]:
-    """For each input that is looked up in a constant table, the number of its rows; the smallest of several tables."""
+_SELECTS = {"Gather": 1, "GatherElements": 1, "GatherND": 1}
+"""Operators that look their first input up, and which input holds the indices."""
+
+
+def index_limits(analysis: Analysis) -> dict[str, list[Length]]:
+    """For each input that indexes something, the sizes of the axes that it indexes: constants, or lengths."""
     limits = {}
-    for value in model.graph.inputs:
-        found = _tables(value)
+    for value in analysis.model.graph.inputs:
+        found = _indexed(value, analysis)
         if found:
-            limits[value.name or ""] = min(found)
+            limits[value.name or ""] = found
     return limits
 
 
-def _tables(value: ir.Value) -> list[int]:
-    found: list[int] = []
+def _indexed(value: ir.Value, analysis: Analysis) -> list[Length]:
+    found: dict[Length, None] = {}
     seen: set[ir.Value] = set()
     stack = [value]
     while stack:
@@ -44,12 +52,31 @@ def _tables(value: ir.Value) -> list[int]:
         seen.add(current)
         for use in current.uses():
             node = use.node
-            if node.op_type == "Gather" and use.idx == 1 and node.inputs[0] is not None:
-                shape = node.inputs[0].shape
-                axis = node.attributes.get("axis")
-                size = shape[int(axis.value) if axis is not None else 0] if shape is not None else None
-                if isinstance(size, int):
-                    found.append(size)
+            if _SELECTS.get(node.op_type) == use.idx and node.inputs[0] is not None:
+                found.update(dict.fromkeys(_sizes(node, node.inputs[0], current, analysis)))
             elif node.op_type in _THROUGH:
                 stack += node.outputs
-    return found
+    return list(found)
+
+
+def _sizes(node: ir.Node, source: ir.Value, indices: ir.Value, analysis: Analysis) -> list[Length]:
+    """The sizes of the axes of ``source`` that are indexed; the batch is none of them."""
+    facts = analysis.values.get(source.name or "")
+    if facts is not None:
+        known: list[object] = [facts.size(axis) for axis in range(facts.rank)]
+    else:
+        known = list(source.shape or ())
+    if not known:
+        return []
+
+    def attribute(name: str) -> int:
+        held = node.attributes.get(name)
+        return int(held.value) if held is not None else 0
+
+    axes = [attribute("axis") % len(known)]
+    if node.op_type == "GatherND":
+        depth = indices.shape[-1] if indices.shape is not None and indices.shape.rank() else 1
+        first = attribute("batch_dims")
+        axes = list(range(first, min(len(known), first + (depth if isinstance(depth, int) else 1))))
+    lengths = [constant(size) if isinstance(size, int) else size for size in (known[axis] for axis in axes)]
+    return [size for size in lengths if isinstance(size, Length) and BATCH not in size.symbols]

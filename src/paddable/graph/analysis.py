@@ -253,6 +253,13 @@ class _Walk:
         name = value.name or ""
         dtype = value.dtype or ir.DataType.FLOAT
         declared = self.declarations
+        if dtype == ir.DataType.STRING:
+            raise Refused(
+                "it holds strings",
+                where=f"input {name}",
+                why="no provider with fixed shapes takes them",
+                fix="look the strings up outside the model, and let it take their numbers",
+            )
         if name in declared.masks:
             axis, length = declared.masks[name]
             axes = self._input_axes(value, {axis: length})

@@ -145,7 +145,10 @@ def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:
 def _axis(value: ir.Value, axis: int) -> int:
     rank = len(value.shape) if value.shape is not None else 0
     if not -rank <= axis < rank:
-        raise Misuse(f"input {value.name!r} has rank {rank}, so no axis {axis}", fix=f"its axes are 0 to {rank - 1}")
+        raise Misuse(
+            f"input {value.name!r} has rank {rank}, so no axis {axis}",
+            fix=f"its axes are 0 to {rank - 1}" if rank else "a scalar has no axes; name another input",
+        )
     return axis % rank
 
 

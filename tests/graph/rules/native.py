@@ -18,7 +18,9 @@ __all__ = ["assert_exact", "verdict_of"]
 BATCH = "batch"
 
 
-def verdict_of(text: str, *lengths: str, opset: int = 17, rows: int | None = 1, kept: bool = False) -> Verdict:
+def verdict_of(
+    text: str, *lengths: str, opset: int = 17, rows: int | None = 1, kept: bool = False, padded_rows: int = 1
+) -> Verdict:
     """What comes of a graph.
 
     Args:
@@ -27,15 +29,18 @@ def verdict_of(text: str, *lengths: str, opset: int = 17, rows: int | None = 1, 
         opset: version of the standard operators.
         rows: rows of native's batch, None where the text has ``batch``.
         kept: the batch stays symbolic in the padded model.
+        padded_rows: rows of the padded model where native's batch is symbolic and not kept.
     """
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]>\n{text}')
     data = [Tensor(i.name, i.type.tensor_type.elem_type, _shape(i)) for i in model.graph.input]
-    return judge(Case(model, lengths, (), (), data, True, None if kept else rows or 1, rows))
+    return judge(Case(model, lengths, (), (), data, True, None if kept else rows or padded_rows, rows))
 
 
-def assert_exact(text: str, *lengths: str, opset: int = 17, rows: int | None = 1, kept: bool = False) -> None:
+def assert_exact(
+    text: str, *lengths: str, opset: int = 17, rows: int | None = 1, kept: bool = False, padded_rows: int = 1
+) -> None:
     """The padded graph gives native's answer at every tried length, container and filling."""
-    verdict = verdict_of(text, *lengths, opset=opset, rows=rows, kept=kept)
+    verdict = verdict_of(text, *lengths, opset=opset, rows=rows, kept=kept, padded_rows=padded_rows)
     assert verdict.outcome == "exact", verdict.reason
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .native import assert_exact
+from .native import assert_exact, verdict_of
 
 
 def test_a_fixed_batch_is_a_constant_in_the_target_of_a_reshape() -> None:
@@ -153,4 +153,56 @@ def test_a_position_over_the_length_beside_features_differs_by_row(rows: int | N
            y = Add (x, column)
         }}""",
         "x:1=T", rows=rows, kept=rows is None,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        "y = Slice (x, zero, one, zero)",
+        "y = Slice (x, end, far, zero, back)",
+        "y = CumSum (x, first)",
+        "y = Concat <axis = 0> (x, x)",
+        "y = Tile (x, twice)",
+        "t = Transpose <perm = [2, 0, 1]> (x) y = Trilu (t)",
+    ],
+)
+def test_rows_that_meet_are_refused(node: str) -> None:
+    verdict = verdict_of(
+        f"""g (float[batch, T, 3] x) => (float[P, Q, R] y)
+           <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] end = {{-1}}, int64[1] far = {{-999999999999}},
+            int64[1] back = {{-1}}, int64 first = {{0}}, int64[3] twice = {{2, 1, 1}}> {{ {node} }}""",
+        "x:1=T", rows=None, padded_rows=2,
+    )  # fmt: skip
+    assert verdict.outcome == "refused"
+    assert "the batch mixes rows of different lengths" in verdict.reason
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize("indices", ["int64 last = {-1}", "int64[2] last = {-1, -3}"])
+def test_the_last_steps_of_rows_that_end_in_different_places(indices: str, kept: bool) -> None:
+    assert_exact(
+        f"g (float[batch, T, 3] x) => (float[batch, *, 3] y) <{indices}> {{ y = Gather <axis = 1> (x, last) }}".replace(
+            "batch, *, 3", "batch, 2, 3" if "[2]" in indices else "batch, 3"
+        ),
+        "x:1=T", rows=None, kept=kept, padded_rows=3,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_heads_behind_the_rows(kept: bool) -> None:
+    """[T, batch, 4 * 2] as [T, batch * 4, 2]: with 3 rows too, the target is four times a batch and not a number."""
+    assert_exact(
+        """g (float[batch, T, 8] x) => (float[batch, T, 8] y)
+           <int64 zero = {0}, int64 one = {1}, int64[1] four = {4}, int64[1] two = {2}, int64[1] eight = {8},
+            int64[1] front = {0}> {
+           s = Shape (x) b = Gather (s, zero) t = Gather (s, one) bs = Unsqueeze (b, front) ts = Unsqueeze (t, front)
+           bh = Mul (bs, four) split = Concat <axis = 0> (ts, bh, two) whole = Concat <axis = 0> (ts, bs, eight)
+           first = Transpose <perm = [1, 0, 2]> (x) heads = Reshape (first, split)
+           q = Transpose <perm = [1, 0, 2]> (heads) k = Transpose <perm = [0, 2, 1]> (q)
+           scores = MatMul (q, k) p = Softmax <axis = 2> (scores)
+           o = MatMul (p, q) back = Transpose <perm = [1, 0, 2]> (o) joined = Reshape (back, whole)
+           y = Transpose <perm = [1, 0, 2]> (joined)
+        }""",
+        "x:1=T", rows=None, kept=kept, padded_rows=3,
     )  # fmt: skip

@@ -9,6 +9,7 @@ import pytest
 
 from paddable.build import convert
 from paddable.build.opened import open_model
+from paddable.gates.engine import Engine
 
 from .native import assert_exact, verdict_of
 
@@ -105,3 +106,21 @@ def test_a_limit_lowers_both_bounds() -> None:
         }"""
     facts = open_model(onnx.parser.parse_model(text), ["x:1=T"]).analyse().values["near"]
     assert facts.low <= 0 < facts.high
+
+
+@pytest.mark.parametrize("masked_to", [np.finfo(np.float32).min, -np.inf])
+def test_scores_that_native_masks_away_altogether(masked_to: float) -> None:
+    """An additive mask that is an input: beside a row of the lowest number, a fill of it would take its share."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["": 17]>
+        g (float[1, T, 4] x, float[1, 1, T] mask) => (float[1, T, 4] y) {
+           t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (x, t) m = Add (s, mask) p = Softmax <axis = 2> (m)
+           y = MatMul (p, x) }"""
+    )  # fmt: skip
+    padded = convert(model, ["x:1=T", "mask:2=T"], containers=[20], verify=False)
+    x = np.random.default_rng(0).standard_normal((1, 20, 4)).astype(np.float32)
+    mask = np.full((1, 1, 20), masked_to, np.float32)
+    native = Engine(model.SerializeToString()).run({"x": x[:, :5], "mask": mask[..., :5]})["y"]
+    got = Engine(padded.SerializeToString()).run({"x": x, "mask": mask, "ilens": np.array([5])})["y"]
+    np.testing.assert_allclose(got[:, :5], native, rtol=1e-6, atol=1e-6)
+    assert not got[:, 5:].any()

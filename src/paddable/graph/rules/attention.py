@@ -1,7 +1,8 @@
 """Softmax over time (PAD103): the scores of padding are selected away by one key mask.
 
-The fill is the type's lowest finite number where no valid score can be a mask's fill itself: then some valid score lies
-above it and exp(fill - maximum) is exactly 0. Where native has a mask of its own the fill is -inf.
+The fill is -inf, so that exp(fill - maximum) is exactly 0 beside any valid score. The type's lowest finite number would
+need a proof that some valid score of each row lies above it: a row that native masks to that number everywhere would
+share its weights with the padding. No row of -inf is made: a step that is valid keeps its score.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
         operation.refuse("a softmax over the batch mixes rows of different lengths")
     ragged = [i for i in atoms if value.atoms[i].ragged]
     floor = lowest(value.dtype)
-    fill = -math.inf if value.masked else floor
 
     def low_enough(i: int) -> bool:
         fact = value.pads[i].weak if len(ragged) == 1 else value.pads[i].strong
         return fact.value is not None and (fact.value == -math.inf or (fact.value <= floor and not value.masked))
 
     missing = [i for i in ragged if not low_enough(i)]
-    filled = operation.fill(0, missing, fill, "PAD103", "the padding takes part of the attention") if missing else value
+    leak = "the padding takes part of the attention"
+    filled = operation.fill(0, missing, -math.inf, "PAD103", leak) if missing else value
     inside = set(ragged)
     # with no valid step at all the weights are spread over the padding
     some = all(operation.scope.has_steps(value.atoms[i].size) for i in ragged)

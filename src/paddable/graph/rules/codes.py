@@ -47,9 +47,8 @@ CODES: dict[str, Code] = {
         "A softmax over time gives weight to the padding.",
         "Every query loses attention to steps that do not exist.",
         "`softmax(q @ k.T)` in a container larger than the utterance.",
-        "One boolean key mask for the whole stack selects a fill. The fill is the type's lowest finite number "
-        "where no valid "
-        "score can be a mask's fill itself, else -inf. Adding -1e4 is not enough: softmax([-3e4, 0 - 1e4]) = [0, 1].",
+        "One boolean key mask for the whole stack selects -inf. Adding -1e4 is not enough: "
+        "softmax([-3e4, 0 - 1e4]) = [0, 1]. Nor is the lowest finite number, beside a row that native masks to it.",
     ),
     "PAD104": Code(
         "recurrence-from-the-end",

@@ -49,6 +49,9 @@ def gather(operation: Operation) -> Sequence[Value | None]:
         taken = _taken(operation, value, index, axis)
         if taken is not None:
             return [taken]
+        value = _last_steps(operation, value, index, axis)
+        whole = value.axes[axis]
+        varies = any(a.ragged or a.batch for a in whole)
     else:
         _table_end(operation, value, index, axis)
     index = _guarded(operation, operation.data(1, row_axis=index.rank + 1, shifted=True), whole)
@@ -76,6 +79,22 @@ def _taken(operation: Operation, value: Value, index: Value, axis: int) -> Value
     segments = (Segment(constant(0), start, constant(0), int(step)),)
     leak = "an index computed from the container's size reads its end"
     return operation.take(0, axis, size, segments, "PAD105", leak, instead=True)
+
+
+def _last_steps(operation: Operation, value: Value, index: Value, axis: int) -> Value:
+    """Rows that end in different places, cut to the steps that constant negative indices count from the end."""
+    content = index.content
+    if operation.scope.single_row or not isinstance(content, Elements) or not any(a.ragged for a in value.axes[axis]):
+        return value
+    if not all(pick is not None and pick.is_constant and pick.fraction < 0 for pick in content.array.flat):
+        return value
+    count = -int(min(pick.fraction for pick in content.array.flat))
+    operation.operands[0] = value = operation.prefix_axis(0, axis)
+    size = operation.length_of(value.axes[axis])
+    operation.need(size - count, f"index {-count} needs {count} steps")
+    segments = (Segment(constant(0), size - count, constant(0)),)
+    leak = "an index counted from the end reads the padding"
+    return operation.take(0, axis, constant(count), segments, "PAD105", leak)
 
 
 def _guarded(operation: Operation, index: Value, source: Axis, position: int = 1) -> Value:

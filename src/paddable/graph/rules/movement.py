@@ -206,7 +206,8 @@ def reshaped(operation: Operation, value: Value, sizes: Sequence[Length | Produc
     if isinstance(result, str):
         operation.refuse(
             f"Reshape [{', '.join(str(axis_size(a)) for a in value.axes)}] -> [{', '.join(map(str, sizes))}]: {result}",
-            "reshape so that the time axis is kept whole, or split it by a divisor that holds at every length",
+            "reshape so that the time axis is kept whole, or split it by a divisor that holds at every length; a "
+            "number in the target may be the example's length, frozen by the exporter (paddable lint)",
         )
     content = value.content
     if isinstance(content, Elements):
@@ -305,6 +306,7 @@ def tile(operation: Operation) -> Sequence[Value | None]:
             axes.append(axis)
             origins += [Origin(k) for k in span]
             continue
+        operation.keep_rows_apart(value, [position], "Tile along")
         if count.divisor != 1 or isinstance(count.length, Product):
             operation.refuse("Tile by a computed fraction")
         outer = operation.axis(count.length)

@@ -335,6 +335,11 @@ class Operation:
         """No proof: stop with a reason that names this node."""
         raise NoProof(reason, fix)
 
+    def keep_rows_apart(self, value: Value, axes: Iterable[int], what: str) -> None:
+        """Refuse to act along the batch: native never sees two rows together, and each has a length of its own."""
+        if any(atom.batch for axis in axes for atom in value.axes[axis]):
+            self.refuse(f"{what} the batch mixes rows of different lengths", "act along another axis, or use batch 1")
+
     def need(self, length: Length, reason: str) -> None:
         """State that ``length >= 0``; the model's domain shrinks to where it holds."""
         if not self.scope.need(length, reason):

@@ -215,6 +215,7 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
     value = operation.peek(0)
     listed = operation.integers(1)
     axis = (listed or [0])[0] % value.rank
+    operation.keep_rows_apart(value, [axis], "CumSum along")
     reverse, exclusive = operation.attribute("reverse", 0), operation.attribute("exclusive", 0)
     scalar = value.scalar
     if scalar is not None and scalar.is_constant and not reverse and len(value.axes[axis]) == 1:
@@ -225,7 +226,7 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
         pads = tuple(Pad.of(FINITE) for _ in value.atoms)
         return [Value(value.dtype, value.axes, pads, content, low if step < 0 else float(base.fraction), math.inf)]
     value = operation.data(0)
-    if any(a.ragged or a.batch for a in value.axes[axis]):
+    if any(a.ragged for a in value.axes[axis]):
         value = operation.prefix_axis(0, axis)
         if reverse:
             value = operation.fill(0, value.span(axis), 0.0, "PAD101", "the reversed sum starts in the padding")

@@ -71,7 +71,7 @@ def _take(scope: Scope, run: _Run, size: Length | Product) -> list[tuple[Atom, O
             return f"the target size {size} exceeds the elements that are left"
         atom, origin = run.atoms[0]
         count = scope.count(atom)
-        if count is not None and not any(scope.same(atom.size, factor) for factor in factors):
+        if count is not None and not any(_holds(scope, factor, atom) for factor in factors):
             if factors and not _divides(scope, count, scale, factors):
                 return f"{size} does not start at a multiple of {count}"
             if not factors and scale % count:
@@ -96,6 +96,11 @@ def _take(scope: Scope, run: _Run, size: Length | Product) -> list[tuple[Atom, O
         part, scale, factors = used
         taken.append(part)
     return taken
+
+
+def _holds(scope: Scope, factor: Length, atom: Atom) -> bool:
+    """Whether a factor is the atom's size, or so many times a batch: that it has 3 rows is then of no matter."""
+    return scope.same(atom.size, factor) or (atom.batch and scope.ratio(factor, atom.size) is not None)
 
 
 def _parts(scope: Scope, size: Length | Product) -> tuple[int, list[Length]]:

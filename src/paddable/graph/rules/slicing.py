@@ -133,6 +133,7 @@ def _slice_axis(
         count = scope.simplify(count)
     if scope.same(count, size) and step == 1:
         return value
+    operation.keep_rows_apart(value, [axis], "a slice of")
     atom = value.axes[axis][0] if value.axes[axis] else Atom(constant(1))
     position = value.span(axis).start if value.axes[axis] else 0
     pending = value.pending
@@ -302,6 +303,8 @@ def concat(operation: Operation) -> Sequence[Value | None]:
     started = _relative_column(operation, values, axis)
     if started is not None:
         return [started]
+    for value in values:
+        operation.keep_rows_apart(value, [axis], "Concat along")
     row_axis = _row_axis(operation, values)
     for i in indices:
         on_axis = row_axis == values[i].rank - axis
