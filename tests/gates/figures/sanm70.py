@@ -2,6 +2,7 @@
 
 python -m tests.gates.figures.sanm70 export FILE       writes the model (needs torch)
 python -m tests.gates.figures.sanm70 compile FILE OUT  analysis and rewriting against onnx's load and save; peak memory
+python -m tests.gates.figures.sanm70 convert FILE OUT  as paddable convert --target cpu writes it, unjudged
 python -m tests.gates.figures.sanm70 pairs FILE OUT    CPU time of 21 interleaved pairs at full length, one thread
 """
 
@@ -82,6 +83,13 @@ def compile_(file: str, out: str) -> int:
     return 1 if ours > 3 * theirs or peak > 2.2 * size else 0
 
 
+def convert(file: str, out: str) -> int:
+    from paddable.build import convert as convert_model
+
+    convert_model(file, ["x:1=T"], containers=[STEPS], out=out, target="cpu", verify=False, force=True)
+    return 0
+
+
 def pairs(native: str, padded: str) -> int:
     import numpy as np
     import onnxruntime as ort
@@ -108,4 +116,4 @@ def pairs(native: str, padded: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit({"export": export, "compile": compile_, "pairs": pairs}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"export": export, "compile": compile_, "convert": convert, "pairs": pairs}[sys.argv[1]](*sys.argv[2:]))
