@@ -132,7 +132,12 @@ def test_arrays_that_are_no_waveform(array: np.ndarray) -> None:
         as_waveform(array, RATE)
 
 
-@pytest.mark.parametrize("rate", [0, -1, 16_000.5])
+def test_a_mask_is_not_dropped() -> None:
+    with pytest.raises(Misuse, match="a masked array"):
+        as_waveform(np.ma.masked_array(np.zeros(4), [0, 1, 0, 0]), RATE)
+
+
+@pytest.mark.parametrize("rate", [0, -1, 16_000.5, None, "16000", float("nan"), float("inf"), 1j])
 def test_rates_that_are_none(rate: float) -> None:
     with pytest.raises(Misuse, match="rate"):
         as_waveform(np.zeros(4), rate)  # type: ignore[arg-type]

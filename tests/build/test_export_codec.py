@@ -109,6 +109,11 @@ def test_decode_at_once_needs_a_container(paddable: Any, bundle: Path, codes: np
     assert not (tmp_path / "long.wav").exists()
 
 
+def npy(header: str) -> bytes:
+    """A .npy file of version 1 with this header."""
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+
+
 @pytest.mark.parametrize("words", [(), ("--stream",)])
 @pytest.mark.parametrize(
     ("content", "message"),
@@ -119,6 +124,11 @@ def test_decode_at_once_needs_a_container(paddable: Any, bundle: Path, codes: np
         (np.full((4, 16), 64), "is outside 0 .. 63"),
         (np.zeros((4, 16)), "convert it first"),
         (np.zeros((0, 16), np.int64), "no frame in it"),
+        (npy("{'descr': '<i8', 'fortran_order': False, 'shape': (4, 16), \n"), "not a readable .npy file"),
+        (npy("{'descr': '<i8', (((\n"), "not a readable .npy file"),
+        (npy("{'descr': [1, 'fortran_order': False, 'shape': (4, 16)}\n"), "not a readable .npy file"),
+        (npy("{'descr': ('<i8',), 'fortran_order': False, 'shape': (4, 16)}\n"), "not a readable .npy file"),
+        (npy("\0" * 40 + "\n"), "not a readable .npy file"),
     ],
 )
 def test_bad_codes_are_one_line(
@@ -151,6 +161,40 @@ def test_a_place_that_cannot_be_written_is_one_line(
     assert done.code == 2 and f"{tmp_path / out}: {message}" in done.err and len(done.err.splitlines()) == 1
     assert ".part" not in done.err and "internal error" not in done.err
     assert {file.name for file in tmp_path.iterdir()} == {"codes.npy", "folder.wav"}
+
+
+def test_nothing_is_put_into_a_bundle(
+    paddable: Any, bundle: Path, checkpoint: Path, codes: np.ndarray, tmp_path: Path
+) -> None:
+    np.save(tmp_path / "codes.npy", codes[0, :8])
+    before = sorted(bundle.rglob("*"))
+    done = paddable("decode", tmp_path / "codes.npy", "-o", bundle / "deeper/out.wav", "--model", bundle, "--force")
+    assert done.code == 2 and "it would lie inside a bundle" in done.err and len(done.err.splitlines()) == 1
+    done = paddable("export", "qwen3-tts-codec", checkpoint, "-o", bundle / "inner", "--force")
+    assert done.code == 2 and "it would lie inside a bundle" in done.err and len(done.err.splitlines()) == 1
+    assert sorted(bundle.rglob("*")) == before
+
+
+def test_sound_of_nan_is_not_written(
+    paddable: Any, bundle: Path, codes: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    np.save(tmp_path / "codes.npy", codes[0, :8])
+    run = library.runtime.Session.run
+    monkeypatch.setattr(library.runtime.Session, "run", lambda *a: {n: v * np.nan for n, v in run(*a).items()})
+    done = paddable("decode", tmp_path / "codes.npy", "-o", tmp_path / "out.wav", "--model", bundle)
+    assert done.code and "NaN or infinity in wav" in done.err and len(done.err.splitlines()) == 1
+    assert {file.name for file in tmp_path.iterdir()} == {"codes.npy"}
+
+
+@pytest.mark.parametrize("code", [64, -1])
+def test_run_refuses_the_codes_that_a_stream_refuses(bundle: Path, codes: np.ndarray, code: int) -> None:
+    model = library.load(bundle, threads=1)
+    bad = codes[:, :8].copy()
+    bad[0, 5:] = code
+    with pytest.raises(Misuse, match=rf"{code} at \[0, 5, 0\] is outside 0 .. 63"):
+        model.run({"codes": bad})
+    want = model.run({"codes": codes[:, :5]})["wav"]  # behind the length anything may lie
+    np.testing.assert_array_equal(model.run({"codes": bad, "ilens": np.array([5])})["wav"], want)
 
 
 def test_a_write_that_fails_names_what_was_asked_for(

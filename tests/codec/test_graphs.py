@@ -161,3 +161,29 @@ def test_norms_softmax_and_rotations_stay_exact_in_half(graphs: dict[str, Path])
         v.const_value for v in model.graph.initializers.values() if tuple(v.const_value.shape.numpy()) == (rows, 8)
     ]
     assert len(tables) == 2 and {str(table.dtype) for table in tables} == {"FLOAT"}
+
+
+def test_angles_and_rotations_of_a_container_stay_exact_in_half(graphs: dict[str, Path]) -> None:
+    from paddable.build.converting import padded
+    from paddable.build.opened import open_model
+
+    model, _ = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, precision="fp16")
+    waves = [node for node in model.graph if node.op_type in ("Sin", "Cos")]
+    angles = [node for node in waves if node.inputs[0].producer() is None]
+    assert {node.op_type for node in angles} == {"Sin", "Cos"}
+    assert {str(node.inputs[0].dtype) for node in angles} == {"FLOAT"}
+    assert {str(node.outputs[0].dtype) for node in waves if node not in angles} == {"FLOAT16"}  # Snake
+    rotated = _behind(angles, 4)
+    assert len(rotated) == 2 * 2 and {str(value.dtype) for value in rotated} == {"FLOAT"}  # queries and keys, 2 layers
+
+
+def _behind(angles: list, most: int) -> list:  # type: ignore[type-arg]
+    """Sums of a product with the cosine and one with the sine."""
+    reach = []
+    for node in angles:
+        found, edge = set(), {node}
+        for _ in range(most):
+            edge = {user for made in edge for value in made.outputs for user, _ in value.uses()}
+            found |= edge
+        reach.append(found)
+    return [node.outputs[0] for node in set.intersection(*reach) if node.op_type == "Add"]

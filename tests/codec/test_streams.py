@@ -15,7 +15,7 @@ import onnxruntime as ort
 import pytest
 from codec_chunks import random_sizes
 
-from paddable.errors import Misuse
+from paddable.errors import Misuse, PaddableError
 from paddable.runtime.device_session import DeviceSession
 from paddable.runtime.state_buffers import StateBuffers
 from paddable.runtime.step_graph import BoundStep, StepGraph
@@ -233,6 +233,31 @@ def test_restoring_something_else_is_refused(steps: list[StepGraph]) -> None:
         stream.restore(saved | {"count": count, "pre_conv": np.full_like(saved["pre_conv"], np.nan)})
 
 
+def test_sound_of_nan_is_an_error_and_leaves_the_stream(steps: list[StepGraph], codes: np.ndarray) -> None:
+    stream = Stream(steps)
+    stream.push(codes[:, :9])
+    voice = stream.save()
+    loud = voice | {"pre_conv": np.full_like(voice["pre_conv"], 3e38)}  # finite itself
+    stream.restore(loud)
+    with np.errstate(all="ignore"), pytest.raises(PaddableError, match=r"NaN or infinity in wav.*reset the stream"):
+        stream.push(codes[:, :20])
+    for name, value in stream.save().items():
+        np.testing.assert_array_equal(value, loud[name])
+    with pytest.raises(PaddableError, match="NaN or infinity in wav"):
+        decode(stream, codes[:, :20])
+    stream.restore(voice)
+    assert np.isfinite(stream.push(codes[:, 9:15])).all()
+
+
+def test_a_state_of_either_byte_order_is_restored(steps: list[StepGraph], codes: np.ndarray) -> None:
+    first, second = Stream(steps), Stream(steps)
+    first.push(codes[:, :9])
+    saved = first.save()
+    second.restore({name: value.astype(value.dtype.newbyteorder(">")) for name, value in saved.items()})
+    assert {name: value.dtype for name, value in second.save().items()} == {n: v.dtype for n, v in saved.items()}
+    np.testing.assert_array_equal(second.push(codes[:, 9:15]), first.push(codes[:, 9:15]))
+
+
 @pytest.mark.parametrize("count", [-3, 6, 99])
 def test_a_count_that_no_stream_comes_to_is_refused_and_leaves_the_stream(
     steps: list[StepGraph], codes: np.ndarray, count: int
@@ -274,6 +299,7 @@ def test_decode_reports_the_first_audio(
     assert np.abs(decoded.output - judge[0]).max() <= judge[1]
     assert decoded.sample_rate == 24000
     assert 0 < decoded.first_seconds < decoded.seconds
-    with pytest.raises(Misuse, match="chunk of 0"):
-        decode(Stream(steps), codes, 0)
+    for chunk in (0, 2.5, "4", True):
+        with pytest.raises(Misuse, match=f"a chunk of {chunk!r} steps"):
+            decode(Stream(steps), codes, chunk)  # type: ignore[arg-type]
     assert decode(Stream(steps), codes[:, :0]).output.shape == (1, 0)

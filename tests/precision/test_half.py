@@ -111,6 +111,31 @@ def test_positions_are_exact_past_2048():
     assert np.abs(got[0] - want).max() < 5e-3 * np.abs(want).max()
 
 
+def test_the_sine_of_a_folded_table_stays_with_the_rotation_that_it_is_for():
+    text = """net (float[1, 300, 8] x) => (float[1, 300, 8] y) {
+        turned = Transpose<perm = [1, 0]>(folded) angle = Concat<axis = -1>(turned, turned)
+        cos = Cos(angle) sin = Sin(angle) back = Neg(sin)
+        h = MatMul(x, w) a = Mul(h, cos) g = MatMul(x, w) b = Mul(g, back) sum = Add(a, b) y = MatMul(sum, w)
+    }"""
+    folded = (np.arange(2000, 2300)[None] * RANDOM.uniform(0.5, 1, 4)[:, None]).astype(np.float32)
+    native = model(text, w=WEIGHT, folded=folded)
+    proto, types = halved(native)
+    exact = {name for name, kind in types.items() if kind == ir.DataType.FLOAT}
+    assert {"turned", "angle", "cos", "sin", "back", "a", "b", "sum"} <= exact and not {"h", "g"} & exact
+    x = RANDOM.standard_normal((1, 300, 8)).astype(np.float32)
+    (got,), (want,) = run(proto, x=x), run(to_proto(native), x=x)
+    assert np.abs(got - want).max() < 5e-3 * np.abs(want).max()
+
+
+def test_the_sine_of_a_sound_and_of_an_embedding_are_half():
+    text = """net (float[1, 5, 8] x, int64[1, 5] ids) => (float[1, 5, 8] y) {
+        h = MatMul(x, w) wave = Sin(h) e = Gather(w, ids) other = Sin(e) sum = Add(wave, other)
+        turned = Transpose<perm = [1, 0]>(w) y = MatMul(sum, turned)
+    }"""
+    _, types = halved(model(text, w=WEIGHT))
+    assert {types[name] for name in ("wave", "e", "other", "sum", "turned")} == {ir.DataType.FLOAT16}
+
+
 def test_tables_over_positions_stay_and_gains_a_channel_do_not():
     text = """net (float[1, 5, 8] x) => (float[1, 5, 8] y) {
         h = MatMul(x, w) g = Mul(h, gain) p = MatMul(g, w) y = Add(p, table)

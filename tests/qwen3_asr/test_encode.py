@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddable.audio import whisper
-from paddable.errors import Misuse
+from paddable.errors import Misuse, PaddableError
 from paddable.runtime.qwen3_asr import Qwen3AsrEncoding
 
 
@@ -38,3 +38,11 @@ def test_feeds_what_the_graph_takes(name, want):
 def test_refuses_what_is_no_clip(audio):
     with pytest.raises(Misuse, match="one row of finite samples"):
         Qwen3AsrEncoding(RecordingSession("mel")).encode(audio)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_embeddings_that_are_no_numbers_are_refused(monkeypatch, value):
+    session = RecordingSession("audio")
+    monkeypatch.setattr(session, "run", lambda feeds: {"embeddings": np.full((1, 2, 3), value, np.float32)})
+    with pytest.raises(PaddableError, match=r"NaN or infinity in embeddings.*level of the sound"):
+        Qwen3AsrEncoding(session).encode(np.full(9_000, 1e30, np.float32))

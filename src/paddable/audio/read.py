@@ -6,6 +6,7 @@ they are. A float file may go beyond 1; it is neither clipped nor scaled, since 
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,11 +90,19 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
         where: what errors call the array.
 
     Raises:
-        Misuse: the array is not numeric, has more than two axes, or seems to have its channels first.
+        Misuse: the array is not numeric or masked, has more than two axes, or seems to have its channels first; or the
+            rate is no positive whole number.
         Unreadable: NaN or infinity (in float32) among the samples.
     """
-    if source_rate <= 0 or source_rate != int(source_rate):
-        raise Misuse(f"sample rate {source_rate} is no positive whole number", where=where)
+    whole = (
+        isinstance(source_rate, (int, float, np.integer, np.floating))
+        and math.isfinite(source_rate)
+        and source_rate == int(source_rate)
+    )
+    if not whole or source_rate <= 0:
+        raise Misuse(f"sample rate {source_rate!r} is no positive whole number", where=where)
+    if isinstance(samples, np.ma.MaskedArray):
+        raise Misuse("a masked array", where=where, why="a sample is there or not", fix="cut or fill what is masked")
     mono = _mix(_full_scale(np.asarray(samples), where), where)
     _refuse_non_finite(mono, 0, where)
     if source_rate != rate and len(mono):

@@ -18,7 +18,16 @@ from paddable.build.opened import Model, Opened, Progress, open_model
 from paddable.build.room import demand_room, scratch, writing_to
 from paddable.build.running import run_model, sample_feeds
 from paddable.build.verifying import demand, largest
-from paddable.bundle import KEY, Bundle, Graph, Metadata, new_directory, refuse_what_is_there, write_bundle
+from paddable.bundle import (
+    KEY,
+    Bundle,
+    Graph,
+    Metadata,
+    new_directory,
+    refuse_inside_a_bundle,
+    refuse_what_is_there,
+    write_bundle,
+)
 from paddable.errors import Misuse, Refused
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.lengths import LIMIT
@@ -130,6 +139,8 @@ def convert(
         raise Misuse(
             "it would replace the native model", where=str(place), why="native is the oracle", fix="name another file"
         )
+    if place is not None:
+        refuse_inside_a_bundle(place)
     if place is not None and place.suffix == ".onnx" and place.exists() and not force:
         raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
     if place is not None and place.suffix != ".onnx":

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddable.bundle import refuse_inside_a_bundle
 from paddable.errors import MissingExtra, Misuse, Unreadable
 from paddable.runtime import load
+from paddable.runtime.answers import finite
 from paddable.runtime.stream import decode as decode_stream
 
 __all__ = ["DecodeReport", "decode"]
@@ -75,6 +77,7 @@ def decode(
             cannot be written.
         Unreadable: the codes cannot be read.
         MissingExtra: soundfile or onnxruntime is not installed.
+        PaddableError: the sound would hold NaN or infinity.
     """
     place = Path(out)
     soundfile = _soundfile()
@@ -98,13 +101,14 @@ def decode(
         samples, first, elapsed = decoded.output, decoded.first_seconds, decoded.seconds
     else:
         start = time.perf_counter()
-        samples = model.run({spec.input: whole})[spec.output]
+        samples = finite(model.run({spec.input: whole})[spec.output], spec.output, "look at the weights; try fp32")
         elapsed = time.perf_counter() - start
     _write(soundfile, place, samples.reshape(-1), rate, kind)
     return DecodeReport(str(place), rate, samples.size / rate, first, elapsed)
 
 
 def _refuse_place(place: Path, force: bool) -> None:
+    refuse_inside_a_bundle(place)
     if place.is_dir():
         raise Misuse("it is a directory", where=str(place), fix="name a file")
     if place.exists() and not force:
@@ -119,8 +123,8 @@ def _read_codes(path: Path) -> NDArray[Any]:
             if (head := file.read(6)) not in (_NPY, b"") and not head.startswith(_ZIP):
                 raise ValueError("it does not begin as one; numpy.save writes it")
         array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        why = getattr(error, "strerror", None) or str(error).split("\n")[0]
+    except Exception as error:  # numpy parses the header as Python: what a damaged one raises has no common class
+        why = getattr(error, "strerror", None) or str(error).split("\n")[0] or type(error).__name__
         raise Unreadable("not a readable .npy file", where=str(path), why=why) from error
     if not isinstance(array, np.ndarray):
         raise Unreadable("several arrays, where one of codes is wanted", where=str(path), fix="save it with numpy.save")

@@ -34,6 +34,7 @@ from paddable.build.exporting_streams import judge_streams
 from paddable.build.opened import Opened, Progress, open_model
 from paddable.build.room import scratch
 from paddable.build.verifying import demand
+from paddable.bundle import refuse_what_is_there
 from paddable.errors import Misuse
 from paddable.gates.lengths import LIMIT
 from paddable.graph.write import write_model
@@ -96,8 +97,7 @@ def export(
     _refuse_wrong_choices(family, choices)
     place, source = Path(out), Path(checkpoint)
     target = table_of(target).name if target is not None else "cpu"
-    if (place.exists() and not (place.is_dir() and not any(place.iterdir()))) and not force:
-        raise Misuse("it exists already", where=str(place), fix="choose another place, or replace it with --force")
+    refuse_what_is_there(place, force)
 
     for text in containers:
         if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family

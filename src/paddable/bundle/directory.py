@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from paddable.bundle.manifest import MANIFEST
 from paddable.errors import Misuse
 
-__all__ = ["new_directory", "refuse_what_is_there"]
+__all__ = ["new_directory", "refuse_inside_a_bundle", "refuse_what_is_there"]
 
 
 @contextmanager
@@ -26,7 +27,7 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         The directory to write to, on the same file system as ``path``.
 
     Raises:
-        Misuse: something is at ``path`` already, or its parent is no directory.
+        Misuse: something is at ``path`` already, it lies in a bundle, or its parent is no directory.
     """
     final = Path(os.path.abspath(path))
     refuse_what_is_there(path, force)
@@ -49,6 +50,7 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
 
 def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
     """Raise ``Misuse`` where a directory cannot go: before the work that would fill it, and again after it."""
+    refuse_inside_a_bundle(path)
     final = Path(path)
     if final.is_dir() and not force and not any(final.iterdir()):
         return  # an empty directory holds nothing that could be lost
@@ -56,6 +58,18 @@ def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
         raise Misuse("it exists already", where=str(final), fix="choose another place, or replace it with --force")
     if os.path.lexists(final) and not final.is_dir():
         raise Misuse("it exists and is not a directory", where=str(final), fix="choose another place, or remove it")
+
+
+def refuse_inside_a_bundle(path: str | os.PathLike[str]) -> None:
+    """Raise ``Misuse`` for a result that would be put into an existing bundle."""
+    for folder in Path(os.path.abspath(path)).parents:
+        if (folder / MANIFEST).is_file():
+            raise Misuse(
+                "it would lie inside a bundle",
+                where=str(path),
+                why=f"{folder} holds the files that its {MANIFEST} lists, and is replaced as a whole",
+                fix="choose a place beside it",
+            )
 
 
 def _swap(beside: Path, final: Path) -> None:

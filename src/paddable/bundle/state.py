@@ -80,7 +80,7 @@ class StateSpec:
         where, expected = f"state {self.name}", f"expected {self.dtype}{list(self.shape)}"
         if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
             raise Misuse(f"got {type(value).__name__}, {expected}", where=where, fix="give what save() returned")
-        if value.shape != self.shape or value.dtype != np.dtype(self.dtype):
+        if value.shape != self.shape or value.dtype.newbyteorder("=") != np.dtype(self.dtype):
             told = f"got {value.dtype}{list(value.shape)}, {expected}"
             raise Misuse(told, where=where, why="it was saved from another model")
         if not np.isfinite(value).all():
@@ -179,6 +179,18 @@ class StepSpec:
     low: int | None = None
     high: int | None = None
     sample_rate: int | None = None
+
+    def check_range(self, x: NDArray[Any]) -> None:
+        """Raise :class:`Misuse` unless every element of the input is of ``low`` .. ``high``."""
+        for bound, outside in ((self.low, np.less), (self.high, np.greater)):
+            if bound is not None and (wrong := outside(x, bound)).any():
+                at = tuple(int(i) for i in np.argwhere(wrong)[0])
+                raise Misuse(
+                    f"{x[at]} at {list(at)} is outside {self.low} .. {self.high}",
+                    where=f"input {self.input}",
+                    why="it is no code of this model, perhaps an end marker",
+                    fix="leave such steps out",
+                )
 
     def to_json(self) -> str:
         """Compact JSON with stable order, for the metadata of the graph."""

@@ -4,8 +4,9 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
 
 - *sums over an axis*: norms, softmax, means, cumulative sums, recurrences (in half these also end ONNX Runtime's CPU
   provider);
-- *positions*: floats made from integers or from constants alone, and tables over positions, which are constants with
-  two or more long axes that are added or multiplied element by element;
+- *positions*: floats made from integers, the sine or cosine of constants and what is made on the way to it and from it,
+  and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
+  element by element (a lookup by what the model hears or reads is no position);
 - *what half cannot hold*: arithmetic with a constant that would become 0 or infinite;
 - *the way to a logarithm* that begins a model (a spectrum spans more decades than half has);
 - *arithmetic beside these*: the mask and the scale in front of a softmax, the square in front of a mean, the sum of a
@@ -30,6 +31,7 @@ _INTEGERS = {
     ir.DataType.INT8, ir.DataType.INT16, ir.DataType.INT32, ir.DataType.INT64,
     ir.DataType.UINT8, ir.DataType.UINT16, ir.DataType.UINT32, ir.DataType.UINT64,
 }  # fmt: skip
+_WAVES = {"Cos", "Sin"}
 _SMALLEST, _LARGEST = 2.0**-24, 65504.0
 
 
@@ -37,7 +39,9 @@ def exact_nodes(graph: ir.Graph) -> set[ir.Node]:
     """The nodes of a graph that stay in fp32. Types of values must be known."""
     positions = _positions(graph)
     kept = positions | {
-        node for node in graph if node.op_type in _SUMS or _has_a_table(node) or _has_what_half_cannot_hold(node)
+        node
+        for node in graph
+        if node.op_type in _SUMS or _has_a_table(node, positions) or _has_what_half_cannot_hold(node)
     }
     kept |= _ways_to_a_logarithm(graph)
     beside = set()
@@ -48,24 +52,34 @@ def exact_nodes(graph: ir.Graph) -> set[ir.Node]:
 
 
 def _positions(graph: ir.Graph) -> set[ir.Node]:
-    """Nodes whose float results hang on integers and constants alone."""
+    """Nodes whose float results hang on integers, or on constants behind or before a sine, and on nothing else."""
     found: set[ir.Node] = set()
+    fixed: set[ir.Node] = set()  # of constants alone: angles if a sine follows, else a weight in another layout
     for node in graph:
         floats = [value for value in node.inputs if value is not None and value.dtype == ir.DataType.FLOAT]
+        constant = [value for value in floats if value.const_value is not None or value.producer() in fixed]
         made = [value for value in floats if value.producer() in found]
         starts = node.op_type == "Cast" and node.inputs[0] is not None and node.inputs[0].dtype in _INTEGERS
-        if starts or (made and all(value in made or value.const_value is not None for value in floats)):
+        if floats and len(constant) == len(floats) and not _is_lookup(node):
+            fixed.add(node)
+            starts = node.op_type in _WAVES
+        if starts:
+            found |= {node} | (_ancestors(node) & fixed)
+        elif made and all(value in made or value in constant for value in floats):
             found.add(node)
     return found
 
 
-def _has_a_table(node: ir.Node) -> bool:
-    if node.op_type not in {"Add", "Mul"}:
+def _is_lookup(node: ir.Node) -> bool:
+    return any(value is not None and value.dtype in _INTEGERS and value.const_value is None for value in node.inputs)
+
+
+def _has_a_table(node: ir.Node, positions: set[ir.Node]) -> bool:
+    if node.op_type not in {"Add", "Mul"} or node in positions:
         return False
-    constants = [value for value in node.inputs if value is not None and value.const_value is not None]
-    return any(
-        sum(size > 1 for size in value.const_value.shape.numpy()) > 1 for value in constants if value.const_value
-    )
+    known = [value for value in node.inputs if value is not None and value.shape is not None]
+    tables = [value for value in known if value.const_value is not None or value.producer() in positions]
+    return any(sum(size != 1 for size in value.shape) > 1 for value in tables if value.shape is not None)
 
 
 def _has_what_half_cannot_hold(node: ir.Node) -> bool:

@@ -40,6 +40,9 @@ def as_declared(name: str, value: Any, declared: np.dtype[Any]) -> NDArray[Any]:
     Raises:
         Misuse: the values cannot be had in that type without loss.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        why = "the model would take what is masked for valid"
+        raise Misuse("a masked array", where=f"input {name!r}", why=why, fix="cut or fill what is masked")
     try:
         array = np.asarray(value)
     except ValueError as error:
@@ -56,7 +59,8 @@ def as_declared(name: str, value: Any, declared: np.dtype[Any]) -> NDArray[Any]:
             raise Misuse(f"values too large for {declared}", where=f"input {name!r}", fix="scale them down")
         return cast
     if wanted == "f" and kind in "iu":
-        fix = f"convert them first; 16-bit sound: {name} / 32768 as {declared}"
+        sound = array.dtype == np.int16 and array.ndim <= 2  # features have an axis more
+        fix = f"16-bit sound: {name} / 32768 as {declared}" if sound else f"convert them first: astype({declared})"
         raise Misuse(f"{array.dtype} values, but the model wants {declared}", where=f"input {name!r}", fix=fix)
     raise Misuse(f"{array.dtype} values, but the model wants {declared}", where=f"input {name!r}")
 

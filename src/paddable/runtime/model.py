@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 
 from paddable.audio.kaldi import SAMPLE_RATE
 from paddable.audio.read import as_waveform, read_audio
-from paddable.bundle import Bundle, Metadata
-from paddable.errors import Misuse, PaddableError
+from paddable.bundle import Bundle, Metadata, read_entries
+from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
+from paddable.errors import Misuse, PaddableError, Unreadable
 from paddable.runtime.detection import Detector
 from paddable.runtime.families import DOES, detector_of, recogniser_of
 from paddable.runtime.graph import Opening
 from paddable.runtime.pipelines import Recogniser
 from paddable.runtime.qwen3_asr import Qwen3AsrEncoding
+from paddable.runtime.request import Request
 from paddable.runtime.session import Container, Session
 from paddable.runtime.state_buffers import StateBuffers
 from paddable.runtime.step_graph import StepGraph
@@ -50,8 +52,8 @@ class Home:
 class Model(Session):
     """A session that also knows its family.
 
-    ``run`` takes and gives tensors, whatever the model is. The methods below belong to families; one that the model
-    does not have is an error that names those it has.
+    ``run`` takes and gives tensors, whatever the model is; codes out of range are refused, as in a stream. The methods
+    below belong to families; one that the model does not have is an error that names those it has.
 
     Args:
         containers: the graphs, at least one.
@@ -124,7 +126,8 @@ class Model(Session):
     def encode(self, sound: Sound, *, rate: int = SAMPLE_RATE) -> NDArray[np.float32]:
         """Embeddings of one clip for the language model: float32 [L, E], 13 rows a second (qwen3-asr).
 
-        Arguments and errors as in ``transcribe``; a clip needs at least one sample.
+        Arguments and errors as in ``transcribe``; a clip needs at least one sample, and embeddings of NaN or infinity
+        are an error.
         """
         self._demand("encode")
         return Qwen3AsrEncoding(self).encode(_samples(sound, rate))
@@ -158,6 +161,25 @@ class Model(Session):
         home = self._demand("stream")
         names = home.bundle.step_graphs
         return [StepGraph(home.opening.open(home.folder / name, static=True)) for name in names]
+
+    @cached_property
+    def _step(self) -> StepSpec | None:
+        """What a step graph of the bundle says of the input, read without opening it."""
+        if self._home is None or not self._home.bundle.step_graphs:
+            return None
+        file = self._home.folder / self._home.bundle.step_graphs[0]
+        text = read_entries(file).get(STEP_METADATA_KEY)
+        if text is None:
+            raise Unreadable("no step graph", where=str(file), fix="make the bundle again")
+        return StepSpec.from_json(text)
+
+    def _refuse_values(self, request: Request) -> None:
+        if (spec := self._step) is None or self.metadata is None:
+            return
+        symbol = self.metadata.inputs[spec.input][spec.axis]
+        for row in request.rows:
+            x = {**request.shared, **row.arrays}[spec.input]
+            spec.check_range(x[(slice(None),) * spec.axis + (slice(row.steps[symbol]),)])  # behind it anything may lie
 
     def _demand(self, ability: str) -> Home:
         if self._home is None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from paddable.audio import whisper
 from paddable.errors import Misuse
+from paddable.runtime.answers import finite
 from paddable.runtime.session import Session
 
 __all__ = ["Qwen3AsrEncoding"]
@@ -40,6 +41,7 @@ class Qwen3AsrEncoding:
 
         Raises:
             Misuse: not one row of finite floats, or longer than every container.
+            PaddableError: NaN or infinity among the embeddings.
         """
         audio = np.asarray(audio)
         if audio.ndim != 1 or not len(audio) or audio.dtype.kind != "f" or not np.isfinite(audio).all():
@@ -52,5 +54,5 @@ class Qwen3AsrEncoding:
         metadata = self.session.metadata
         takes_waveform = metadata is not None and any(s.input == "audio" for s in metadata.symbols.values())
         feeds = {"audio": audio.astype(np.float32)[None]} if takes_waveform else {"mel": whisper.log_mel(audio)[None]}
-        embeddings: NDArray[np.float32] = self.session.run(feeds)["embeddings"][0]
+        embeddings: NDArray[np.float32] = finite(self.session.run(feeds)["embeddings"][0], "embeddings")
         return embeddings

@@ -76,11 +76,15 @@ class Session:
             return self._run_as_it_is(inputs)
         graph = self._session(0)
         request = read_request(inputs, self.metadata, graph.dtypes, graph.shapes)
+        self._refuse_values(request)
         size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
         rows: list[dict[str, Array]] = []
         for start in range(0, len(request.rows), size):
             rows += self._run_rows(request.rows[start : start + size], request, self.metadata)
         return _as_lists(rows, self.metadata) if request.listed else _as_arrays(rows, self.metadata)
+
+    def _refuse_values(self, request: Request) -> None:
+        """Raise ``Misuse`` for values of the right type that the model does not know; nothing is known here."""
 
     def warm_up(self) -> None:
         """Open every container and run it once, so that no user waits for it."""
