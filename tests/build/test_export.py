@@ -65,6 +65,13 @@ def test_the_bundle_holds_everything(sense_voice: tuple[Path, Path]) -> None:
     assert json.loads((folder / "report.json").read_text())["ok"] is True
 
 
+def test_inspect_tells_the_lengths_as_the_manifest_does(sense_voice: tuple[Path, Path]) -> None:
+    _, folder = sense_voice
+    lengths = read_bundle(folder).metadata.lengths
+    told = {output["name"]: output["shape"] for output in library.inspect(folder).outputs}
+    assert set(lengths) <= set(told) and all(told[name][1] == axes[1] for name, axes in lengths.items())
+
+
 def test_weights_lie_on_disk_once(sense_voice: tuple[Path, Path]) -> None:
     checkpoint, folder = sense_voice
     places: dict[str, set[str]] = {}
@@ -210,6 +217,9 @@ def test_nothing_is_overwritten_and_nothing_is_loaded_in_vain(tmp_path: Path) ->
         ("qwen3-tts-codec", {"chunks": [0]}, "at least 1 frame"),
         ("qwen3-asr", {"attention": "full"}, "choose windowed, global"),
         ("fsmn-vad", {"target": "vulkan"}, "vulkan"),
+        ("qwen3-asr", {"containers": ["0s"]}, "S would be 0 steps"),
+        ("qwen3-asr", {"containers": ["0s"], "front_end": "numpy"}, "T would be 0 steps"),
+        ("qwen3-tts-codec", {"containers": ["0s"]}, "F would be 0 steps"),
         ("sense-voice", {"containers": ["5 minutes"]}, "give steps, such as 24000, or seconds, such as 30s"),
     ],
 )

@@ -124,8 +124,11 @@ def npy(header: str) -> bytes:
         (np.full((4, 16), 64), "is outside 0 .. 63"),
         (np.zeros((4, 16)), "convert it first"),
         (np.zeros((0, 16), np.int64), "no frame in it"),
-        (npy("{'descr': '<i8', 'fortran_order': False, 'shape': (4, 16), \n"), "not a readable .npy file"),
-        (npy("{'descr': '<i8', (((\n"), "not a readable .npy file"),
+        (
+            npy("{'descr': '<i8', 'fortran_order': False, 'shape': (4, 16), \n"),
+            "not a readable .npy file; its header is damaged",
+        ),
+        (npy("{'descr': '<i8', (((\n"), "not a readable .npy file; its header is damaged"),
         (npy("{'descr': [1, 'fortran_order': False, 'shape': (4, 16)}\n"), "not a readable .npy file"),
         (npy("{'descr': ('<i8',), 'fortran_order': False, 'shape': (4, 16)}\n"), "not a readable .npy file"),
         (npy("\0" * 40 + "\n"), "not a readable .npy file"),

@@ -89,7 +89,7 @@ def test_codebooks_are_sums_over_clamped_usage(tiny: Decoder) -> None:
         (lambda a: a[f"{BOOK}.cluster_usage"].__setitem__(0, np.inf), r"NaN or infinity in .*cluster_usage"),
         (
             lambda a: a.update({"decoder.pre_conv.conv.bias": np.zeros(16, np.int32)}),
-            r"not floats: decoder\.pre_conv\.conv\.bias is int32",
+            r"not floats of 16 bits or more: decoder\.pre_conv\.conv\.bias is int32",
         ),
     ],
 )
@@ -163,3 +163,10 @@ def test_rates_must_multiply_to_the_declared_one(tmp_path: Path) -> None:
     config = synthetic.outer_config(synthetic.TINY) | {"decode_upsample_rate": 1920}
     with pytest.raises(Unreadable, match="product of the rates, 24"):
         decoder_from_checkpoint(write(tmp_path, synthetic.checkpoint(synthetic.TINY), config))
+
+
+def test_another_model_is_refused_by_its_type(tmp_path: Path) -> None:
+    arrays, config = synthetic.checkpoint(synthetic.TINY), synthetic.outer_config(synthetic.TINY)
+    decoder_from_checkpoint(write(tmp_path, arrays, config | {"model_type": "qwen3_tts_tokenizer_12hz"}))
+    with pytest.raises(Unreadable, match="model_type is 'qwen3_tts_tokenizer_25hz', not qwen3_tts_tokenizer_12hz"):
+        decoder_from_checkpoint(write(tmp_path, arrays, config | {"model_type": "qwen3_tts_tokenizer_25hz"}))

@@ -110,19 +110,53 @@ def test_every_misfit_is_listed_in_one_error(folder: Path, model: nn.Module) -> 
     assert str(folder) in text and "\n" not in text
 
 
-def test_nothing_is_loaded_when_something_is_missing(model: nn.Module) -> None:
-    target = nn.Linear(2, 2)
-    before = target.weight.detach().clone()
+def test_nothing_is_built_when_something_is_missing() -> None:
+    devices = []
+
+    def build() -> nn.Module:
+        devices.append(torch.empty(0).device.type)
+        return nn.Linear(2, 2)
+
     with pytest.raises(Unreadable, match="1 missing: bias"):
-        load_weights(target, {"weight": torch.ones(2, 2)}, where="here")
-    assert torch.equal(target.weight, before)
+        load_weights(build, {"weight": torch.ones(2, 2)}, where="here")
+    assert devices == ["meta"]
+    built = load_weights(build, {"weight": torch.ones(2, 2), "bias": torch.ones(2)}, where="here")
+    assert devices == ["meta", "meta", "cpu"] and torch.equal(built.weight, torch.ones(2, 2))
+
+
+def test_a_slip_in_a_size_does_not_fill_the_memory(folder: Path) -> None:
+    other = {**CONFIG, "encoder_conf": {**CONFIG["encoder_conf"], "output_size": 1 << 20}}
+    (folder / "config.yaml").write_text(yaml.safe_dump(other))
+    with pytest.raises(Unreadable, match=r"wrongly shaped: .* instead of \[.*1048576"):
+        sense_voice_from_folder(folder)
 
 
 def test_ignored_prefixes_are_the_only_keys_left_out() -> None:
     state = {"weight": torch.ones(2, 2), "bias": torch.ones(2), "llm.weight": torch.ones(1)}
-    load_weights(nn.Linear(2, 2), state, where="here", ignore=["llm."])
+    load_weights(lambda: nn.Linear(2, 2), state, where="here", ignore=["llm."])
     with pytest.raises(Unreadable, match=r"1 unexpected: llm\.weight"):
-        load_weights(nn.Linear(2, 2), state, where="here")
+        load_weights(lambda: nn.Linear(2, 2), state, where="here")
+
+
+@pytest.mark.parametrize("ending", ["pt", "safetensors"])
+def test_floats_of_eight_bits_are_not_weights(folder: Path, model: nn.Module, ending: str) -> None:
+    state = {key: value.clone() for key, value in model.state_dict().items()}
+    state["encoder.after_norm.weight"] = torch.ones(16).to(torch.float8_e4m3fn)
+    torch.save(state, folder / "model.pt") if ending == "pt" else save_file(state, folder / "model.safetensors")
+    said = json.loads((folder / "configuration.json").read_text())
+    said["file_path_metas"]["init_param"] = f"model.{ending}"
+    (folder / "configuration.json").write_text(json.dumps(said))
+    with pytest.raises(
+        Unreadable, match=r"not floats of 16 bits or more: encoder\.after_norm\.weight is float8_e4m3fn"
+    ):
+        sense_voice_from_folder(folder)
+
+
+def test_a_name_that_is_too_long_for_the_system_is_not_there(folder: Path) -> None:
+    (folder / "configuration.json").write_text(json.dumps({"file_path_metas": {"init_param": "m" * 5000}}))
+    with pytest.raises(Unreadable, match=r"init_param names 'm+\.\.\., which is not there") as caught:
+        sense_voice_from_folder(folder)
+    assert len(str(caught.value)) < 500
 
 
 def test_no_code_is_run_from_a_checkpoint(tmp_path: Path) -> None:
@@ -149,9 +183,9 @@ def overwrite(name: str, text: str) -> Callable[[Path], object]:
 @pytest.mark.parametrize(
     ("damage", "named"),
     [
-        (without("model.pt"), "init_param names model.pt"),
+        (without("model.pt"), "init_param names 'model.pt'"),
         (without("config.yaml"), "no config.yaml"),
-        (without("am.mvn"), "frontend_conf.cmvn_file names am.mvn"),
+        (without("am.mvn"), "frontend_conf.cmvn_file names 'am.mvn'"),
         (overwrite("model.pt", "no tensors"), "model.pt"),
         (overwrite("config.yaml", "a: [1"), "config.yaml"),
         (overwrite("config.yaml", "model: Paraformer"), "not SenseVoiceSmall"),
@@ -183,7 +217,9 @@ def test_weights_that_are_no_finite_floats_are_named(folder: Path, model: nn.Mod
     state["encoder.after_norm.weight"] = torch.ones(16, dtype=torch.int64)
     state["encoder.tp_norm.bias"][3] = torch.nan
     torch.save(state, folder / "model.pt")
-    with pytest.raises(Unreadable, match=r"not floats: encoder\.after_norm\.weight is int64; NaN or .*tp_norm\.bias"):
+    with pytest.raises(
+        Unreadable, match=r"not floats of 16 bits or more: encoder\.after_norm\.weight is int64; NaN or .*tp_norm\.bias"
+    ):
         sense_voice_from_folder(folder)
 
 

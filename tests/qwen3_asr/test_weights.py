@@ -83,7 +83,8 @@ def test_a_missing_key_is_spelled_as_the_file_would(tmp_path, prefix, key):
 @pytest.mark.parametrize(
     ("value", "named"),
     [
-        (torch.zeros(128, dtype=torch.int8), "not floats: .*layers.1.fc1.bias is int8"),
+        (torch.zeros(128).to(torch.float8_e5m2), "16 bits or more: .*layers.1.fc1.bias is float8_e5m2"),
+        (torch.zeros(128, dtype=torch.int8), "not floats of 16 bits or more: .*layers.1.fc1.bias is int8"),
         (torch.full((128,), torch.inf), "NaN or infinity in .*layers.1.fc1.bias"),
         (torch.full((128,), torch.nan).bfloat16(), "NaN or infinity in .*layers.1.fc1.bias"),
         (torch.full((128,), 1e300, dtype=torch.float64), "NaN or infinity in .*layers.1.fc1.bias"),
@@ -137,8 +138,53 @@ def test_weights_that_are_not_there_are_said(tmp_path):
 def test_a_missing_shard_is_named(tmp_path):
     write(tmp_path, ORIGINAL, stored("original"), shards=2)
     (tmp_path / "model-00002-of-00002.safetensors").unlink()
-    with pytest.raises(Unreadable, match=r"it names model-00002-of-00002\.safetensors, which is not there"):
+    with pytest.raises(Unreadable, match=r"it names 'model-00002-of-00002\.safetensors', which is not there"):
         qwen3_asr_from_folder(tmp_path)
+
+
+def test_a_shard_name_that_is_too_long_for_the_system_is_not_there(tmp_path):
+    write(tmp_path, ORIGINAL, stored("original"), shards=2)
+    index = tmp_path / "model.safetensors.index.json"
+    places = json.loads(index.read_text())["weight_map"]
+    index.write_text(json.dumps({"weight_map": places | {"thinker.audio_tower.conv_out.weight": "m" * 5000}}))
+    with pytest.raises(Unreadable, match=r"it names 'm+\.\.\., which is not there") as caught:
+        qwen3_asr_from_folder(tmp_path)
+    assert len(str(caught.value)) < 500
+
+
+FIRST, SECOND = (f"model-{i:05}-of-00002.safetensors" for i in (1, 2))
+KEY = "thinker.audio_tower.conv_out.weight"
+
+
+@pytest.mark.parametrize(
+    "change, told",
+    [
+        (lambda held, places: held.pop(KEY), "{key} is not in {file}"),
+        (
+            lambda held, places: places.update({KEY: SECOND if places[KEY] == FIRST else FIRST}),
+            "{key} is in {file}, not",
+        ),
+        (lambda held, places: places.pop(KEY), "{key} of {file} is not in the index"),
+    ],
+)
+def test_an_index_that_contradicts_its_shards_is_refused(tmp_path, change, told):
+    write(tmp_path, ORIGINAL, stored("original"), shards=2)
+    index = tmp_path / "model.safetensors.index.json"
+    places = json.loads(index.read_text())["weight_map"]
+    file = places[KEY]
+    held = {key: tensor for key, tensor in stored("original").items() if places[key] == file}
+    change(held, places)
+    save_file(held, tmp_path / file)
+    index.write_text(json.dumps({"weight_map": places}))
+    with pytest.raises(Unreadable, match=re.escape(told.format(key=KEY, file=file))):
+        qwen3_asr_from_folder(tmp_path)
+
+
+@pytest.mark.parametrize("size", [{"d_model": 1 << 20}, {"encoder_ffn_dim": 1 << 20, "output_dim": 1 << 20}])
+def test_a_slip_in_a_size_does_not_fill_the_memory(tmp_path, size):
+    config = {"audio_config": synthetic.HF_CONFIG | size}
+    with pytest.raises(Unreadable, match=r"wrongly shaped: .* instead of \[.*1048576"):
+        qwen3_asr_from_folder(write(tmp_path, config, stored("hf")))
 
 
 @pytest.mark.parametrize("change", [{"n_window": 100}, {"n_window_infer": 450}, {"activation_function": "relu"}])

@@ -124,7 +124,8 @@ def _read_codes(path: Path) -> NDArray[Any]:
                 raise ValueError("it does not begin as one; numpy.save writes it")
         array = np.load(path, allow_pickle=False)
     except Exception as error:  # numpy parses the header as Python: what a damaged one raises has no common class
-        why = getattr(error, "strerror", None) or str(error).split("\n")[0] or type(error).__name__
+        told = isinstance(error, (OSError, ValueError, EOFError))  # of the system and of numpy; others are the parser's
+        why = getattr(error, "strerror", None) or str(error).split("\n")[0] if told else "its header is damaged"
         raise Unreadable("not a readable .npy file", where=str(path), why=why) from error
     if not isinstance(array, np.ndarray):
         raise Unreadable("several arrays, where one of codes is wanted", where=str(path), fix="save it with numpy.save")

@@ -101,7 +101,8 @@ def export(
 
     for text in containers:
         if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
-            parse_container(text, ["T"], rates={"T": 1})
+            symbol = "F" if family == "qwen3-tts-codec" else "T" if front_end == "numpy" else "S"
+            parse_container(text, [symbol], rates={symbol: 1})
 
     def done(stages: int) -> None:
         if progress is not None:

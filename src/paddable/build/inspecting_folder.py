@@ -102,8 +102,15 @@ def _bundle(folder: Path) -> FolderReport:
     if bundle.native is not None:
         graph = read_model(folder / bundle.native).graph
         told["inputs"], told["outputs"] = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
+        told["outputs"] = tuple(_with_lengths(output, bundle.metadata.lengths) for output in told["outputs"])
         told["attention"] = tuple(attention_heads(graph))
     return FolderReport("bundle", bundle.family, graphs=tuple(graphs), **told)
+
+
+def _with_lengths(output: Mapping[str, Any], lengths: Mapping[str, Mapping[int, str]]) -> Mapping[str, Any]:
+    """Ragged axes as the manifest says them: the native graph's own expressions fill screens."""
+    ragged = lengths.get(output["name"], {})
+    return {**output, "shape": [ragged.get(axis, size) for axis, size in enumerate(output["shape"] or [])] or None}
 
 
 def _codec(folder: Path) -> FolderReport:

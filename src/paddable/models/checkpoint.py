@@ -7,6 +7,7 @@ single entries (SenseVoiceSmall's config.yaml says ``cmvn_file: null``, its conf
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from torch import Tensor
 
 from paddable.errors import Unreadable
 from paddable.models.safetensors_files import read_file, read_index
+from paddable.models.settings import shown
+from paddable.models.weights import FLOATS
 
 __all__ = ["CheckpointFolder", "read_tensors"]
 
@@ -71,11 +74,11 @@ class CheckpointFolder:
         for key in keys:
             entry = entry.get(key) if isinstance(entry, Mapping) else None
         path = self.root / str(entry or default)
-        if path.is_file():
+        if os.path.isfile(path):  # Path.is_file raises for a name that is too long for the system
             return path
         if entry is None:
             return None
-        raise Unreadable(f"{'.'.join(keys)} names {entry}, which is not there", where=str(self.root))
+        raise Unreadable(f"{'.'.join(keys)} names {shown(entry)}, which is not there", where=str(self.root))
 
     def tensors(self) -> dict[str, Tensor]:
         """The weights, from ``init_param`` or model.pt."""
@@ -89,7 +92,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     """Reads a ``.pt`` or ``.safetensors`` file, or the index of a sharded one.
 
     A dict under "state_dict", "model_state_dict" or "model" is unwrapped and a common "module." prefix removed. Floats
-    become float32 (exact from bfloat16 and half).
+    become float32 (exact from bfloat16 and half); those of 8 bits and less stay, and ``check_weights`` refuses them.
 
     Raises:
         Unreadable: the file holds something else than tensors, or is damaged.
@@ -107,7 +110,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError) as error:
         first_line = str(error).strip().split("\n")[0]
         raise Unreadable("not a readable file of tensors", where=str(path), why=first_line) from error
-    return {key: value.float() if value.is_floating_point() else value for key, value in _unwrap(state, path).items()}
+    return {key: value.float() if value.dtype in FLOATS else value for key, value in _unwrap(state, path).items()}
 
 
 def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path, PureWindowsPath
 
@@ -9,7 +10,8 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from paddable.errors import Unreadable
-from paddable.models.settings import read_json
+from paddable.models.key_report import summarise_keys
+from paddable.models.settings import read_json, shown
 
 __all__ = ["INDEX", "read_file", "read_folder", "read_index"]
 
@@ -40,8 +42,8 @@ def read_index(index: Path, wanted: Wanted = lambda key: True) -> dict[str, Tens
     """The wanted tensors of the shards of an index; shards that hold none of them are not read.
 
     Raises:
-        Unreadable: the index is damaged or names a file that lies elsewhere or is absent, a shard is damaged, or two
-            shards hold the same key.
+        Unreadable: the index is damaged or names a file that lies elsewhere or is absent, a shard is damaged, two
+            shards hold the same key, or index and shards contradict each other.
     """
     places = read_json(index).get("weight_map")
     if not isinstance(places, Mapping) or not all(isinstance(file, str) for file in places.values()):
@@ -58,7 +60,24 @@ def read_index(index: Path, wanted: Wanted = lambda key: True) -> dict[str, Tens
                     fix="remove the shards of another release",
                 )
             tensors[key], source[key] = tensor, name
+    _refuse_contradictions(index, {key: file for key, file in places.items() if wanted(key)}, source)
     return tensors
+
+
+def _refuse_contradictions(index: Path, places: Mapping[str, str], source: Mapping[str, str]) -> None:
+    """``places`` says in which file each key should be, ``source`` in which it was found."""
+    found = [f"{key} is not in {file}" for key, file in places.items() if key not in source]
+    found += [
+        f"{key} is in {source[key]}, not in {file}" for key, file in places.items() if source.get(key, file) != file
+    ]
+    found += [f"{key} of {file} is not in the index" for key, file in source.items() if key not in places]
+    if found:
+        raise Unreadable(
+            f"index and shards contradict each other: {summarise_keys(found)}",
+            where=str(index),
+            why="one of them is of another release, and the model's answers would be wrong",
+            fix="download the index and its shards again, from one release",
+        )
 
 
 def read_file(file: Path, wanted: Wanted = lambda key: True) -> dict[str, Tensor]:
@@ -79,14 +98,14 @@ def _shard(index: Path, name: str) -> Path:
     """A file beside the index. A link is followed (model caches are made of them); a path to elsewhere is not."""
     if name in ("", ".", "..") or PureWindowsPath(name).name != name:  # knows / and \\ and drives
         raise Unreadable(
-            f"it names {name!r}",
+            f"it names {shown(name)}",
             where=str(index),
             why="a shard lies beside its index; a path to elsewhere could name any file of this machine",
             fix="put the shards beside the index, and their bare names into it",
         )
-    if not (index.parent / name).is_file():
+    if not os.path.isfile(index.parent / name):  # Path.is_file raises for a name that is too long for the system
         raise Unreadable(
-            f"it names {name}, which is not there",
+            f"it names {shown(name)}, which is not there",
             where=str(index),
             why="a part of the weights is missing",
             fix="download it",

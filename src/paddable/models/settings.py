@@ -10,7 +10,7 @@ from typing import Any
 
 from paddable.errors import Unreadable
 
-__all__ = ["MOST_LAYERS", "Settings", "read_json"]
+__all__ = ["MOST_LAYERS", "Settings", "read_json", "shown"]
 
 MOST_LAYERS = 1_000
 _MOST = 1 << 20  # of a size: no speech model comes near, and a slip of the keyboard must not fill the memory
@@ -86,7 +86,7 @@ class Settings:
     def wrong(self, key: str, expected: str, value: object | None = None) -> Unreadable:
         """The error of a value that is not what was expected; ``value`` as it stands in the file by default."""
         value = self._values.get(key) if value is None else value
-        told = f"{self._full(key)} is {_shown(value)}, expected {expected}"
+        told = f"{self._full(key)} is {shown(value)}, expected {expected}"
         return Unreadable(told, where=self.where, why=_WHY, fix=_FIX)
 
     def _full(self, key: str) -> str:
@@ -115,6 +115,7 @@ def read_json(path: Path, *, fix: str = "give the folder as it was published") -
     return content
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A value of a file, cut to what fits a line of an error."""
     text = "missing" if value is None else repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

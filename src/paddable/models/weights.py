@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +11,12 @@ from torch import Tensor, nn
 from paddable.errors import Unreadable
 from paddable.models.key_report import summarise_keys
 
-__all__ = ["by_parameter", "check_weights", "load_weights"]
+__all__ = ["FLOATS", "by_parameter", "check_weights", "load_weights"]
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+"""Types whose numbers are the weights. Eight bits and less are so only together with a scale beside them."""
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 def by_parameter(keys: Iterable[str], rename: Callable[[str], str | None], *, where: str) -> dict[str, str]:
@@ -41,17 +47,19 @@ def by_parameter(keys: Iterable[str], rename: Callable[[str], str | None], *, wh
 
 
 def load_weights(
-    model: nn.Module,
+    build: Callable[[], Model],
     tensors: Mapping[str, Tensor],
     *,
     where: str,
     ignore: Iterable[str] = (),
     spell: Callable[[str], str] = str,
-) -> None:
-    """Puts tensors into a model, all of them or none.
+) -> Model:
+    """A model with these tensors, all of them or none, in eval mode.
+
+    Shapes are compared before anything of their size is made: a slip in a configuration must not fill the memory.
 
     Args:
-        model: a module without dropout state or other surprises; put into eval mode.
+        build: makes the module, without dropout state or other surprises; called twice, first for its shapes alone.
         tensors: by parameter name.
         where: what an error calls the checkpoint.
         ignore: prefixes of keys that the checkpoint may hold and this model does not use.
@@ -62,10 +70,12 @@ def load_weights(
     """
     prefixes = tuple(ignore)
     given = {key: value for key, value in tensors.items() if not key.startswith(prefixes or ("\0",))}
-    shapes = {spell(name): value.shape for name, value in model.state_dict().items()}
+    with torch.device("meta"):
+        shapes = {spell(name): value.shape for name, value in build().state_dict().items()}
     check_weights(shapes, {spell(name): value for name, value in given.items()}, where=where)
+    model = build()
     model.load_state_dict(given)
-    model.eval()
+    return model.eval()
 
 
 def check_weights(shapes: Mapping[str, Sequence[int]], tensors: Mapping[str, Tensor], *, where: str) -> None:
@@ -102,16 +112,16 @@ def check_weights(shapes: Mapping[str, Sequence[int]], tensors: Mapping[str, Ten
 
 
 def _refuse_damaged(tensors: Mapping[str, Tensor], where: str) -> None:
-    other = [f"{key} is {_type(tensor)}" for key, tensor in tensors.items() if not tensor.is_floating_point()]
-    broken = [key for key, tensor in tensors.items() if tensor.is_floating_point() and not _finite(tensor)]
-    parts = [f"not floats: {summarise_keys(other)}"] * bool(other)
+    other = [f"{key} is {_type(tensor)}" for key, tensor in tensors.items() if tensor.dtype not in FLOATS]
+    broken = [key for key, tensor in tensors.items() if tensor.dtype in FLOATS and not _finite(tensor)]
+    parts = [f"not floats of 16 bits or more: {summarise_keys(other)}"] * bool(other)
     parts += [f"NaN or infinity in {summarise_keys(broken)}"] * bool(broken)
     if parts:
         raise Unreadable(
             "; ".join(parts),
             where=where,
             why="the model's answers would be wrong or NaN",
-            fix="take the weights as they were published, in a float type",
+            fix="take the weights as they were published, in fp32, fp16, bf16 or fp64",
         )
 
 

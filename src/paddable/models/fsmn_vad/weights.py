@@ -32,12 +32,13 @@ def fsmn_vad_from_folder(folder: str | Path, *, features: bool = False) -> FsmnV
     config = FsmnVadConfig.from_funasr(checkpoint.config, where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
     cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
-    model = FsmnVad(config, None if features else KaldiFrontEnd(config.stack, config.stride, cmvn))
+    sound = None if features else KaldiFrontEnd(config.stack, config.stride, cmvn)
     tensors = checkpoint.tensors()
     keys = by_parameter(tensors, _rename, where=str(folder))
     native = {name: tensors[key].squeeze(-1) if _MEMORY in key else tensors[key] for name, key in keys.items()}
-    load_weights(model, native, where=str(folder), spell=lambda name: keys.get(name) or _spell(name))
-    return model
+    return load_weights(
+        lambda: FsmnVad(config, sound), native, where=str(folder), spell=lambda name: keys.get(name) or _spell(name)
+    )
 
 
 def _rename(key: str) -> str:

@@ -50,8 +50,12 @@ def qwen3_asr_from_folder(
     stored = read_folder(folder, lambda key: rename_key(key) is not None)
     keys = by_parameter(stored, rename_key, where=where)
     tensors = {name: stored[key] for name, key in keys.items()}
-    model = Qwen3AsrEncoder(config, attention, short_clips, front_end)
-    load_weights(model, tensors, where=where, spell=lambda name: keys.get(name) or _spell(name, stored))
+    model = load_weights(
+        lambda: Qwen3AsrEncoder(config, attention, short_clips, front_end),
+        tensors,
+        where=where,
+        spell=lambda name: keys.get(name) or _spell(name, stored),
+    )
     return model.requires_grad_(False)
 
 

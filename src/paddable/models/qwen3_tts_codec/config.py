@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from paddable.errors import Refused, Unreadable
-from paddable.models.settings import MOST_LAYERS, Settings, read_json
+from paddable.models.settings import MOST_LAYERS, Settings, read_json, shown
 
 __all__ = ["CodecConfig"]
 
+_KIND = "qwen3_tts_tokenizer_12hz"
 _PLACE = "point to the `speech_tokenizer` folder of a Qwen3-TTS checkpoint"
 
 
@@ -76,6 +77,8 @@ class CodecConfig:
                 why="this is no codec",
                 fix=_PLACE,
             )
+        if (kind := outer.get("model_type")) not in (None, _KIND):
+            raise Unreadable(f"model_type is {shown(kind)}, not {_KIND}", where=str(path), fix=_PLACE)
         config = cls._read(outer.section("decoder_config"), outer.size("output_sample_rate"))
         declared = outer.size("decode_upsample_rate")
         if declared != config.samples_per_frame:

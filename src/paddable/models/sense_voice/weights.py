@@ -35,6 +35,5 @@ def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi
     config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head), where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
     cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
-    model = SenseVoice(config, build_front_end(front_end, config.stack, config.stride, cmvn))
-    load_weights(model, tensors, where=str(folder))
-    return model
+    sound = build_front_end(front_end, config.stack, config.stride, cmvn)
+    return load_weights(lambda: SenseVoice(config, sound), tensors, where=str(folder))
