@@ -180,9 +180,8 @@ def test_an_index_that_contradicts_its_shards_is_refused(tmp_path, change, told)
         qwen3_asr_from_folder(tmp_path)
 
 
-@pytest.mark.parametrize("size", [{"d_model": 1 << 20}, {"encoder_ffn_dim": 1 << 20, "output_dim": 1 << 20}])
-def test_a_slip_in_a_size_does_not_fill_the_memory(tmp_path, size):
-    config = {"audio_config": synthetic.HF_CONFIG | size}
+def test_a_slip_in_a_size_does_not_fill_the_memory(tmp_path):
+    config = {"audio_config": synthetic.HF_CONFIG | {"d_model": 1 << 20}}
     with pytest.raises(Unreadable, match=r"wrongly shaped: .* instead of \[.*1048576"):
         qwen3_asr_from_folder(write(tmp_path, config, stored("hf")))
 
