@@ -28,7 +28,9 @@ def cut_out(node: NodeView, view: GraphView) -> onnx.ModelProto:
     proto.CopyFrom(node.proto)
     del proto.input[:]
     proto.input.extend(node.inputs)
-    graph = onnx.helper.make_graph([proto], "alone", inputs, outputs, constants)
+    # The inliner looks for types among values only.
+    types = [_typed(view, tensor.name) for tensor in constants]
+    graph = onnx.helper.make_graph([proto], "alone", inputs, outputs, constants, value_info=types)
     opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in view.opset.items()]
     return onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
