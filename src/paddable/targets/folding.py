@@ -27,6 +27,10 @@ _NEVER_FOLDED = frozenset(
 )
 
 
+_SHAPE_OF_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
+"""Operators for which ONNX has no shape inference; what they make has the type of what they read."""
+
+
 def view_model(model: onnx.ModelProto) -> GraphView:
     """The main graph of a model as the runtime sees it.
 
@@ -260,6 +264,8 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     for node in graph.node:
         node.ClearField("metadata_props")  # what exporters record is most of a file without weights
         node.ClearField("doc_string")
+        if node.op_type in _SHAPE_OF_INPUT and not node.domain:
+            node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
     graph.input.extend(model.graph.input)
     for output in model.graph.output:
         bare = graph.output.add(name=output.name)

@@ -61,5 +61,7 @@ def put_back(node: ir.Node, changed: onnx.ModelProto, parts: Parts) -> None:
 def _typed(view: GraphView, name: str) -> onnx.ValueInfoProto:
     dtype = view.dtype(name)
     shape = view.shape(name)
-    elem = onnx.TensorProto.DataType.Value((dtype or "undefined").upper())
+    if dtype is None:
+        return onnx.ValueInfoProto(name=name)
+    elem = onnx.TensorProto.DataType.Value(dtype.upper())
     return onnx.helper.make_tensor_value_info(name, elem, None if shape is None else list(shape))
