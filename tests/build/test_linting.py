@@ -67,3 +67,17 @@ def test_convert_tells_where_the_nodes_run_and_what_was_left() -> None:
     told: list[str] = []
     convert(model, ["x:1=T"], containers=[9], target="cuda", verify=False, tell=told.append)
     assert told and told[0].startswith("T=9: on cuda: ") and "nodes" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [(None, "warning"), ("cpu", "note"), ("cuda", "note"), ("openvino", "note"), ("directml", "error")],
+)
+def test_a_fault_of_one_provider_is_an_error_there_only(target: str | None, told: str) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        g (float[1, T, 8] x) => (float[1, T, 2, 4] y) <int64[4] s = {1, -1, 2, 4}> {
+        y = Reshape<allowzero = 1>(x, s) }""")
+    report = lint(model, target=target)
+    found = {finding.code: finding.severity for finding in report.findings}
+    assert found["DML101" if target == "directml" else "SHP102"] == told
+    assert report.ok == (told != "error")
