@@ -73,8 +73,8 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
     Args:
         model: the model; weights may be absent, and a ModelProto loaded without external data is the fastest form.
         target: name of the target (`paddable.targets.tables.TARGETS`).
-        general: findings of the lint without a target; those that a finding here supersedes are left out of the report, and those that
-            speak of another target are notes.
+        general: findings of the lint without a target; those that a finding here supersedes are left out of the
+            report, and those that speak of another target are notes.
 
     Raises:
         Misuse: no target has that name.
