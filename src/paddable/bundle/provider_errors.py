@@ -138,8 +138,8 @@ _HRESULTS = (
         "80004002",
         "E_NOINTERFACE",
         "no such interface",
-        "a DirectML.dll or a Windows older than what the runtime asks for (before Windows 10 2004 a debugger also shows "
-        "it of DXCore, where it is harmless)",
+        "a DirectML.dll or a Windows older than what the runtime asks for (before Windows 10 2004 a debugger also "
+        "shows it of DXCore, where it is harmless)",
         "update Windows; make sure that the DirectML.dll of the package is the one that is loaded",
         "reported: microsoft/onnxruntime#6457, microsoft/DirectML#89",
     ),
