@@ -81,3 +81,11 @@ def test_a_fault_of_one_provider_is_an_error_there_only(target: str | None, told
     found = {finding.code: finding.severity for finding in report.findings}
     assert found["DML101" if target == "directml" else "SHP102"] == told
     assert report.ok == (told != "error")
+
+
+def test_an_empty_input_does_not_end_the_findings() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[1, 8, 4] x, float[1, 8, 0] e) => (float[1, 8, 4] y, float[1, 8, 1] z) {
+        y = Concat<axis = 2>(x, e) z = ReduceProd<axes = [2]>(e) }""")
+    found = {finding.code: finding.severity for finding in lint(model, target="directml").findings}
+    assert (found["DML120"], found["DML125"]) == ("warning", "error")
