@@ -162,3 +162,19 @@ def test_a_fix_whose_result_does_not_run_is_left_out(run_on_cpu: Runner, feeds_f
     )
     model, report = fix_for(ir.from_proto(proto), "directml", runner, feeds_for(proto))
     assert report.refused == {"expand operators": "cannot load it"} and model.graph[0].op_type == "Gelu"
+
+
+def test_a_gate_inside_a_function_of_the_model_is_repaired(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 18, "own" : 1]>
+        a (float[1, 8, 3] x) => (float[1, 4, 3] y) { y = own.Gate(x) }
+        <domain: "own", opset_import: ["" : 18]> Gate (x) => (y) {
+            p, q = Split<axis = 1, num_outputs = 2>(x)
+            s = Sigmoid(q)
+            y = Mul(p, s)
+        }"""
+    )
+    assert "DML102" in {finding.code for finding in lint_for(proto, "directml").findings}
+    model, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto))
+    assert report.applied == {"replace split with slices": 0.0}
+    assert not model.functions and "Split" not in {node.op_type for node in model.graph}

@@ -8,6 +8,7 @@ from typing import Any
 
 import onnx
 import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass
 
 from paddable.bundle.providers import SessionAdvice
 from paddable.findings import Finding
@@ -103,10 +104,13 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
 def fix_for(
     model: ir.Model, target: str, runner: Runner | None = None, feeds: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[ir.Model, FixReport]:
-    """Apply a target's fixes; see `paddable.targets.fixing.apply_fixes`.
+    """Apply a target's fixes, to a model whose own functions are inlined first; see `paddable.targets.fixing.apply_fixes`.
 
     Raises:
         Misuse: no target has that name.
     """
+    if model.functions:
+        model = model.clone()
+        InlinePass()(model)
     fixes: Mapping[str, Sequence[GraphFix[Any]]] = {"directml": FIXES, **TABLE_FIXES}
     return apply_fixes(model, fixes.get(table_of(target).name, ()), runner, feeds)
