@@ -36,8 +36,8 @@ def view_model(model: onnx.ModelProto) -> GraphView:
     """The main graph of a model as the runtime sees it.
 
     Args:
-        model: any checked model; weights may be absent (external data is never read). It is not changed. Its own functions are
-            inlined, as the runtime does; fixes, which find nodes by position, take a model without any.
+        model: any checked model; weights may be absent (external data is never read). It is not changed. Its own
+            functions are inlined, as the runtime does; fixes, which find nodes by position, take a model without any.
     """
     if model.functions:
         model = inline_local_functions(model)
@@ -106,7 +106,7 @@ def _folds(view: GraphView, node: NodeView) -> bool:
 
 
 def out_of_range(view: GraphView, node: NodeView) -> tuple[Any, int] | None:
-    """Constant indices of a Gather that lie outside its axis, and the size of the axis; it stays, since none runs it."""
+    """Constant indices of a Gather that lie outside its axis, and the axis' size; it cannot be run, so it stays."""
     if node.op != "Gather" or not view.is_constant(node.inputs[1]):
         return None
     indices, shape = view.constant(node.inputs[1]), view.shape(node.inputs[0])

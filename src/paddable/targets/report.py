@@ -104,7 +104,7 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
 def fix_for(
     model: ir.Model, target: str, runner: Runner | None = None, feeds: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[ir.Model, FixReport]:
-    """Apply a target's fixes, to a model whose own functions are inlined first; see `paddable.targets.fixing.apply_fixes`.
+    """Apply a target's fixes; see `paddable.targets.fixing.apply_fixes`. The model's own functions are inlined first.
 
     Raises:
         Misuse: no target has that name.

@@ -59,7 +59,8 @@ class MaskOverflowsHalf(DirectMLRule):
                  h = Cast<to: int = 10>(b)
                  y = Add(x, h) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
-                agraph (float16[2, 4] x) => (float16[2, 4] y) { m = Constant<value = float16[1, 4] {64512, 64512, 64512, 64512}>()
+                agraph (float16[2, 4] x) => (float16[2, 4] y) {
+                 m = Constant<value = float16[1, 4] {64512, 64512, 64512, 64512}>()
                  s = Add(x, m)
                  y = Softmax(s) }""",
     )

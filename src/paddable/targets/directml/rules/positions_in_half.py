@@ -64,7 +64,9 @@ class PositionsInHalf(DirectMLRule):
                     p = Cast<to: int = 10>(r)
                     y = Add(x, p) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
-                agraph (float16[1] x, int64[1] ilens) => (float16[1] y) { n = Cast<to: int = 10>(ilens) y = Div(x, n) }""",
+                agraph (float16[1] x, int64[1] ilens) => (float16[1] y) {
+                    n = Cast<to: int = 10>(ilens)
+                    y = Div(x, n) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
                 agraph (float16[1, 4000] x) => (float16[1, 4000] y) <int64 a = {1}> { y = CumSum(x, a) }""",
     )
