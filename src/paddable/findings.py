@@ -66,6 +66,6 @@ class Finding:
         }
 
     def __str__(self) -> str:
-        place = str(self.source) if self.source else self.node
+        place = f"{self.node} ({self.source})" if self.source else self.node
         text = f"{self.code} {place}: {self.leak}"
         return f"{text} -> {self.remedy}" if self.remedy else text

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import onnx
 import pytest
 
-from paddable.build import lint, linting
+from paddable.build import convert, lint, linting
+from paddable.errors import Misuse
 
 # Runs at 50 steps only.
 FROZEN = """<ir_version: 10, opset_import: ["" : 18]>
@@ -36,3 +39,53 @@ def test_large_models_are_run_when_asked(frozen: onnx.ModelProto, monkeypatch: p
     report = lint(frozen, run=True)
     assert not report.skipped
     assert any("runs at 50 steps but not at" in finding.leak for finding in report.findings)
+
+
+GATED = """<ir_version: 10, opset_import: ["" : 18]> g (float[1, 8, 16] x) => (float[1, 4, 16] y) {
+    p, q = Split<axis = 1, num_outputs = 2>(x) s = Sigmoid(q) y = Mul(p, s) }"""
+
+
+def test_a_fixed_model_replaces_nothing_unasked(tmp_path: Path) -> None:
+    native, other = tmp_path / "native.onnx", tmp_path / "other.onnx"
+    onnx.save(onnx.parser.parse_model(GATED), native)
+    other.write_bytes(b"kept")
+    before = native.read_bytes()
+    for force in (False, True):
+        with pytest.raises(Misuse, match="native is the oracle"):
+            lint(native, target="directml", fix=True, out=native, force=force)
+    with pytest.raises(Misuse, match="--force"):
+        lint(native, target="directml", fix=True, out=other)
+    assert (native.read_bytes(), other.read_bytes()) == (before, b"kept")
+    report = lint(native, target="directml", fix=True, out=other, force=True)
+    assert report.ok and report.out == str(other)
+    assert [node.op_type for node in onnx.load(other).graph.node].count("Slice") == 2
+
+
+def test_convert_tells_where_the_nodes_run_and_what_was_left() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        g (float[1, T, 4] x) => (float[1, T, 4] y) { y = HardSwish(x) }""")
+    told: list[str] = []
+    convert(model, ["x:1=T"], containers=[9], target="cuda", verify=False, tell=told.append)
+    assert told and told[0].startswith("T=9: on cuda: ") and "nodes" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [(None, "warning"), ("cpu", "note"), ("cuda", "note"), ("openvino", "note"), ("directml", "error")],
+)
+def test_a_fault_of_one_provider_is_an_error_there_only(target: str | None, told: str) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        g (float[1, T, 8] x) => (float[1, T, 2, 4] y) <int64[4] s = {1, -1, 2, 4}> {
+        y = Reshape<allowzero = 1>(x, s) }""")
+    report = lint(model, target=target)
+    found = {finding.code: finding.severity for finding in report.findings}
+    assert found["DML101" if target == "directml" else "SHP102"] == told
+    assert report.ok == (told != "error")
+
+
+def test_an_empty_input_does_not_end_the_findings() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[1, 8, 4] x, float[1, 8, 0] e) => (float[1, 8, 4] y, float[1, 8, 1] z) {
+        y = Concat<axis = 2>(x, e) z = ReduceProd<axes = [2]>(e) }""")
+    found = {finding.code: finding.severity for finding in lint(model, target="directml").findings}
+    assert (found["DML120"], found["DML125"]) == ("warning", "error")

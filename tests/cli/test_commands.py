@@ -30,7 +30,16 @@ def report(ok: bool = True, **more: Any) -> SimpleNamespace:
     findings = [] if ok else [FINDING]
     payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
     return SimpleNamespace(
-        ok=ok, findings=findings, advice={}, skipped=(), refusal=None, to_json=lambda: {**payload, **more}
+        ok=ok,
+        findings=findings,
+        advice={},
+        placement=None,
+        fixed={},
+        left={},
+        out=None,
+        skipped=(),
+        refusal=None,
+        to_json=lambda: {**payload, **more},
     )
 
 
@@ -70,7 +79,7 @@ def test_check_with_leaks(paddable: Any, library: Library) -> None:
     library.answer = report(ok=False)
     result = paddable("check", "m.onnx", "--length", "audio:2=T")
     assert result.code == 1
-    assert result.out == "PAD102 m.py:7: padding into the last frames -> zero first\n"
+    assert result.out == "PAD102 /conv/Conv (m.py:7): padding into the last frames -> zero first\n"
     assert "1 leak;" in result.err
 
 
@@ -114,6 +123,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
     result = paddable(*words)
     assert result.code == 0, result.err
     assert result.out == f"{converted}: 1 remedy\n"
+    assert callable(library.calls[0][2].pop("tell"))
     assert library.calls == [
         (
             "convert",
@@ -139,6 +149,18 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
             },
         )
     ]
+
+
+def test_convert_says_what_it_is_told_about_the_target(
+    paddable: Any, library: Library, converted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def convert(*_: Any, tell: Any, **__: Any) -> Path:
+        tell("T=9: fix not applied: convert opset: rank 5")
+        return converted
+
+    monkeypatch.setattr(library, "convert", convert)
+    result = paddable("convert", "in.onnx", "-o", str(converted), "--target", "directml")
+    assert result.err == "T=9: fix not applied: convert opset: rank 5\n"
 
 
 def test_convert_json_tells_what_was_done(paddable: Any, library: Library, converted: Path) -> None:
@@ -184,15 +206,49 @@ def test_lint(paddable: Any, library: Library) -> None:
     assert result.code == 1
     assert "not run" in result.err
     assert "session: DmlExecutionProvider, no memory pattern, one run at a time\n" in result.out
-    assert "PAD102 m.py:7" in result.out
+    assert "PAD102 /conv/Conv (m.py:7)" in result.out
     assert library.calls[0][2] == {
         "lengths": (),
         "target": "directml",
         "fix": True,
         "out": Path("fixed.onnx"),
+        "force": False,
         "run": False,
     }
     assert paddable("lint", "m.onnx", "--fix").code == 2
+    assert paddable("lint", "m.onnx", "-o", "fixed.onnx").code == 2
+
+
+def test_lint_says_what_was_fixed_and_what_was_not(paddable: Any, library: Library) -> None:
+    library.answer = report()
+    library.answer.fixed, library.answer.out = {"drop allowzero": 1.5e-7, "replace clip": None}, "fixed.onnx"
+    library.answer.left = {"convert opset": "rank 5"}
+    result = paddable("lint", "m.onnx", "--target", "directml", "--fix", "-o", "fixed.onnx")
+    assert result.out.splitlines() == [
+        "fixed: drop allowzero (largest relative change 1.5e-07)",
+        "fixed: replace clip (not compared)",
+        "not fixed: convert opset: rank 5",
+        "fixed.onnx: 2 fixes",
+    ]
+
+
+def test_lint_shows_where_the_nodes_run(paddable: Any, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    library.answer = report()
+    deep = "/encoder/encoders.3/self_attn/linear_q_k_v/"
+    library.answer.placement = {
+        "summary": "240 nodes: 200 in 20 fused graphs, 30 kernels of their own, 10 on the CPU (10 Gelu); 40 copies",
+        "islands": [[f"{deep}{part}_{i}" for i in range(part)] for part in range(1, 21)],
+        "cpu": [{"node": f"{deep}{i}", "op": "Gelu", "reason": "operator", "why": "no Gelu"} for i in range(9)]
+        + [{"node": "m", "op": "Mul", "reason": "device type", "why": "'m' is double, which the device cannot hold"}],
+    }
+    out = paddable("lint", "m.onnx", "--target", "directml").out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "placement: 240 nodes" in out
+    assert "the largest 8 of 20" in out and f"{deep}20_19" in out and f"{deep}12_0" not in out
+    for told in ("9", "Gelu", f"{deep}2", "...", "no Gelu", "device cannot hold"):
+        assert told in out
+    assert f"{deep}3" not in out.partition("CPU nodes")[2]
 
 
 def test_inspect_lays_every_section_out(paddable: Any, library: Library) -> None:

@@ -10,12 +10,13 @@ import onnx
 import onnx_ir as ir
 import pytest
 
+from paddable.gates.engine import EngineError
 from paddable.targets.directml.fix import DirectMLGraphFix
 from paddable.targets.directml.fixes import FIXES
 from paddable.targets.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
 from paddable.targets.directml.site import Site
 from paddable.targets.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
-from paddable.targets.report import fix_for
+from paddable.targets.report import fix_for, lint_for
 from paddable.targets.rule import Match
 from paddable.targets.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
 from paddable.targets.rules.is_nan_splits_graph import IsNanSplitsGraph
@@ -122,3 +123,58 @@ def test_a_node_inside_a_branch_is_repaired(run_on_cpu: Runner, feeds_for: Calla
     assert report.applied == {"drop allowzero": 0.0} and not report.refused
     assert not any("allowzero" in node.attributes for graph in model.graphs() for node in graph)
     assert "allowzero" in str(proto), "the model that was given is not changed"
+
+
+NORMALISED = """<ir_version: 10, opset_import: ["" : 21]> a (float[1, 4, 8] x, float[4, 4, 3] w) => (float[1, 4, 6] y)
+    <float[4] s = {1, 2, 3, 4}, float[4] b = {0, 1, 0, 1}> {
+    r = GroupNormalization<num_groups = 2>(x, s, b) c = Conv(r, w) y = Relu(c) }"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NORMALISED,
+        """<ir_version: 11, opset_import: ["" : 23]> a (float[1, 2, 4] x) => (float[1, 2, 4] y)
+            <float[4] s = {1, 2, 3, 4}> { y = RMSNormalization(x, s) }""",
+        """<ir_version: 11, opset_import: ["" : 23]> a (float[1, 1, 2, 4] x) => (float[1, 1, 2, 4] y)
+            <float[1, 2, 2] c = {1, 0.5, 0, 1}, float[1, 2, 2] s = {0, 0.8, 1, 0}> { y = RotaryEmbedding(x, c, s) }""",
+    ],
+)
+def test_operators_with_constant_inputs_expand(text: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(text)
+    model, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto))
+    assert report.applied["expand operators"] is not None and not report.refused
+    assert not {node.op_type for node in model.graph} & {node.op_type for node in proto.graph.node[:1]}
+
+
+def test_sizes_are_known_behind_operators_without_inference() -> None:
+    assert "TGT103" not in {finding.code for finding in lint_for(onnx.parser.parse_model(NORMALISED), "cuda").findings}
+
+
+def test_a_fix_whose_result_does_not_run_is_left_out(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    def runner(model: ir.Model, feed: Any) -> Any:
+        if all(node.op_type != "Gelu" for node in model.graph):
+            raise EngineError("cannot load it")
+        return run_on_cpu(model, feed)
+
+    proto = onnx.parser.parse_model(
+        '<ir_version: 9, opset_import: ["" : 20]> a (float[4] x) => (float[4] y) { y = Gelu(x) }'
+    )
+    model, report = fix_for(ir.from_proto(proto), "directml", runner, feeds_for(proto))
+    assert report.refused == {"expand operators": "cannot load it"} and model.graph[0].op_type == "Gelu"
+
+
+def test_a_gate_inside_a_function_of_the_model_is_repaired(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 18, "own" : 1]>
+        a (float[1, 8, 3] x) => (float[1, 4, 3] y) { y = own.Gate(x) }
+        <domain: "own", opset_import: ["" : 18]> Gate (x) => (y) {
+            p, q = Split<axis = 1, num_outputs = 2>(x)
+            s = Sigmoid(q)
+            y = Mul(p, s)
+        }"""
+    )
+    assert "DML102" in {finding.code for finding in lint_for(proto, "directml").findings}
+    model, report = fix_for(ir.from_proto(proto), "directml", run_on_cpu, feeds_for(proto))
+    assert report.applied == {"replace split with slices": 0.0}
+    assert not model.functions and "Split" not in {node.op_type for node in model.graph}

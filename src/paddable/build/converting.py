@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import onnx_ir as ir
 from paddable.build.certificate import certificate
 from paddable.build.judging_precision import judge_in_precision
 from paddable.build.opened import Model, Opened, Progress, open_model
-from paddable.build.room import demand_room, scratch, writing_to
+from paddable.build.room import demand_place, demand_room, scratch, writing_to
 from paddable.build.running import run_model, sample_feeds
 from paddable.build.verifying import demand, largest
 from paddable.bundle import (
@@ -24,7 +24,6 @@ from paddable.bundle import (
     Graph,
     Metadata,
     new_directory,
-    refuse_inside_a_bundle,
     refuse_what_is_there,
     write_bundle,
 )
@@ -87,6 +86,7 @@ def convert(
     verify: bool = True,
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> onnx.ModelProto | Path:
     """Make a fixed-shape model that gives the native answer at every length.
 
@@ -109,6 +109,7 @@ def convert(
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
+        tell: called with a line for each fix of the target that was left out, and for where the nodes run there.
 
     Returns:
         ``out``, or the model when ``out`` is None.
@@ -135,14 +136,8 @@ def convert(
     place = None if out is None else Path(out)
     if len(wanted) > 1 and (place is None or place.suffix == ".onnx"):
         raise Misuse(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
-    if place is not None and opened.source is not None and place.exists() and place.samefile(opened.source):
-        raise Misuse(
-            "it would replace the native model", where=str(place), why="native is the oracle", fix="name another file"
-        )
     if place is not None:
-        refuse_inside_a_bundle(place)
-    if place is not None and place.suffix == ".onnx" and place.exists() and not force:
-        raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
+        demand_place(place, opened.source, force)
     if place is not None and place.suffix != ".onnx":
         refuse_what_is_there(place, force)
     refuse_damaged_weights(opened)
@@ -152,7 +147,7 @@ def convert(
     for count, container in enumerate(wanted):
         if progress is not None:
             progress("convert", count, len(wanted))
-        graphs.append(padded(opened, container, target, verified, precision))
+        graphs.append(padded(opened, container, target, verified, precision, tell))
     if place is None:
         return to_proto(graphs[0][0], keep_traces=keep_traces)
     if place.suffix == ".onnx":
@@ -228,6 +223,7 @@ def padded(
     target: str = "cpu",
     verified: Mapping[str, Any] | None = None,
     precision: str = "fp32",
+    tell: Callable[[str], None] | None = None,
 ) -> tuple[ir.Model, Metadata]:
     """One padded graph, its metadata inside it and beside it.
 
@@ -237,6 +233,7 @@ def padded(
         target: the provider whose fixes a static graph gets.
         verified: what the gates measured.
         precision: of a static graph; a symbolic one stays in fp32.
+        tell: called with a line for each fix that was left out, and for where the nodes run.
 
     Raises:
         Misuse: the container is too large.
@@ -249,9 +246,15 @@ def padded(
     metadata = replace(metadata, precision=precision)
     model = rewrite(analysis, container or None)
     if container:
-        model, _ = fix_for(model, target, run_model, sample_feeds(model, container))
+        model, fixes = fix_for(model, target, run_model, sample_feeds(model, container))
         model = in_precision(model, precision)
         report = lint_for(model, target)
+        if tell is not None:
+            size = ",".join(f"{symbol}={steps}" for symbol, steps in container.items())
+            for name, why in fixes.refused.items():
+                tell(f"{size}: fix not applied: {name}: {why}")
+            if report.placement is not None:
+                tell(f"{size}: on {target}: {report.placement}")
         stopped = [f for f in report.findings if f.severity == "error"]
         if stopped:
             raise Refused(

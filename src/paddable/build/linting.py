@@ -11,6 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.build.opened import Model, versions
+from paddable.build.room import demand_place, writing_to
 from paddable.build.running import run_bytes, run_model, sample_feeds
 from paddable.errors import Misuse
 from paddable.findings import Finding
@@ -33,6 +34,7 @@ class LintReport:
         advice: the session settings that the target needs.
         fixed: names of the fixes that were applied, with the largest relative change of an output.
         left: names of the fixes that were not, and why.
+        out: the file that was written; None if none was.
         skipped: what was not looked at, and how to ask for it.
     """
 
@@ -41,6 +43,7 @@ class LintReport:
     advice: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, float | None] = field(default_factory=dict)
     left: Mapping[str, str] = field(default_factory=dict)
+    out: str | None = None
     skipped: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=versions)
 
@@ -58,6 +61,7 @@ class LintReport:
             "advice": dict(self.advice),
             "fixed": dict(self.fixed),
             "left": dict(self.left),
+            "out": self.out,
             "skipped": list(self.skipped),
             "lengths": {},
             "versions": dict(self.versions),
@@ -71,6 +75,7 @@ def lint(
     target: str | None = None,
     fix: bool = False,
     out: str | Path | None = None,
+    force: bool = False,
     run: bool | None = None,
 ) -> LintReport:
     """Find what will break, slow down or silently change a graph.
@@ -81,14 +86,18 @@ def lint(
         target: the execution provider to judge by; None judges in general.
         fix: apply the target's safe fixes, each re-checked numerically on the CPU, and judge the result.
         out: where the fixed model goes.
+        force: replace what is at ``out``; never the model itself.
         run: also run the model at two lengths, which reads its weights and finds frozen sizes that its structure does
             not show; None does so for models with up to 256 MB of weights.
 
     Raises:
         Unreadable: not a model.
-        Misuse: an unknown target, or a fix without a target.
+        Misuse: an unknown target, a fix without a target, or a place that holds something else.
     """
-    found = read_model(model)
+    place = None if out is None else Path(out)
+    if place is not None:
+        demand_place(place, None if isinstance(model, onnx.ModelProto) else Path(model), force)
+    found = read_model(model, empty_inputs=True)
     applied: Mapping[str, float | None] = {}
     left: Mapping[str, str] = {}
     if fix:
@@ -96,8 +105,9 @@ def lint(
             raise Misuse("--fix needs to know for whom", fix="add --target, such as --target directml")
         found, report = fix_for(found, target, run_model, sample_feeds(found))
         applied, left = report.applied, report.refused
-        if out is not None:
-            write_model(found, out)
+        if place is not None:
+            with writing_to(place):
+                write_model(found, place, force=force)
     declared = [parse_length(text) for text in lengths]
     skipped: tuple[str, ...] = ()
     if run is None:
@@ -107,11 +117,19 @@ def lint(
             skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: --run does it",)
     general = lint_model(found, runner=run_bytes if run else None, declarations=declared)
     if target is None:
-        return LintReport(tuple(general), fixed=applied, left=left, skipped=skipped)
+        return LintReport(tuple(general), skipped=skipped)
     source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
     judged = lint_for(source, target, general)
     payload = judged.to_json()
-    return LintReport(tuple(judged.findings), payload["placement"], payload["target"], applied, left, skipped)
+    return LintReport(
+        tuple(judged.findings),
+        payload["placement"],
+        payload["target"],
+        applied,
+        left,
+        str(place) if fix and place is not None else None,
+        skipped,
+    )
 
 
 _RUN_UP_TO = 256_000_000

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from paddable.bundle import refuse_inside_a_bundle
 from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis
 from paddable.graph.facts.numbers import Product
@@ -16,7 +17,7 @@ from paddable.graph.facts.value import Value
 from paddable.graph.write import CannotWrite
 from paddable.lengths import Length
 
-__all__ = ["demand_room", "scratch", "writing_to"]
+__all__ = ["demand_place", "demand_room", "scratch", "writing_to"]
 
 _MOST_ELEMENTS = 2**31 - 1
 _FLOAT = 4
@@ -57,6 +58,26 @@ def demand_room(analysis: Analysis, containers: Sequence[Mapping[str, int]], *, 
                 where=where,
                 fix="take a smaller container, or convert without comparing (--no-verify)",
             )
+
+
+def demand_place(place: Path, native: Path | None, force: bool) -> None:
+    """Refuse a place that holds something else, before any work is done.
+
+    Args:
+        place: the file or directory to write.
+        native: the model that it is made from; it is never replaced, ``force`` or not.
+        force: replace a file that exists.
+
+    Raises:
+        Misuse: it would replace the native model, lies inside a bundle, or exists already.
+    """
+    if native is not None and place.exists() and place.samefile(native):
+        raise Misuse(
+            "it would replace the native model", where=str(place), why="native is the oracle", fix="name another file"
+        )
+    refuse_inside_a_bundle(place)
+    if place.suffix == ".onnx" and place.exists() and not force:
+        raise Misuse("it exists already", where=str(place), fix="name another file, or replace it with --force")
 
 
 def _elements(value: Value, container: Mapping[str, int]) -> int:

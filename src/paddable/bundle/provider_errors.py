@@ -135,6 +135,15 @@ _HRESULTS = (
         f"{_RAN} on a stub device",
     ),
     Explanation(
+        "80004002",
+        "E_NOINTERFACE",
+        "no such interface",
+        "a DirectML.dll or a Windows older than what the runtime asks for (before Windows 10 2004 a debugger also "
+        "shows it of DXCore, where it is harmless)",
+        "update Windows; make sure that the DirectML.dll of the package is the one that is loaded",
+        "reported: microsoft/onnxruntime#6457, microsoft/DirectML#89",
+    ),
+    Explanation(
         "80004005",
         "E_FAIL",
         "unspecified failure",
@@ -146,18 +155,24 @@ _HRESULTS = (
 
 _BY_CODE = {entry.code: entry for entry in _HRESULTS}
 
-# The sentence that Windows gives for E_INVALIDARG, in languages whose code pages Python fails to decode as UTF-8.
-_INVALID_ARGUMENT = (
-    "The parameter is incorrect",
-    "参数错误",
-    "參數錯誤",
-    "パラメーターが間違っています",
-    "매개 변수가 틀립니다",
-    "Falscher Parameter",
-    "Paramètre incorrect",
-    "El parámetro no es correcto",
-    "Параметр задан неверно",
-)
+# What Windows says for a code, in languages whose code pages Python fails to decode as UTF-8.
+_SENTENCES = dict.fromkeys(
+    (
+        "The parameter is incorrect",
+        "参数错误",
+        "參數錯誤",
+        "パラメーターが間違っています",
+        "매개 변수가 틀립니다",
+        "Falscher Parameter",
+        "Paramètre incorrect",
+        "El parámetro no es correcto",
+        "Параметр задан неверно",
+    ),
+    "80070057",
+) | dict.fromkeys(("No such interface supported", "不支持此接口"), "80004002")
+
+_FIRST_BYTES = {"b2": ("80070057", "80004002"), "cf": ("80070057",)}
+"""All that Python shows of an undecoded sentence: 0xb2 begins both of GBK's, 0xcf the Russian one."""
 _CODE_PAGES = ("gbk", "big5", "cp932", "cp949", "cp1252", "cp1251")
 
 _TEXTS: tuple[tuple[str, Explanation], ...] = (
@@ -263,13 +278,19 @@ def explain(error: str | BaseException) -> list[Explanation]:
     text = str(error)
     if isinstance(error, UnicodeDecodeError):
         text = f"{text} {_decoded(error.object)}"
-    for code in _codes(text):
-        found.append(_BY_CODE[code])
-    if any(sentence in text for sentence in _INVALID_ARGUMENT) or re.search(r"can't decode byte 0xb2\b", text):
-        # 0xb2 is the first byte of the Chinese sentence for E_INVALIDARG in GBK.
-        found.append(_BY_CODE["80070057"])
+    for listed in _BYTES.findall(text):
+        text = f"{text} {_decoded(bytes.fromhex(''.join(_PAIR.findall(listed))))}"
+    said = [code for sentence, code in _SENTENCES.items() if sentence in text]
+    first = re.search(r"can't decode byte 0x(\w\w)\b", text) if not said else None
+    said += _FIRST_BYTES.get(first[1], ()) if first else ()
+    found += [_BY_CODE[code] for code in (*_codes(text), *said)]
     found += [entry for pattern, entry in _TEXTS if re.search(pattern, text)]
     return list(dict.fromkeys(found))
+
+
+_PAIR = re.compile(r"(?:0x|\\x)?([0-9A-Fa-f]{2})")
+_BYTES = re.compile(r"(?:(?:\b|0x|\\x)[0-9A-Fa-f]{2}(?![0-9A-Fa-f])[\s,;]*){4,}")
+"""Bytes that somebody wrote out: ``b2 ce ca fd``, ``0xb2, 0xce``, ``\\xb2\\xce``."""
 
 
 def _codes(text: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -56,8 +57,11 @@ def convert(
     if out is None:
         raise click.UsageError("nowhere to write: give -o FILE.onnx (one container) or -o DIRECTORY/ (a bundle)")
     containers = (*single, *split_containers(several or ""))
+    told: list[str] = []
     with showing() as progress:
-        written = convert_model(model, containers=containers, out=out, progress=progress, **choices)
+        written = convert_model(model, containers=containers, out=out, progress=progress, tell=told.append, **choices)
+    for line in told:
+        print(line, file=sys.stderr)
     metadata = read_metadata(written)
     if as_json:
         remedies = [remedy.to_json() for remedy in metadata.remedies]

@@ -22,12 +22,13 @@ _KNOWN_DOMAINS = {*_ONNX, "ai.onnx.ml", "com.microsoft"}
 _RAISE = "onnx.version_converter.convert_version(model, 17) raises it; exporting again with opset_version=18 is better"
 
 
-def check_structure(model: ModelProto, *, where: str) -> None:
+def check_structure(model: ModelProto, *, where: str, empty_inputs: bool = False) -> None:
     """Checks opset, operators, names and signature.
 
     Args:
         model: the model; its tensors are not looked at.
         where: how messages name it.
+        empty_inputs: accept graph inputs of size 0.
 
     Raises:
         Unreadable: the graph contradicts itself (a name defined twice, or never).
@@ -39,7 +40,8 @@ def check_structure(model: ModelProto, *, where: str) -> None:
         _Scope(where, {**opsets, **_imports(function)}, local).check(
             function, set(function.input), f"function {function.name!r}"
         )
-    _check_graph(model.graph, where)
+    if not empty_inputs:
+        _refuse_empty_inputs(model.graph, where)
     _Scope(where, opsets, local).check(model.graph, set(), "graph")
 
 
@@ -65,7 +67,7 @@ def _opsets(model: ModelProto, where: str) -> dict[str, int]:
     return opsets
 
 
-def _check_graph(graph: GraphProto, where: str) -> None:
+def _refuse_empty_inputs(graph: GraphProto, where: str) -> None:
     initialised = {tensor.name for tensor in graph.initializer}
     for value in graph.input:
         sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in value.type.tensor_type.shape.dim]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import onnx_ir as ir
 
-from paddable.errors import Refused
+from paddable.errors import PaddableError
 from paddable.targets.fix import GraphFix
 
 __all__ = ["FixReport", "Runner", "apply_fixes"]
@@ -65,10 +65,10 @@ def apply_fixes(
             continue
         try:
             result = fix(model.clone())
-        except (Refused, ir.passes.PassError) as error:
+            change = _largest_change(result.model, reference, runner, feeds) if runner and feeds else None
+        except (PaddableError, ir.passes.PassError) as error:  # it cannot be done here, or its result does not run
             report.refused[name] = str(error.__cause__ or error)
             continue
-        change = _largest_change(result.model, reference, runner, feeds) if runner and feeds else None
         if change is not None and not change <= TOLERANCE:
             report.refused[name] = f"it would change the outputs by {change:.1e} of scale"
             continue

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
 from paddable.targets.view import SMALL, GraphView, NodeView, elements
 
-__all__ = ["view_model"]
+__all__ = ["out_of_range", "view_model"]
 
 _NEVER_FOLDED = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial", "Dropout"}
@@ -27,12 +28,19 @@ _NEVER_FOLDED = frozenset(
 )
 
 
+_SHAPE_OF_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
+"""Operators for which ONNX has no shape inference; what they make has the type of what they read."""
+
+
 def view_model(model: onnx.ModelProto) -> GraphView:
     """The main graph of a model as the runtime sees it.
 
     Args:
-        model: any checked model; weights may be absent (external data is never read). It is not changed.
+        model: any checked model; weights may be absent (external data is never read). It is not changed. Its own
+            functions are inlined, as the runtime does; fixes, which find nodes by position, take a model without any.
     """
+    if model.functions:
+        model = inline_local_functions(model)
     opset = {("" if o.domain == "ai.onnx" else o.domain): o.version for o in model.opset_import}
     skeleton = _without_weights(model)
     known: dict[str, Any] = {}
@@ -94,7 +102,18 @@ def _folds(view: GraphView, node: NodeView) -> bool:
     for name in node.inputs:
         if name and not view.is_constant(name):
             return False
-    return not node.nests
+    return not node.nests and out_of_range(view, node) is None
+
+
+def out_of_range(view: GraphView, node: NodeView) -> tuple[Any, int] | None:
+    """Constant indices of a Gather that lie outside its axis, and the axis' size; it cannot be run, so it stays."""
+    if node.op != "Gather" or not view.is_constant(node.inputs[1]):
+        return None
+    indices, shape = view.constant(node.inputs[1]), view.shape(node.inputs[0])
+    size = shape[node.attribute("axis", 0)] if shape else None
+    if indices is None or not indices.size or not isinstance(size, int):
+        return None
+    return (indices, size) if indices.min() < -size or indices.max() >= size else None
 
 
 def _fold(view: GraphView, node: NodeView, known: dict[str, Any]) -> None:
@@ -260,6 +279,8 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     for node in graph.node:
         node.ClearField("metadata_props")  # what exporters record is most of a file without weights
         node.ClearField("doc_string")
+        if node.op_type in _SHAPE_OF_INPUT and not node.domain:
+            node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
     graph.input.extend(model.graph.input)
     for output in model.graph.output:
         bare = graph.output.add(name=output.name)

@@ -28,7 +28,9 @@ def cut_out(node: NodeView, view: GraphView) -> onnx.ModelProto:
     proto.CopyFrom(node.proto)
     del proto.input[:]
     proto.input.extend(node.inputs)
-    graph = onnx.helper.make_graph([proto], "alone", inputs, outputs, constants)
+    # The inliner looks for types among values only.
+    types = [_typed(view, tensor.name) for tensor in constants]
+    graph = onnx.helper.make_graph([proto], "alone", inputs, outputs, constants, value_info=types)
     opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in view.opset.items()]
     return onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
@@ -59,5 +61,7 @@ def put_back(node: ir.Node, changed: onnx.ModelProto, parts: Parts) -> None:
 def _typed(view: GraphView, name: str) -> onnx.ValueInfoProto:
     dtype = view.dtype(name)
     shape = view.shape(name)
-    elem = onnx.TensorProto.DataType.Value((dtype or "undefined").upper())
+    if dtype is None:
+        return onnx.ValueInfoProto(name=name)
+    elem = onnx.TensorProto.DataType.Value(dtype.upper())
     return onnx.helper.make_tensor_value_info(name, elem, None if shape is None else list(shape))

@@ -8,6 +8,7 @@ from typing import Any
 
 import onnx
 import onnx_ir as ir
+from onnx_ir.passes.common import InlinePass
 
 from paddable.bundle.providers import SessionAdvice
 from paddable.findings import Finding
@@ -73,7 +74,8 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
     Args:
         model: the model; weights may be absent, and a ModelProto loaded without external data is the fastest form.
         target: name of the target (`paddable.targets.tables.TARGETS`).
-        general: findings of the lint without a target; those that a finding here supersedes are left out of the report.
+        general: findings of the lint without a target; those that a finding here supersedes are left out of the
+            report, and those that speak of another target are notes.
 
     Raises:
         Misuse: no target has that name.
@@ -90,7 +92,11 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
         found += findings_of(CUDA_RULES, list(placement.walk()))
     replaced = {code: rule.code for rule in RULES for code in rule.supersedes}
     places = {(finding.code, finding.node) for finding in found}
-    kept = [finding for finding in general if (replaced.get(finding.code), finding.node) not in places]
+    kept = [
+        replace(finding, severity="note") if finding.code in replaced and target != "directml" else finding
+        for finding in general
+        if (replaced.get(finding.code), finding.node) not in places
+    ]
     order = ("error", "warning", "note").index
     return TargetReport(table, sorted([*found, *kept], key=lambda finding: order(finding.severity)), placement)
 
@@ -98,10 +104,13 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
 def fix_for(
     model: ir.Model, target: str, runner: Runner | None = None, feeds: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[ir.Model, FixReport]:
-    """Apply a target's fixes; see `paddable.targets.fixing.apply_fixes`.
+    """Apply a target's fixes; see `paddable.targets.fixing.apply_fixes`. The model's own functions are inlined first.
 
     Raises:
         Misuse: no target has that name.
     """
+    if model.functions:
+        model = model.clone()
+        InlinePass()(model)
     fixes: Mapping[str, Sequence[GraphFix[Any]]] = {"directml": FIXES, **TABLE_FIXES}
     return apply_fixes(model, fixes.get(table_of(target).name, ()), runner, feeds)

@@ -59,7 +59,7 @@ def test_findings_carry_module_and_line_and_come_errors_first() -> None:
     node.name = "/encoder/view"
     node.metadata_props.add(key="pkg.torch.onnx.stack_trace", value='File "model.py", line 7, in forward')
     first, *rest = lint_model(read_model(proto))
-    assert (first.code, first.severity, first.op, first.node) == ("SHP102", "error", "Reshape", "/encoder/view")
+    assert (first.code, first.severity, first.op, first.node) == ("SHP102", "warning", "Reshape", "/encoder/view")
     assert first.module == "encoder" and str(first.source) == "model.py:7"
     assert [finding.severity for finding in rest] == ["note"]
 
@@ -99,6 +99,15 @@ def test_a_hidden_frozen_size_is_found_by_running() -> None:
     (finding,) = said
     assert finding.severity == "error" and finding.op == "Reshape"
     assert "runs at 41 steps but not at 42, 85" in finding.leak
+
+
+def test_a_node_is_told_once_though_structure_and_run_both_show_it() -> None:
+    """Named, so that the runtime's message names it."""
+    proto = parse("m (float[1,T,2] x) => (float[1,T,2] y) { y = Add(x, table) }")
+    proto.graph.node[0].name = "add"
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((50, 2), np.float32), "table"))
+    (finding,) = lint_model(read_model(proto), runner=run, select=[FrozenLength])
+    assert finding.severity == "error" and "runs at 50 steps" in finding.leak
 
 
 def test_a_divisor_is_found_without_running_and_two_places_make_it_certain() -> None:

@@ -18,9 +18,11 @@ __all__ = ["page", "pages", "table"]
 _HEADER = """# Lint without a target
 
 `paddable lint model.onnx` asks these rules of any graph. It exits with 1 if a finding of severity error is left, and
-with 0 if there are only warnings and notes. A code never changes its meaning. How to add a rule: one file in
-`src/paddable/graph/lint/rules`, listed in its `__init__.py`, then `python -m paddable.graph.lint.document docs/lint`. A
-package of your own registers its rules through the entry point group `paddable.lint`.
+with 0 if there are only warnings and notes. An error breaks the model, or its conversion, whatever runs it; what
+breaks one execution provider only is an error for that `--target`, a warning without one, a note for another. A code
+never changes its meaning. How to add a rule: one file in `src/paddable/graph/lint/rules`, listed in its `__init__.py`,
+then `python -m paddable.graph.lint.document docs/lint`. A package of your own registers its rules through the entry
+point group `paddable.lint`.
 """
 
 

@@ -61,8 +61,9 @@ class CudaPlacement:
         return self.is_static and not (self.on_cpu or self.host_reads or self.subgraphs)
 
     def to_json(self) -> dict[str, Any]:
-        """Counts, CPU nodes and values read on the host, for ``--json``."""
+        """A sentence, counts, CPU nodes and values read on the host, for ``--json``."""
         return {
+            "summary": str(self),
             "nodes": len(self.view.nodes),
             "capturable": self.capturable,
             "cpu": [{"node": node.name, "op": node.op, "why": why} for node, why in self.on_cpu],

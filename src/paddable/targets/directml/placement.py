@@ -89,8 +89,9 @@ class Placement:
             yield from inner.walk()
 
     def to_json(self) -> dict[str, Any]:
-        """Counts, islands, CPU nodes and copies, for ``--json``."""
+        """A sentence, counts, islands, CPU nodes and copies, for ``--json``."""
         return {
+            "summary": str(self),
             "nodes": len(self.nodes),
             "islands": [[node.name for node in island.nodes] for island in self.islands],
             "kernels": [{"node": p.node.name, "op": p.node.op, "why": p.unfused} for p in self.kernels],

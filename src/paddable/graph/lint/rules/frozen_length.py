@@ -65,15 +65,18 @@ class FrozenLength(Rule):
     )
 
     def check(self, subject: Subject) -> Iterator[Match]:
-        """Yields each frozen number that the structure shows, then what running at two lengths shows."""
+        """Yields each frozen number that the structure shows, then what running at two lengths shows; a node once."""
+        run = list(run_at_two_lengths(subject))
+        proven = {match.node for match in run}
         sites = [
             *_compared_positions(subject),
             *_divided_sums(subject),
             *_fixed_targets(subject),
             *_fixed_operands(subject),
         ]
-        agreeing = Counter(length for _, length, _ in sites)
-        for node, length, what in sites:
+        told = {node: (length, what) for node, length, what in sites if node not in proven}
+        agreeing = Counter(length for length, _ in told.values())
+        for node, (length, what) in told.items():
             many = agreeing[length] > 1
             yield Match(
                 what + (f"; {agreeing[length]} places agree on {length}" if many else ""),
@@ -82,8 +85,7 @@ class FrozenLength(Rule):
                 node,
                 severity="error" if many else None,
             )
-        if subject.runner is not None:
-            yield from run_at_two_lengths(subject)
+        yield from run
 
 
 Site = tuple[ir.Node, int, str]

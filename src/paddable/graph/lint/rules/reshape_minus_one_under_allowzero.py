@@ -21,8 +21,9 @@ class ReshapeMinusOneUnderAllowzero(Rule):
 
     ## Why is this bad
     DirectML takes such a target as it stands: -1 becomes a dim of 4294967295, and the first run stops with 8007023E.
-    Other runtimes accept it, so nothing shows before the model reaches a user's machine. PyTorch's dynamo exporter
-    writes ``allowzero=1`` for every ``view``, ``reshape``, ``flatten`` and ``unflatten``.
+    Other runtimes accept it, so nothing shows before the model reaches a user's machine: without a target it is a
+    warning, for DirectML an error (DML101), for another target a note. PyTorch's dynamo exporter writes
+    ``allowzero=1`` for every ``view``, ``reshape``, ``flatten`` and ``unflatten``.
 
     ## Example
     ``Reshape <allowzero = 1> (x, [1, -1, 2, 4])`` with x of shape [1, T, 8]
@@ -37,7 +38,7 @@ class ReshapeMinusOneUnderAllowzero(Rule):
 
     code = "SHP102"
     name = "reshape-minus-one-under-allowzero"
-    severity = "error"
+    severity = "warning"
     evidence = (
         measured("onnxruntime-directml 1.24.4 and onnxruntime-windowsml 1.30.0: dynamo exports stop with 8007023E"),
         reported("https://github.com/microsoft/onnxscript/pull/2346: since then the exporter writes allowzero"),

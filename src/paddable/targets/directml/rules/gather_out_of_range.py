@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from paddable.graph.lint.rule import measured
 from paddable.targets.directml.site import DirectMLRule, Site
+from paddable.targets.folding import out_of_range
 from paddable.targets.rule import Match
 
 __all__ = ["GatherOutOfRange"]
@@ -43,15 +44,17 @@ class GatherOutOfRange(DirectMLRule):
                 agraph (float[8, 2] x) => (float[1, 2] y) <int64[1] i = {8}> { y = Gather(x, i) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
                 agraph (float[8, 2] x) => (float[8, 1] y) <int64[1] i = {-3}> { y = Gather<axis: int = 1>(x, i) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (float[1] x) => (float[1, 2] y) <float[2, 2] w = {1, 2, 3, 4}, int64[1] i = {2}> {
+                    g = Gather(w, i)
+                    y = Add(g, x) }""",
     )
 
     def check(self, site: Site) -> Iterator[Match]:
         for node in site.on_directml("Gather"):
-            indices, shape = site.view.constant(node.input(1)), site.view.shape(node.inputs[0])
-            size = shape[node.attribute("axis", 0)] if shape else None
-            if indices is None or not indices.size or not isinstance(size, int):
-                continue
-            if indices.min() < -size or indices.max() >= size:
+            found = out_of_range(site.view, node)
+            if found is not None:
+                indices, size = found
                 what = f"indices from {indices.min()} to {indices.max()} on an axis of {size}: read without an error"
                 yield Match(
                     what, "keep every index within the axis", node, axis=node.attribute("axis", 0), fixable=False

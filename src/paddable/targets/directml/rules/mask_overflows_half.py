@@ -17,7 +17,8 @@ __all__ = ["MaskOverflowsHalf"]
 
 class MaskOverflowsHalf(DirectMLRule):
     """## What it does
-    Finds a mask constant that is finite in float and infinite in half, and cast to half.
+    Finds a mask constant that is finite in float and infinite in half, and cast to half; and one in half that adds -inf
+    to a whole row before Softmax.
 
     ## Why is this bad
     float's lowest number becomes -inf in half. A row that is masked in full is then NaN after softmax, and NaN
@@ -57,6 +58,11 @@ class MaskOverflowsHalf(DirectMLRule):
                 agraph (float[4] m, float16[4] x) => (float16[4] y) <float f = {-1.0e9}> { b = Mul(m, f)
                  h = Cast<to: int = 10>(b)
                  y = Add(x, h) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (float16[2, 4] x) => (float16[2, 4] y) {
+                 m = Constant<value = float16[1, 4] {64512, 64512, 64512, 64512}>()
+                 s = Add(x, m)
+                 y = Softmax(s) }""",
     )
 
     def check(self, site: Site) -> Iterator[Match]:
@@ -68,6 +74,15 @@ class MaskOverflowsHalf(DirectMLRule):
                 if view.dtype(name) == "float16" and _overflowed(view, name):
                     what = f"the mask value {name!r} is -inf in half: a fully masked row becomes NaN"
                     yield Match(what, "write the fill as -65504", node, fixable=False)
+        for node in view.of("Add"):
+            softened = any(reader.op == "Softmax" for reader, _ in view.readers(node.outputs[0]))
+            if (
+                softened
+                and view.dtype(node.outputs[0]) == "float16"
+                and any(_masks_a_row(view, n) for n in node.inputs)
+            ):
+                what = "a row of the mask is -inf from end to end: its softmax is NaN"
+                yield Match(what, "write the fill as -65504", node, fixable=False)
         for node in view.of("Cast"):
             if node.attribute("to") == onnx.TensorProto.FLOAT16 and _scaled_past_half(view, node.inputs[0]):
                 what = "a mask bias of more than 65504 is cast to half and becomes -inf: a fully masked row becomes NaN"
@@ -87,6 +102,14 @@ def _overflowed(view: GraphView, name: str) -> bool:
     )
     wide = view.constant(source) if source else None
     return wide is not None and bool(np.isfinite(wide).all())
+
+
+def _masks_a_row(view: GraphView, name: str) -> bool:
+    """Whether a constant, not one that a Cast overflowed, holds nothing but -inf along its last axis somewhere."""
+    value = view.constant(name)
+    if value is None or not value.ndim or value.dtype.kind != "f" or _overflowed(view, name):
+        return False
+    return bool(np.isneginf(value).all(axis=-1).any())
 
 
 def _scaled_past_half(view: GraphView, name: str) -> bool:
