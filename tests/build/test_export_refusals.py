@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from paddable.build.exporting_families import FAMILIES, Choices
 from paddable.errors import Unreadable
@@ -65,3 +66,27 @@ def test_no_token_table(checkpoints: ModuleType, tmp_path: Path) -> None:
     checkpoint = checkpoints.sense_voice(tmp_path / "checkpoint")
     (checkpoint / "tokens.json").unlink()
     assert "no token table in it" in refused("sense-voice", checkpoint)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("max_end_silence_time", "abc", "is 'abc', expected a whole number of at least 0"),
+        ("window_size_ms", 0, "is 0, expected a whole number of at least 10"),
+        ("speech_noise_thres", None, "is None, expected a finite number"),
+        ("speech_2_noise_ratio", float("nan"), "is nan, expected a finite number"),
+        ("do_extend", "yes", "is 'yes', expected 0 or 1"),
+        ("sil_pdf_ids", [], "is [], expected a list of classes, not empty"),
+        ("sil_pdf_ids", ["0"], "is ['0'], expected a list of classes"),
+        ("sil_pdf_ids", [999], "is [999], expected numbers below 12"),
+        ("frame_in_ms", 20, "is 20, expected 10: nothing else"),
+        ("detect_mode", 0, "is 0, expected 1: nothing else"),
+    ],
+)
+def test_a_threshold_that_is_none(checkpoints: ModuleType, tmp_path: Path, key: str, value: object, told: str) -> None:
+    file = checkpoints.fsmn_vad(tmp_path / "checkpoint") / "config.yaml"
+    config = yaml.safe_load(file.read_text())
+    config["model_conf"][key] = value
+    file.write_text(yaml.safe_dump(config))
+    message = refused("fsmn-vad", file.parent)
+    assert message.startswith(f"{file}: ") and f"{key} {told}" in message

@@ -96,16 +96,20 @@ def _fsmn_vad(folder: Path, choices: Choices) -> Exported:
     from paddable.exporters.fsmn_vad import export_fsmn_vad
     from paddable.models.checkpoint import CheckpointFolder
     from paddable.models.fsmn_vad import FsmnVadConfig, fsmn_vad_from_folder
+    from paddable.runtime.vad import VadOptions, refuse_other_classes
 
     if choices.front_end == "early":
         raise Misuse("fsmn-vad never had the early front end", fix="choose in-graph or numpy")
     model = fsmn_vad_from_folder(folder, features=choices.front_end == "numpy")
-    said = CheckpointFolder.open(folder).config
-    config = FsmnVadConfig.from_funasr(said)
+    checkpoint = CheckpointFolder.open(folder)
+    said = checkpoint.config.get("model_conf", {})
+    config = FsmnVadConfig.from_funasr(checkpoint.config)
+    options = VadOptions.from_funasr(said, where=str(checkpoint.config_file))
+    refuse_other_classes(options, config.classes, where=str(checkpoint.config_file))
     about = _about(folder, choices, ("posteriors",), stack=config.stack, stride=config.stride)
     # what the memories look back, and the left neighbours of a stacked feature
     context = config.blocks * (config.order - 1) + (config.stack - 1) // 2
-    settings = {"vad": dict(said.get("model_conf") or {}), "context": context}
+    settings = {"vad": dict(said), "context": context}
     return Exported(
         export_fsmn_vad(model), **_sound(choices, features_a_second=100), about=about | {"settings": settings}
     )
