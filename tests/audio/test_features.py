@@ -70,3 +70,21 @@ def test_am_mvn_with_a_fault(tmp_path: Path, end: str) -> None:
     path.write_text(AM_MVN + end)
     with pytest.raises(Unreadable, match=r"am\.mvn"):
         read_am_mvn(path)
+
+
+@pytest.mark.parametrize(
+    ("shift", "scale", "told"),
+    [
+        ("-8.5 nan -10", "0.1 0.2 0.3", "number 2 after <AddShift> is nan, expected a finite number"),
+        ("-8.5 -9 1e39", "0.1 0.2 0.3", "number 3 after <AddShift> is inf"),
+        ("-8.5 -9 -10", "inf 0.2 0.3", "number 1 after <Rescale> is inf, expected a finite number above 0"),
+        ("-8.5 -9 -10", "0.1 0.0 0.3", r"number 2 after <Rescale> is 0\.0"),
+        ("-8.5 -9", "0.1 0.2", "2 numbers, expected 3"),
+    ],
+)
+def test_am_mvn_that_would_lose_a_feature(tmp_path: Path, shift: str, scale: str, told: str) -> None:
+    path = tmp_path / "am.mvn"
+    path.write_text(f"<AddShift> 3 3\n<LearnRateCoef> 0 [ {shift} ]\n<Rescale> 3 3\n<LearnRateCoef> 0 [ {scale} ]\n")
+    with pytest.raises(Unreadable, match=rf"am\.mvn: {told}") as caught:
+        read_am_mvn(path, 3)
+    assert "\n" not in str(caught.value)

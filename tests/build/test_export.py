@@ -18,7 +18,7 @@ import torch
 import paddable as library
 from paddable.audio import FrontEnd, read_am_mvn
 from paddable.build import export
-from paddable.build.exporting_families import FAMILIES, Choices, Exported
+from paddable.build.exporting_families import FAMILIES, Exported
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailed, Misuse, Unreadable
 from paddable.graph.analysis import Analysis
@@ -126,7 +126,7 @@ def test_features_in_numpy_are_normalised_as_the_checkpoint_says(
     model = library.load(tmp_path / "bundle", threads=1)
     result = model.run({"speech": features})
     assert close(result["ctc_logits"], logits) and close(result["adaptor_output"], embeddings)
-    letters = ["a", "b", "c", *[""] * 16]  # the table knows three of 20 classes, the last class is the blank
+    letters = "abcdefghijklmnopqrs"  # the last of 20 classes is the blank
     assert model.transcribe(SOUND).text == "".join(letters[token] for token in best_path(logits[0], 19))
     in_graph = fun_asr_nano_from_folder(checkpoint)(torch.from_numpy(SOUND[None]))[2].numpy()
     assert best_path(in_graph[0], 19) == best_path(result["ctc_logits"][0], 19)
@@ -231,12 +231,6 @@ def test_misuse_names_what_there_is(tmp_path: Path, family: str, options: dict[s
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_folder_that_is_no_checkpoint_is_one_line(paddable: Any, tmp_path: Path, family: str) -> None:
     done = paddable("export", family, tmp_path / "absent", "-o", tmp_path / "bundle")
-    assert done.code == 2 and "absent" in done.err and len(done.err.splitlines()) == 1
+    stage, error = done.err.splitlines()
+    assert done.code == 2 and "absent" in error and stage.startswith("export 1/5")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_checkpoint_without_labels_is_refused(checkpoints: ModuleType, tmp_path: Path) -> None:
-    checkpoint = checkpoints.sense_voice(tmp_path / "checkpoint")
-    (checkpoint / "tokens.json").unlink()
-    with pytest.raises(Unreadable, match="no token table in it"):
-        FAMILIES["sense-voice"][0](checkpoint, Choices())

@@ -32,6 +32,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
     done = paddable("export", "sense-voice", "weights", "-o", "out", *words, "--no-verify", "--force")
     assert done.code == 1 and done.err == "error: stop here\n"
     ((name, args, options),) = library.calls
+    assert callable(options.pop("progress"))
     assert (name, args) == ("export", ("sense-voice", Path("weights"), Path("out")))
     assert options == {
         "containers": ("5s", "30s"),
@@ -44,7 +45,6 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "verify": False,
         "gate_lengths": 64,
         "force": True,
-        "progress": None,
     }
 
 
@@ -60,3 +60,22 @@ def test_misuse_is_one_line(paddable: Any, library: Any, words: list[str], messa
     done = paddable("export", *words)
     assert done.code == 2 and message in done.err and len(done.err.splitlines()) == 1
     assert not library.calls
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str, ...]) -> None:
+    def exporting(*args: Any, progress: Any, **options: Any) -> None:
+        for done in range(4):
+            progress("export", done, 5)
+            progress("C and J of padded", done, 64)
+        raise GateFailed("stop here")
+
+    library.export = exporting
+    done = paddable("export", "sense-voice", "weights", "-o", "out", *more)
+    assert done.err.splitlines() == [
+        "export 1/5: load the checkpoint and export it",
+        "export 3/5: judge",
+        "export 4/5: convert",
+        "error: stop here",
+    ]
+    assert "export 1/5" not in done.out

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from paddable.errors import Unreadable
+from paddable.runtime.families import detector_of
 from paddable.runtime.vad import VadOptions, frame_decibels, silence_share, speech_segments
 
 FIXED = VadOptions(schedule=None)
@@ -83,3 +87,36 @@ def test_decibels_of_many_frames_are_those_of_each() -> None:
     audio = np.random.default_rng(0).uniform(-1, 1, 5_000 * 160).astype(np.float32)
     frames = np.lib.stride_tricks.sliding_window_view(audio.astype(np.float64), 400)[::160]
     assert np.allclose(frame_decibels(audio), 10 * np.log10((frames**2).sum(axis=1) + 1e-6), rtol=0, atol=1e-9)
+
+
+def test_a_class_that_the_model_does_not_have() -> None:
+    with pytest.raises(Unreadable, match=r"sil_pdf_ids is \[0, 2\], expected numbers below 2"):
+        silence_share(np.ones((3, 2), np.float32), replace(FIXED, silence_classes=(0, 2)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"vad": [], "context": 78}, r"settings\.vad is \[\], expected a mapping"),
+        ({"vad": {"speech_noise_thres": "x"}, "context": 78}, r"settings\.vad\.speech_noise_thres is 'x', expected"),
+        ({"vad": {"lookahead_time_end_point": True}, "context": 78}, r"lookahead_time_end_point is True, expected"),
+        ({"vad": {}}, r"settings\.context is None"),
+        ({"vad": {}, "context": "many"}, r"settings\.context is 'many', expected a number of frames"),
+    ],
+)
+def test_damaged_settings_of_a_bundle(settings: dict[str, Any], told: str) -> None:
+    bundle = SimpleNamespace(settings=settings, front_end=None)
+    with pytest.raises(Unreadable, match=rf"^bundle\.json: {told}|^bundle\.json: settings\.vad\.{told}") as caught:
+        detector_of(bundle, SimpleNamespace(largest={}))  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_the_published_thresholds_are_the_defaults() -> None:
+    said = {
+        "sample_rate": 16_000, "detect_mode": 1, "max_end_silence_time": 800, "window_size_ms": 200,
+        "sil_to_speech_time_thres": 150, "speech_to_sil_time_thres": 150, "speech_2_noise_ratio": 1.0, "do_extend": 1,
+        "lookback_time_start_point": 200, "lookahead_time_end_point": 100, "max_single_segment_time": 60_000,
+        "snr_thres": -100.0, "noise_frame_num_used_for_snr": 100, "decibel_thres": -100.0, "speech_noise_thres": 0.6,
+        "sil_pdf_ids": [0], "frame_in_ms": 10, "frame_length_ms": 25,
+    }  # fmt: skip
+    assert VadOptions.from_funasr(said) == VadOptions()

@@ -60,6 +60,7 @@ LAYOUTS: dict[str, Callable[[dict], dict]] = {
     "model_state_dict": lambda state: {"model_state_dict": state},
     "model": lambda state: {"model": state},
     "nested": lambda state: {"model": {"state_dict": state}},
+    "parallel twice": lambda state: {"state_dict": {"model": {f"module.module.{k}": v for k, v in state.items()}}},
     "module.": lambda state: {f"module.{key}": value for key, value in state.items()},
 }
 
@@ -157,6 +158,12 @@ def test_a_name_that_is_too_long_for_the_system_is_not_there(folder: Path) -> No
     with pytest.raises(Unreadable, match=r"init_param names 'm+\.\.\., which is not there") as caught:
         sense_voice_from_folder(folder)
     assert len(str(caught.value)) < 500
+
+
+def test_what_is_no_tensor_is_named(tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(1), "epoch": 3}, tmp_path / "model.pt")
+    with pytest.raises(Unreadable, match=r"model\.pt: not all of its 2 entries are tensors: epoch is of type int"):
+        read_tensors(tmp_path / "model.pt")
 
 
 def test_no_code_is_run_from_a_checkpoint(tmp_path: Path) -> None:

@@ -26,10 +26,17 @@ VAD = {
     },
     "frontend_conf": {"lfr_m": 5, "lfr_n": 1},
 }
-NANO = {"model": "FunASRNano", "audio_adaptor": "Transformer", "ctc_decoder": "Transformer", "audio_adaptor_conf": {}}
+ENCODER = {"output_size": 512, "num_blocks": 50}
+NANO = {
+    "model": "FunASRNano",
+    "audio_encoder_conf": ENCODER,
+    "audio_adaptor": "Transformer",
+    "ctc_decoder": "Transformer",
+    "audio_adaptor_conf": {},
+}
 READERS = {
     "sense-voice": (
-        {"model": "SenseVoiceSmall"},
+        {"model": "SenseVoiceSmall", "encoder_conf": ENCODER},
         lambda c: SenseVoiceConfig.from_funasr(c, vocabulary=9, where="f.yaml"),
     ),
     "nano": (NANO, lambda c: FunAsrNanoConfig.from_funasr(c, adaptor_size=1024, vocabulary=9, where="f.yaml")),
@@ -72,6 +79,15 @@ def test_the_published_settings_are_read(family: str) -> None:
         ("vad", "encoder_conf", "lorder", None),
         ("vad", "encoder_conf", "input_dim", 80),
         ("vad", "", "frontend_conf", "lfr"),
+        ("sense-voice", "", "frontend", "WhisperFrontend"),
+        ("sense-voice", "frontend_conf", "fs", 8_000),
+        ("sense-voice", "frontend_conf", "window", "hanning"),
+        ("sense-voice", "frontend_conf", "frame_length", 32),
+        ("nano", "frontend_conf", "n_mels", 128),
+        ("nano", "frontend_conf", "snip_edges", False),
+        ("nano", "frontend_conf", "upsacle_samples", False),
+        ("vad", "frontend_conf", "frame_shift", 20),
+        ("vad", "frontend_conf", "lfr_n", 2),
     ],
 )
 def test_a_value_that_is_no_size_is_named(family: str, section: str, key: str, value: object) -> None:
@@ -81,3 +97,18 @@ def test_a_value_that_is_no_size_is_named(family: str, section: str, key: str, v
     ) as caught:
         read(changed(config, section, key, value))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, {}, {"attention_heads": 4}])
+def test_an_encoder_without_sizes_is_no_full_size_one(value: object) -> None:
+    config, read = READERS["sense-voice"]
+    with pytest.raises(Unreadable, match=r"missing: encoder_conf\.output_size, encoder_conf\.num_blocks"):
+        read(changed(config, "", "encoder_conf", value))
+
+
+def test_the_front_end_as_it_is_published() -> None:
+    said = {"fs": 16_000, "window": "hamming", "n_mels": 80, "frame_length": 25, "frame_shift": 10, "dither": 0.0}
+    for family, name in (("sense-voice", "WavFrontend"), ("vad", "WavFrontendOnline")):
+        config, read = READERS[family]
+        published = {**config, "frontend": name, "frontend_conf": {**config.get("frontend_conf", {}), **said}}
+        assert read(published) == read(config)

@@ -119,7 +119,8 @@ def export(
         refuse_damaged_weights(opened)
 
         # ── Stage 3: judge
-        done(2)
+        if verify:
+            done(2)
         report = judged(opened, wanted, target, place, progress, precision, gate_lengths) if verify else None
         steps = {name: in_precision(graph, precision) for name, graph in exported.step_graphs.items()}
         if report is not None and steps:

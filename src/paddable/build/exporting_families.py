@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddable.errors import Misuse, Unreadable
+from paddable.build.exporting_labels import labels_of
+from paddable.errors import Misuse
 
 if TYPE_CHECKING:
     import onnx
@@ -66,8 +67,8 @@ def _sense_voice(folder: Path, choices: Choices) -> Exported:
     from paddable.exporters.sense_voice import export_sense_voice
     from paddable.models.sense_voice import LANGUAGES, TEXT_NORMS, sense_voice_from_folder
 
-    labels = _labels(folder, ("tokens.json", "*.bpe.model"))
     model = sense_voice_from_folder(folder, _kind(choices))
+    labels = labels_of(folder, ("tokens.json", "*.bpe.model"), model.ctc.ctc_lo.out_features)
     ctc = {"blank": 0, "tag_rows": 4, "languages": dict(LANGUAGES), "text_norms": dict(TEXT_NORMS)}
     return Exported(
         export_sense_voice(model),
@@ -85,7 +86,7 @@ def _fun_asr_nano(folder: Path, choices: Choices) -> Exported:
     outputs = ("enc_output", "adaptor_output", *(("ctc_logits",) if model.ctc else ()))
     about, assets = _about(folder, choices, outputs), {}
     if model.ctc:  # MLT-Nano and the transformers port have no CTC branch: they make embeddings, not text
-        labels = _labels(folder, ("*.tiktoken", "tokens.json"))
+        labels = labels_of(folder, ("*.tiktoken", "tokens.json"), model.ctc.ctc_lo.out_features)
         about |= {"labels": labels.name, "settings": {"ctc": {"blank": -1}}}
         assets[labels.name] = labels
     return Exported(export_fun_asr_nano(model), **_sound(choices), about=about, assets=assets)
@@ -95,16 +96,20 @@ def _fsmn_vad(folder: Path, choices: Choices) -> Exported:
     from paddable.exporters.fsmn_vad import export_fsmn_vad
     from paddable.models.checkpoint import CheckpointFolder
     from paddable.models.fsmn_vad import FsmnVadConfig, fsmn_vad_from_folder
+    from paddable.runtime.vad import VadOptions, refuse_other_classes
 
     if choices.front_end == "early":
         raise Misuse("fsmn-vad never had the early front end", fix="choose in-graph or numpy")
     model = fsmn_vad_from_folder(folder, features=choices.front_end == "numpy")
-    said = CheckpointFolder.open(folder).config
-    config = FsmnVadConfig.from_funasr(said)
+    checkpoint = CheckpointFolder.open(folder)
+    said = checkpoint.config.get("model_conf", {})
+    config = FsmnVadConfig.from_funasr(checkpoint.config)
+    options = VadOptions.from_funasr(said, where=str(checkpoint.config_file))
+    refuse_other_classes(options, config.classes, where=str(checkpoint.config_file))
     about = _about(folder, choices, ("posteriors",), stack=config.stack, stride=config.stride)
     # what the memories look back, and the left neighbours of a stacked feature
     context = config.blocks * (config.order - 1) + (config.stack - 1) // 2
-    settings = {"vad": dict(said.get("model_conf") or {}), "context": context}
+    settings = {"vad": dict(said), "context": context}
     return Exported(
         export_fsmn_vad(model), **_sound(choices, features_a_second=100), about=about | {"settings": settings}
     )
@@ -199,18 +204,3 @@ def _features(folder: Path, stack: int, stride: int) -> dict[str, Any]:
 def _unit_of(length: str, frame: str = "log-mel frames of 10 ms") -> dict[str, str]:
     """What one step of the input is."""
     return {"S": "samples at 16000 Hz"} if length.endswith("=S") else {"T": frame}
-
-
-def _labels(folder: Path, patterns: Sequence[str]) -> Path:
-    """The token table of a checkpoint: the first pattern that fits a file."""
-    if not folder.is_dir():
-        raise Unreadable("no such folder", where=str(folder), fix="give the folder that holds the checkpoint")
-    for pattern in patterns:
-        if found := sorted(folder.glob(pattern)):
-            return found[0]
-    raise Unreadable(
-        "no token table in it",
-        where=str(folder),
-        why="without one the model's classes are numbers, not text",
-        fix=f"put {' or '.join(patterns)} of the model beside its weights",
-    )

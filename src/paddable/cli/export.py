@@ -15,6 +15,13 @@ from paddable.lengths.declare import split_containers
 
 __all__ = ["export"]
 
+_STAGES = {
+    ("export", 0): "load the checkpoint and export it",  # the first two stages
+    ("export", 2): "judge",
+    ("export", 3): "convert",
+    ("export", 4): "write",
+}
+
 
 @click.command
 @click.argument("family", metavar="FAMILY")
@@ -57,7 +64,7 @@ def export(
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o DIRECTORY/")
-    with showing() as progress:
+    with showing(_STAGES) as progress:
         written = export_family(
             family,
             checkpoint,

@@ -1,9 +1,9 @@
-"""Progress of long work, on stderr; silent when nobody watches."""
+"""Progress of long work, on stderr: bars on a terminal, else silence, or a line a stage where a command asks for it."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 __all__ = ["Progress", "showing"]
@@ -13,10 +13,15 @@ Progress = Callable[[str, int, int], None]
 
 
 @contextmanager
-def showing() -> Iterator[Progress | None]:
-    """A progress callable that draws one bar per stage, or None when stderr is not a terminal."""
+def showing(lines: Mapping[tuple[str, int], str] | None = None) -> Iterator[Progress | None]:
+    """A progress callable that draws one bar per stage, or None when stderr is not a terminal.
+
+    Args:
+        lines: of a command that takes minutes: what a log is told when a stage has come so far, by stage and how much
+            of it is done.
+    """
     if not sys.stderr.isatty():
-        yield None
+        yield _telling(lines) if lines else None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
@@ -32,3 +37,11 @@ def showing() -> Iterator[Progress | None]:
             bars.update(tasks[stage], completed=done, total=total or None)
 
         yield progress
+
+
+def _telling(lines: Mapping[tuple[str, int], str]) -> Progress:
+    def progress(stage: str, done: int, total: int) -> None:
+        if (stage, done) in lines:
+            print(f"{stage} {done + 1}/{total}: {lines[stage, done]}", file=sys.stderr, flush=True)
+
+    return progress

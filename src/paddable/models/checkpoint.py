@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from paddable.models.weights import FLOATS
 __all__ = ["CheckpointFolder", "read_tensors"]
 
 _WRAPPERS = ("state_dict", "model_state_dict", "model")
+_PARALLEL = re.compile(r"^(module\.)+")  # one for each DataParallel around the model
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,9 @@ class CheckpointFolder:
 def read_tensors(path: str | Path) -> dict[str, Tensor]:
     """Reads a ``.pt`` or ``.safetensors`` file, or the index of a sharded one.
 
-    A dict under "state_dict", "model_state_dict" or "model" is unwrapped and a common "module." prefix removed. Floats
-    become float32 (exact from bfloat16 and half); those of 8 bits and less stay, and ``check_weights`` refuses them.
+    A dict under "state_dict", "model_state_dict" or "model" is unwrapped and any "module." in front of a key removed.
+    Floats become float32 (exact from bfloat16 and half); those of 8 bits and less stay, and ``check_weights`` refuses
+    them.
 
     Raises:
         Unreadable: the file holds something else than tensors, or is damaged.
@@ -118,9 +121,17 @@ def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:
         inner := next((k for k in _WRAPPERS if isinstance(state.get(k), Mapping)), "")
     ):
         state = state[inner]
-    if not isinstance(state, Mapping) or not state or not all(isinstance(value, Tensor) for value in state.values()):
+    if not isinstance(state, Mapping) or not state:
         raise Unreadable("holds no dictionary of tensors", where=str(path))
-    return {str(key).removeprefix("module."): value for key, value in state.items()}
+    kinds = {key: type(value).__name__ for key, value in state.items() if not isinstance(value, Tensor)}
+    if other := [f"{key} is of type {kind}" for key, kind in kinds.items()]:
+        told = ", ".join(other[:3]) + ", ..." * (len(other) > 3)
+        raise Unreadable(
+            f"not all of its {len(state)} entries are tensors: {told}",
+            where=str(path),
+            fix=f"save the weights alone, or under one of {', '.join(_WRAPPERS)}",
+        )
+    return {_PARALLEL.sub("", str(key)): value for key, value in state.items()}
 
 
 def _parse(path: Path, parser: Any) -> dict[str, Any]:

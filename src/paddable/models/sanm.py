@@ -15,6 +15,17 @@ from paddable.models.settings import MOST_LAYERS, Settings
 
 __all__ = ["CtcHead", "FeedForward", "SanmEncoder", "attend", "encoder_sizes", "split_heads", "stacking"]
 
+_FILTER_BANK = {
+    "fs": 16_000,
+    "window": "hamming",
+    "n_mels": 80,
+    "frame_length": 25,
+    "frame_shift": 10,
+    "snip_edges": True,
+    "upsacle_samples": True,
+}
+"""FunASR's defaults for ``frontend_conf``, under its own spelling; what ``paddable.audio.kaldi`` computes."""
+
 
 class SanmEncoder(nn.Module):
     """``blocks`` blocks, a norm, ``tp_blocks`` more blocks, a norm.
@@ -162,9 +173,8 @@ def encoder_sizes(conf: Settings, default: int) -> dict[str, int]:
     Raises:
         Unreadable: a value that is no size, or a form of the encoder that no published SenseVoice checkpoint uses.
     """
-    for key, only in (("normalize_before", True), ("sanm_shfit", 0), ("concat_after", False)):
-        if conf.get(key, only) != only:
-            raise conf.wrong(key, f"{only!r}: nothing else is implemented")
+    conf.demand(["output_size", "num_blocks"], "the size of the encoder would be a guess")
+    conf.allow_only({"normalize_before": True, "sanm_shfit": 0, "concat_after": False})
     names = {
         "output_size": "size",
         "attention_heads": "heads",
@@ -186,9 +196,12 @@ def stacking(config: Settings, *, stack: int, stride: int, mels: int = 80) -> di
     """``input_size``, ``stack`` and ``stride`` of FunASR's low-frame-rate features.
 
     Raises:
-        Unreadable: a value that is no size, or sizes that contradict each other.
+        Unreadable: a value that is no size, sizes that contradict each other, or another front end than ours.
     """
+    if config.get("frontend", "WavFrontend") not in ("WavFrontend", "wav_frontend", "WavFrontendOnline"):
+        raise config.wrong("frontend", "WavFrontend: nothing else is implemented")
     front_end = config.section("frontend_conf")
+    front_end.allow_only(_FILTER_BANK)
     stack, stride = front_end.size("lfr_m", stack), front_end.size("lfr_n", stride)
     if config.size("input_size", stack * mels) != stack * mels:
         raise config.wrong("input_size", f"{stack * mels}: {mels} mels of {stack} frames (frontend_conf.lfr_m)")

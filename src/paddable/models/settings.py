@@ -55,6 +55,12 @@ class Settings:
         if missing := [self._full(key) for key in keys if key not in self]:
             raise Unreadable(f"missing: {', '.join(missing)}", where=self.where, why=why, fix=_FIX)
 
+    def allow_only(self, values: Mapping[str, object]) -> None:
+        """Raise ``Unreadable`` where a setting is there and differs from the one value that is implemented."""
+        for key, only in values.items():
+            if self._values.get(key, only) != only:
+                raise self.wrong(key, f"{only!r}: nothing else is implemented")
+
     def size(self, key: str, default: int | None = None, *, least: int = 1, most: int = _MOST) -> int:
         """A whole number of ``least`` .. ``most``."""
         value = self._values.get(key, default)

@@ -63,10 +63,10 @@ def detector_of(bundle: Bundle, session: Session) -> Detector:
         Unreadable: its settings are damaged.
     """
     front_end = _front_end(bundle)
-    try:
-        options, context = VadOptions.from_funasr(bundle.settings["vad"]), int(bundle.settings["context"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise _damaged(f"settings.vad: {error}") from error
+    options = VadOptions.from_funasr(bundle.settings["vad"], where="bundle.json", path="settings.vad")
+    context = bundle.settings.get("context")
+    if type(context) is not int or context < 0:
+        raise _damaged(f"settings.context is {context!r}, expected a number of frames")
     return Detector(session, options, front_end, _longest_seconds(session, front_end), context)
 
 

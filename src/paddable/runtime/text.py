@@ -104,6 +104,6 @@ def _read_tiktoken(path: Path) -> list[bytes]:
     if any(len(row) != 2 for row in rows):
         raise ValueError("a line is not '<base64> <rank>'")
     ranked = {int(rank): base64.b64decode(token, validate=True) for token, rank in rows}
-    if sorted(ranked) != list(range(len(ranked))):
+    if sorted(ranked) != list(range(len(rows))):
         raise ValueError("the ranks are not 0, 1, 2, ...")
     return [ranked[i] for i in range(len(ranked))]

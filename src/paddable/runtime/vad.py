@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DYNAMIC_SCHEDULE", "VadOptions", "frame_decibels", "silence_share", "speech_segments"]
+from paddable.errors import Unreadable
+from paddable.runtime.vad_settings import read_options
+
+__all__ = [
+    "DYNAMIC_SCHEDULE",
+    "VadOptions",
+    "frame_decibels",
+    "refuse_other_classes",
+    "silence_share",
+    "speech_segments",
+]
 
 DYNAMIC_SCHEDULE = (
     (10_000, 2_000), (20_000, 1_000), (30_000, 800), (40_000, 600), (50_000, 400), (60_000, 200), (float("inf"), 100),
@@ -73,34 +83,42 @@ class VadOptions:
     schedule: tuple[tuple[float, int], ...] | None = DYNAMIC_SCHEDULE
 
     @classmethod
-    def from_funasr(cls, conf: Mapping[str, Any]) -> VadOptions:
-        """Reads ``model_conf`` of FunASR's config.yaml."""
-        names = {
-            "frame_in_ms": "frame",
-            "window_size_ms": "window",
-            "sil_to_speech_time_thres": "open_votes",
-            "speech_to_sil_time_thres": "close_votes",
-            "max_end_silence_time": "max_end_silence",
-            "lookback_time_start_point": "look_back",
-            "lookahead_time_end_point": "look_ahead",
-            "max_single_segment_time": "max_segment",
-            "do_extend": "extend",
-            "speech_noise_thres": "threshold",
-            "speech_2_noise_ratio": "ratio",
-            "decibel_thres": "least_decibel",
-            "snr_thres": "least_snr",
-            "noise_frame_num_used_for_snr": "noise_frames",
-        }
-        options: dict[str, Any] = {ours: conf[theirs] for theirs, ours in names.items() if theirs in conf}
-        if "sil_pdf_ids" in conf:
-            options["silence_classes"] = tuple(conf["sil_pdf_ids"])
-        return cls(**options)
+    def from_funasr(
+        cls, conf: Mapping[str, Any], *, where: str = "config.yaml", path: str = "model_conf"
+    ) -> VadOptions:
+        """Reads ``model_conf`` of FunASR's config.yaml.
+
+        Args:
+            conf: the section.
+            where: the file.
+            path: the keys that lead to the section, with dots.
+
+        Raises:
+            Unreadable: a value of another kind than FunASR's, or a way of detecting that is not implemented.
+        """
+        return cls(**read_options(conf, where, path))
 
 
 def silence_share(posteriors: NDArray[np.float32], options: VadOptions) -> NDArray[np.float64]:
-    """P(silence) of each frame, float64 [T], from posteriors [T, K]; all that the segments depend on."""
+    """P(silence) of each frame, float64 [T], from posteriors [T, K]; all that the segments depend on.
+
+    Raises:
+        Unreadable: the options name a class that the model does not have.
+    """
+    refuse_other_classes(options, posteriors.shape[1], where="settings of the detector")
     share: NDArray[np.float64] = posteriors[:, list(options.silence_classes)].astype(np.float64).sum(axis=1)
     return share
+
+
+def refuse_other_classes(options: VadOptions, classes: int, *, where: str) -> None:
+    """Raise ``Unreadable`` where a class of silence is beyond the ``classes`` of a model."""
+    if max(options.silence_classes) >= classes:
+        raise Unreadable(
+            f"sil_pdf_ids is {list(options.silence_classes)}, expected numbers below {classes}",
+            where=where,
+            why="the model has no other classes",
+            fix="take config.yaml from the release that the weights are from",
+        )
 
 
 def speech_segments(

@@ -56,6 +56,7 @@ class FsmnVadConfig:
         if config.get("encoder") != "FSMN":
             raise Unreadable(f"encoder is {config.get('encoder')!r}, not FSMN", where=where)
         features = stacking(file, stack=cls.stack, stride=cls.stride)
+        file.section("frontend_conf").allow_only({"lfr_n": cls.stride})  # a posterior every 10 ms
         if encoder.size("input_dim") != features["input_size"]:
             raise encoder.wrong("input_dim", f"{features['input_size']}: 80 mels of frontend_conf.lfr_m frames")
         if encoder.get("rorder", 0) or encoder.get("lstride", 1) != 1:

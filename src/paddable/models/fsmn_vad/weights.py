@@ -31,7 +31,7 @@ def fsmn_vad_from_folder(folder: str | Path, *, features: bool = False) -> FsmnV
     checkpoint = CheckpointFolder.open(folder)
     config = FsmnVadConfig.from_funasr(checkpoint.config, where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
-    cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
+    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
     sound = None if features else KaldiFrontEnd(config.stack, config.stride, cmvn)
     tensors = checkpoint.tensors()
     keys = by_parameter(tensors, _rename, where=str(folder))

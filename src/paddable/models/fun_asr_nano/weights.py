@@ -37,7 +37,7 @@ def fun_asr_nano_from_folder(folder: str | Path, front_end: FrontEndKind = "kald
     folder = Path(folder)
     read = _from_transformers if (folder / "config.json").is_file() else _from_funasr
     config, tensors, cmvn_file = read(folder)
-    cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
+    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
     sound = build_front_end(front_end, config.stack, config.stride, cmvn)
     return load_weights(lambda: FunAsrNano(config, sound), tensors, where=str(folder), ignore=_LANGUAGE_MODEL)
 

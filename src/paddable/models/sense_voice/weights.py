@@ -34,6 +34,6 @@ def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi
         )
     config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head), where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
-    cmvn = read_am_mvn(cmvn_file) if cmvn_file else None
+    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
     sound = build_front_end(front_end, config.stack, config.stride, cmvn)
     return load_weights(lambda: SenseVoice(config, sound), tensors, where=str(folder))
