@@ -60,15 +60,15 @@ def _outcome(metadata: Metadata, native: Engine, signals: Signals, steps: Mappin
     except EngineError as error:
         return f"native fails: {error.what}"
     for name, array in outputs.items():
-        if not array.size:
-            return f"{name} is empty"
         if found := _undefined(metadata, name, array, steps):
             return found
     return ""
 
 
 def _undefined(metadata: Metadata, name: str, array: Array, steps: Mapping[str, int]) -> str:
-    if array.dtype.kind == "f" and array.size and not np.isfinite(array).all():
+    if not array.size:
+        return f"{name} is empty"
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
         return f"{name} is not finite everywhere"
     for axis, text in metadata.lengths.get(name, {}).items():
         if array.shape[axis] != evaluate(text, steps):

@@ -27,8 +27,8 @@ _THROUGH = {
 }
 
 
-_SELECTS = {"Gather": 1, "GatherElements": 1, "GatherND": 1}
-"""Operators that look their first input up, and which input holds the indices."""
+_SELECTS = {"Gather", "GatherElements", "GatherND"}
+"""Operators that look up in their first input what their second one names."""
 
 
 def index_limits(analysis: Analysis) -> dict[str, list[Length]]:
@@ -52,7 +52,7 @@ def _indexed(value: ir.Value, analysis: Analysis) -> list[Length]:
         seen.add(current)
         for use in current.uses():
             node = use.node
-            if _SELECTS.get(node.op_type) == use.idx and node.inputs[0] is not None:
+            if node.op_type in _SELECTS and use.idx == 1 and node.inputs[0] is not None:
                 found.update(dict.fromkeys(_sizes(node, node.inputs[0], current, analysis)))
             elif node.op_type in _THROUGH:
                 stack += node.outputs

@@ -27,8 +27,7 @@ def softmax(operation: Operation) -> Sequence[Value | None]:
     axis = operation.attribute("axis", default) % value.rank
     axes = [axis] if operation.version >= 13 else list(range(axis, value.rank))
     atoms = [i for a in axes for i in value.span(a)]
-    if any(value.atoms[i].batch for i in atoms):
-        operation.refuse("a softmax over the batch mixes rows of different lengths")
+    operation.keep_rows_apart((value.atoms[i] for i in atoms), "a softmax over")
     ragged = [i for i in atoms if value.atoms[i].ragged]
     floor = lowest(value.dtype)
 

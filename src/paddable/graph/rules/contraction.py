@@ -43,8 +43,7 @@ def contract(operation: Operation, terms: Sequence[Term], result: Sequence[str])
     values = [operation.peek(term.index) for term in terms]
     summed = [letter for letter in axes if letter not in result]
     for letter in summed:
-        if any(a.batch for a in axes[letter]):
-            operation.refuse("a sum over the batch mixes rows of different lengths")
+        operation.keep_rows_apart(axes[letter], "a sum over")
         if any(not a.prefix for a in axes[letter]):
             for term in terms:
                 if letter in term.letters:

@@ -104,8 +104,8 @@ def spatial_value(operation: Operation) -> Value:
         if any(a.ragged for a in value.axes[axis]):
             value = operation.prefix_axis(0, axis)
             operation.operands[0] = value
-        elif any(a.batch for a in value.axes[axis]):
-            operation.refuse("a window over the batch")
+        else:
+            operation.keep_rows_apart(value.axes[axis], "a window over")
     return value
 
 
@@ -314,8 +314,7 @@ def global_pool(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     atoms = [i for a in range(2, value.rank) for i in value.span(a)]
     ragged = [i for i in atoms if value.atoms[i].ragged]
-    if any(value.atoms[i].batch for i in atoms):
-        operation.refuse("a pool over the batch")
+    operation.keep_rows_apart((value.atoms[i] for i in atoms), "a pool over")
     axes = (*value.axes[:2], *((),) * (value.rank - 2))
     if ragged and operation.type == "GlobalAveragePool":
         leak = "the mean over time counts the padding"

@@ -121,8 +121,6 @@ def _ragged_source(operation: Operation, value: Value, index: Value, axis: int) 
         if max(picks) >= 0:
             operation.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
     _from_the_end(operation, index, size)
-    if index.ragged and operation.scope.single_row is False and value.axes[axis][0].batch:
-        operation.refuse("an index reads across the batch")
     if any(a.batch for a in value.axes[axis]):
         operation.refuse("an index reads across the batch")
     return value, index

@@ -306,7 +306,7 @@ def tile(operation: Operation) -> Sequence[Value | None]:
             axes.append(axis)
             origins += [Origin(k) for k in span]
             continue
-        operation.keep_rows_apart(value, [position], "Tile along")
+        operation.keep_rows_apart(axis, "Tile along")
         if count.divisor != 1 or isinstance(count.length, Product):
             operation.refuse("Tile by a computed fraction")
         outer = operation.axis(count.length)

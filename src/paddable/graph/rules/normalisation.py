@@ -32,8 +32,7 @@ def layer_normalisation(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     axis = operation.attribute("axis", -1) % value.rank
     atoms = [i for a in range(axis, value.rank) for i in value.span(a)]
-    if any(value.atoms[i].batch for i in atoms):
-        operation.refuse("a normalisation over the batch mixes rows of different lengths")
+    operation.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
     if any(value.atoms[i].ragged for i in atoms):
         operation.refuse(
             "LayerNormalization over time needs weights of the length", "normalise the channels, or use GroupNorm"
@@ -71,8 +70,7 @@ def instance_normalisation(operation: Operation) -> Sequence[Value | None]:
         groups = operation.attribute("num_groups")
         atoms += list(value.span(1))
     ragged = [i for i in atoms if value.atoms[i].ragged]
-    if any(value.atoms[i].batch for i in atoms):
-        operation.refuse("a normalisation over the batch mixes rows of different lengths")
+    operation.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
     if any(a.ragged for a in value.axes[1]):
         operation.refuse("the channels vary with the length")
     if ragged:

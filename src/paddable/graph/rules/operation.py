@@ -335,9 +335,9 @@ class Operation:
         """No proof: stop with a reason that names this node."""
         raise NoProof(reason, fix)
 
-    def keep_rows_apart(self, value: Value, axes: Iterable[int], what: str) -> None:
+    def keep_rows_apart(self, atoms: Iterable[Atom], what: str) -> None:
         """Refuse to act along the batch: native never sees two rows together, and each has a length of its own."""
-        if any(atom.batch for axis in axes for atom in value.axes[axis]):
+        if any(atom.batch for atom in atoms):
             self.refuse(f"{what} the batch mixes rows of different lengths", "act along another axis, or use batch 1")
 
     def need(self, length: Length, reason: str) -> None:

@@ -72,8 +72,7 @@ def _fill_value(operation: Operation) -> float:
 def _pad_axis(operation: Operation, value: Value, axis: int, before: Length, after: Length, mode: str) -> Value:
     scope = operation.scope
     whole = value.axes[axis]
-    if any(a.batch for a in whole):
-        operation.refuse("Pad along the batch")
+    operation.keep_rows_apart(whole, "Pad along")
     varies = any(a.ragged for a in whole)
     if len(whole) > 1:
         value = operation.prefix_axis(0, axis)

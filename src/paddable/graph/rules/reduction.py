@@ -70,8 +70,7 @@ def reduction(operation: Operation) -> Sequence[Value | None]:
     axes = axes_of(operation, value.rank)
     atoms = [i for a in axes for i in value.span(a)]
     ragged = [i for i in atoms if value.atoms[i].ragged]
-    if any(value.atoms[i].batch for i in atoms):
-        operation.refuse("a reduction over the batch mixes rows of different lengths")
+    operation.keep_rows_apart((value.atoms[i] for i in atoms), "a reduction over")
     before = value
     if ragged and value.scalar is not None and operation.type in ("ReduceMax", "ReduceMin"):
         # one constant, in the padding too
@@ -170,8 +169,7 @@ def arg_extremum(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     axis = operation.attribute("axis", 0) % value.rank
     span = list(value.span(axis))
-    if any(value.atoms[i].batch for i in span):
-        operation.refuse("an extremum over the batch")
+    operation.keep_rows_apart(value.axes[axis], "an extremum over")
     ragged = [i for i in span if value.atoms[i].ragged]
     if ragged:
         value = operation.prefix_axis(0, axis)
@@ -195,8 +193,7 @@ def top_k(operation: Operation) -> Sequence[Value | None]:
         operation.refuse("TopK without k")
     count = counts[0]
     span = list(value.span(axis))
-    if any(value.atoms[i].batch for i in span):
-        operation.refuse("an extremum over the batch")
+    operation.keep_rows_apart(value.axes[axis], "an extremum over")
     if any(value.atoms[i].ragged for i in span):
         value = operation.prefix_axis(0, axis)
         size = operation.length_of(value.axes[axis])
@@ -215,7 +212,7 @@ def cumulative_sum(operation: Operation) -> Sequence[Value | None]:
     value = operation.peek(0)
     listed = operation.integers(1)
     axis = (listed or [0])[0] % value.rank
-    operation.keep_rows_apart(value, [axis], "CumSum along")
+    operation.keep_rows_apart(value.axes[axis], "CumSum along")
     reverse, exclusive = operation.attribute("reverse", 0), operation.attribute("exclusive", 0)
     scalar = value.scalar
     if scalar is not None and scalar.is_constant and not reverse and len(value.axes[axis]) == 1:

@@ -29,8 +29,7 @@ def resize(operation: Operation) -> Sequence[Value | None]:
     for axis, scale in enumerate(scales):
         if scale == 1:
             continue
-        if any(a.batch for a in value.axes[axis]):
-            operation.refuse("Resize of the batch")
+        operation.keep_rows_apart(value.axes[axis], "Resize of")
         if not any(a.ragged for a in value.axes[axis]):
             size = operation.length_of(value.axes[axis])
             value = replaced_axis(value, axis, operation.axis(int(size.constant * scale)), Pad())

@@ -133,7 +133,7 @@ def _slice_axis(
         count = scope.simplify(count)
     if scope.same(count, size) and step == 1:
         return value
-    operation.keep_rows_apart(value, [axis], "a slice of")
+    operation.keep_rows_apart(whole, "a slice of")
     atom = value.axes[axis][0] if value.axes[axis] else Atom(constant(1))
     position = value.span(axis).start if value.axes[axis] else 0
     pending = value.pending
@@ -304,7 +304,7 @@ def concat(operation: Operation) -> Sequence[Value | None]:
     if started is not None:
         return [started]
     for value in values:
-        operation.keep_rows_apart(value, [axis], "Concat along")
+        operation.keep_rows_apart(value.axes[axis], "Concat along")
     row_axis = _row_axis(operation, values)
     for i in indices:
         on_axis = row_axis == values[i].rank - axis

@@ -19,7 +19,7 @@ __all__: list[str] = []
 def triangle(operation: Operation) -> Sequence[Value | None]:
     """Keep j >= i + k (upper) or j <= i + k (lower); the rest is zero wherever the indices are."""
     value = operation.data(0)
-    operation.keep_rows_apart(value, (value.rank - 2, value.rank - 1), "Trilu of")
+    operation.keep_rows_apart((*value.axes[-2], *value.axes[-1]), "Trilu of")
     upper = operation.attribute("upper", 1)
     shift = (operation.integers(1) or [0])[0] if operation.present(1) else 0
     for axis in (value.rank - 2, value.rank - 1):
