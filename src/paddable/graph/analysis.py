@@ -18,15 +18,17 @@ import onnx_ir as ir
 from paddable.errors import Refused
 from paddable.findings import Finding
 from paddable.graph import trace
+from paddable.graph.branches import inline_both, inline_branch, selects
 from paddable.graph.declaration import Declarations
 from paddable.graph.expand import ExpandPass
 from paddable.graph.facts.axes import Axes, Axis, fixed, flatten
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO
 from paddable.graph.facts.numbers import Face, number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
-from paddable.graph.normalise import captured, inline_branch, normalise
+from paddable.graph.normalise import captured, normalise
 from paddable.graph.remedies import Remedy, Take
 from paddable.graph.rules import NoProof, Operation, find_rule, known_operators
+from paddable.graph.rules.broadcast import same_axis
 from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.empty import need_steps, takes_empty
 from paddable.graph.rules.refused import ADVICE
@@ -41,7 +43,7 @@ _BOUNDS_LIMIT = 1 << 16
 _THROUGH_RELATIVE = {"Pad", "Concat", "Reshape", "Slice", "Shape", "Identity"}
 
 
-_BEHIND_ROWS = {"Unsqueeze", "Gather"}
+_BEHIND_ROWS = {"Squeeze", "Unsqueeze", "Gather"}
 _ONE_ROW = "export with batch 1, or compute it per row"
 
 
@@ -377,6 +379,8 @@ class _Walk:
             else:
                 if not takes_empty(node.domain, node.op_type):
                     need_steps(operation, node.op_type)
+                if selects(node):
+                    self._need_equal_shapes(operation)
                 outputs = rule(operation)
             self._fits(node, outputs)
         except NoProof as proof:
@@ -394,6 +398,17 @@ class _Walk:
                     output.dtype = value.dtype
         if varying or operation.remedies or any(v is not None and v.pending is not None for v in results):
             self.analysis.sites.append(Site(node, before, operation.remedies, tuple(results)))
+
+    def _need_equal_shapes(self, operation: Operation) -> None:
+        """Of what the branches of an If make: native has one of the two, and Where would broadcast."""
+        then, other = operation.peek(1), operation.peek(2)
+        if then.rank != other.rank or not all(
+            same_axis(self.scope, a, b) for a, b in zip(then.axes, other.axes, strict=True)
+        ):
+            operation.refuse(
+                "the condition of an If depends on the length or on data, and its branches make different shapes",
+                "export the model so that one branch holds at every length, or give both results one shape",
+            )
 
     def _fits(self, node: ir.Node, values: Sequence[Value | None]) -> None:
         """A container holds the valid part only if its size grows with the length; T % 3 does not."""
@@ -425,19 +440,13 @@ class _Walk:
     def _branch(self, node: ir.Node) -> None:
         condition = self._value(node.inputs[0])
         known = condition.scalar if condition is not None else None
-        if known is None or not known.is_constant:
-            if self.scope.narrowed:
-                raise _Again
-            self._refuse(
-                node,
-                NoProof(
-                    "the condition of an If depends on the length or on data",
-                    "export the model so that one branch holds at every length",
-                ),
-            )
-        assert known is not None
-        name = "then_branch" if known.fraction else "else_branch"
-        inline_branch(self.model, node, node.attributes[name].as_graph())
+        if known is not None and known.is_constant:
+            name = "then_branch" if known.fraction else "else_branch"
+            inline_branch(self.model, node, node.attributes[name].as_graph())
+        elif self.scope.narrowed:  # a shorter domain may decide it
+            raise _Again
+        else:
+            inline_both(self.model, node)
         normalise(self.model)
 
     def _refuse(self, node: ir.Node, proof: NoProof) -> NoReturn:

@@ -10,9 +10,8 @@ import onnx_ir as ir
 from onnx_ir.passes import common
 
 from paddable.errors import Refused
-from paddable.graph.names import Names
 
-__all__ = ["RemoveCopiesPass", "captured", "inline_branch", "normalise", "reads"]
+__all__ = ["RemoveCopiesPass", "bodies", "captured", "normalise", "reads"]
 
 
 def normalise(model: ir.Model) -> ir.Model:
@@ -101,9 +100,9 @@ def captured(node: ir.Node) -> tuple[ir.Value, ...]:
     """
     nested: set[ir.Graph | ir.Function | None] = set()
     found: dict[ir.Value, None] = {}
-    for branch in _branches(node):
+    for branch in bodies(node):
         nested.update((branch, *branch.subgraphs()))
-    for branch in _branches(node):
+    for branch in bodies(node):
         for inner in ir.traversal.RecursiveGraphIterator(branch):
             for value in inner.inputs:
                 if value is not None and value.graph not in nested:
@@ -116,7 +115,8 @@ def reads(node: ir.Node) -> tuple[ir.Value, ...]:
     return (*(value for value in node.inputs if value is not None), *captured(node))
 
 
-def _branches(node: ir.Node) -> list[ir.Graph]:
+def bodies(node: ir.Node) -> list[ir.Graph]:
+    """The graphs that a node holds: the branches of an If, the body of a Loop."""
     found: list[ir.Graph] = []
     for attribute in node.attributes.values():
         if attribute.is_ref():
@@ -126,60 +126,3 @@ def _branches(node: ir.Node) -> list[ir.Graph]:
         elif attribute.type == ir.AttributeType.GRAPHS:
             found.extend(attribute.as_graphs())
     return found
-
-
-def inline_branch(model: ir.Model, node: ir.Node, branch: ir.Graph) -> None:
-    """Puts the body of a branch in the place of its If node, once the condition is decided.
-
-    Values that the branch captures stay what they are. Names that clash are replaced; outputs of the graph keep theirs.
-
-    Args:
-        model: the model, changed in place.
-        node: an If node, at any depth.
-        branch: its ``then_branch`` or ``else_branch``.
-    """
-    graph = node.graph
-    assert graph is not None and not branch.inputs
-    results = list(branch.outputs)
-    body = list(branch)
-    initialisers = list(branch.initializers.values())
-    branch.outputs.clear()
-    branch.remove(body)
-    branch.initializers.clear()
-    for name in [name for name, attribute in node.attributes.items() if attribute.type == ir.AttributeType.GRAPH]:
-        node.attributes.pop(name)  # the other branch goes with the node; its names are free
-    names = Names(model.graph)
-    for value in initialisers:
-        value.name = names.fresh(value.name or "constant")
-        graph.register_initializer(value)
-    for inner in body:
-        inner.name = names.fresh(inner.name or inner.op_type)
-        for output in inner.outputs:
-            if output.name:
-                output.name = names.fresh(output.name)
-        for nested in _branches(inner):
-            _rename_nested(nested, names)
-    graph.insert_before(node, body)
-    for old, new in zip(node.outputs, results, strict=True):
-        if old.is_graph_output():
-            copy = ir.node("Identity", [new], name=names.fresh(f"{old.name}_copy"))
-            graph.insert_before(node, copy)
-            result, kept = copy.outputs[0], old.name
-            result.type, result.shape = old.type, old.shape
-            old.replace_all_uses_with(result, replace_graph_outputs=True)
-            old.name, result.name = None, kept
-        else:
-            old.replace_all_uses_with(new)
-    graph.remove(node, safe=True)
-
-
-def _rename_nested(graph: ir.Graph, names: Names) -> None:
-    for value in (*graph.inputs, *graph.initializers.values()):
-        value.name = names.fresh(value.name or "value")
-    for node in graph:
-        node.name = names.fresh(node.name or node.op_type)
-        for output in node.outputs:
-            if output.name:
-                output.name = names.fresh(output.name)
-        for nested in _branches(node):
-            _rename_nested(nested, names)

@@ -10,7 +10,8 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from paddable.errors import Refused
-from paddable.graph.normalise import captured, inline_branch, normalise, reads
+from paddable.graph.branches import inline_branch
+from paddable.graph.normalise import captured, normalise, reads
 from paddable.graph.read import read_model
 from paddable.graph.trace import STACK_TRACE
 from paddable.graph.write import to_proto

@@ -170,6 +170,11 @@ def _again(emitter: Emitter, node: ir.Node, x: ir.Value, attributes: Mapping[str
     return copy.outputs[0]
 
 
+def squeeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """Squeeze behind a batch axis that native has not."""
+    return emitter.squeeze(x, arguments["axes"])
+
+
 def unsqueeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
     """Unsqueeze behind a batch axis that native has not."""
     return emitter.unsqueeze(x, arguments["axes"])
@@ -181,5 +186,6 @@ FORMS: dict[str, Form] = {
     "normalise": normalise,
     "average_pool": average_pool,
     "last_index": last_index,
+    "squeeze": squeeze,
     "unsqueeze": unsqueeze,
 }

@@ -56,6 +56,9 @@ def _renumbered(content: Elements | Affine | None, origins: Sequence[Origin]) ->
     return Affine(content.base, tuple(coefficients))
 
 
+_IN_FRONT = "the batch stands in front"
+
+
 @rule("Transpose")
 def transpose(operation: Operation) -> Sequence[Value | None]:
     value = operation.peek(0)
@@ -82,8 +85,12 @@ def squeeze(operation: Operation) -> Sequence[Value | None]:
     listed = _axes_argument(operation)
     if listed is None:
         dropped = {i for i, axis in enumerate(value.axes) if not axis}
+    elif value.rows_in_front:
+        dropped = {a % (value.rank - 1) + 1 for a in listed}
     else:
         dropped = {a % value.rank for a in listed}
+    if value.rows_in_front:
+        operation.ask(Replace("", _IN_FRONT, 0, "squeeze", {"axes": sorted(dropped)}))
     for i in dropped:
         if value.axes[i]:
             size = axis_size(value.axes[i])
@@ -98,7 +105,7 @@ def unsqueeze(operation: Operation) -> Sequence[Value | None]:
     rank = value.rank + len(listed)
     if value.rows_in_front:
         listed = [a % (rank - 1) + 1 for a in listed]
-        operation.ask(Replace("", "the batch stands in front", 0, "unsqueeze", {"axes": listed}))
+        operation.ask(Replace("", _IN_FRONT, 0, "unsqueeze", {"axes": listed}))
     new = {a % rank for a in listed}
     old = iter(value.axes)
     return [_with_axes(value, tuple(() if i in new else next(old) for i in range(rank)))]
