@@ -131,10 +131,35 @@ def decided_branch(b: Builder, x: Tensor) -> Tensor:
         condition = b.op("Less", width, b.constant(b.pick([0, 1000])), dtype=BOOL)
     if b.chance():
         condition = b.op("Less", b.constant(0), b.dim(x, b.time_axis(x), scalar=True), dtype=BOOL)
+    return _either(b, x, condition, [[(b.pick(["Tanh", "Neg"]), {})], [(b.pick(["Abs", "Sin"]), {})]])
+
+
+@step
+def branch_on_the_length(b: Builder, x: Tensor) -> Tensor:
+    """An If that short and long utterances decide differently; a branch may read the whole utterance."""
+    axis = b.time_axis(x)
+    limit = b.constant(b.pick([4, 7, 12, 20, 33]))
+    steps = b.dim(x, axis, scalar=b.chance(0.7))
+    condition = b.op("Less", *((steps, limit) if b.chance() else (limit, steps)), dtype=BOOL)
+    whole = [
+        [("Softmax", {"axis": axis})],
+        [("Neg", {}), ("LogSoftmax", {"axis": axis})],
+        [("Tanh", {}), ("Exp", {})],
+        [("Sigmoid", {})],
+        [("Abs", {}), ("Neg", {})],
+    ]
+    return _either(b, x, condition, [b.pick(whole), b.pick(whole)])
+
+
+def _either(b: Builder, x: Tensor, condition: Tensor, chains: list[list[tuple[str, dict[str, int]]]]) -> Tensor:
+    """An If whose branches capture the stream and send it through a chain of operators with one input."""
     branches = []
-    for operator in (b.pick(["Tanh", "Neg"]), b.pick(["Abs", "Sin"])):
-        inside = b.name("inside")
-        node = helper.make_node(operator, [x.name], [inside], name=b.name("branch"))
+    for chain in chains:
+        nodes, inside = [], x.name
+        for operator, attributes in chain:
+            made = b.name("inside")
+            nodes.append(helper.make_node(operator, [inside], [made], name=b.name("branch"), **attributes))
+            inside = made
         result = helper.make_tensor_value_info(inside, TensorProto.FLOAT, None)
-        branches.append(helper.make_graph([node], b.name("graph"), [], [result]))
+        branches.append(helper.make_graph(nodes, b.name("graph"), [], [result]))
     return b.op("If", condition, shape=x.shape, dtype=FLOAT, then_branch=branches[0], else_branch=branches[1])
