@@ -76,7 +76,7 @@ def judge_in_precision(
     place = folder / f"native-{precision}.onnx"
     write_shared({place.name: in_precision(native, precision)}, folder / f"native-{precision}.data")
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
-    limits, expressions = index_limits(analysis), ragged_lengths(analysis)
+    numbers, expressions = index_limits(analysis), ragged_lengths(analysis)
     exact = Engine(source, where="native")
     half = twins(place, folder)
     rows: list[Row] = []
@@ -85,7 +85,7 @@ def judge_in_precision(
         oracle = Oracle(place, candidate.metadata, half)
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
         engine = oracle.engine
-        signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, candidate.largest, limits, count, seed)
+        signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, candidate.largest, numbers, count, seed)
         cases = choose(spans, candidate.largest, expressions, seed=seed)
         picked = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
         rows += judge_whole(candidate, oracle, signals, picked)

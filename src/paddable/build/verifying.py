@@ -143,10 +143,10 @@ def _first_failure(report: GateReport) -> tuple[str, str]:
         if row.ok:
             continue
         where = f"output {row.output}, {row.length} steps in {row.container} ({row.model})"
+        if row.note:
+            return where, f"gate {'J' if row.junk is False and row.error <= row.tolerance else 'C'}: {row.note}"
         if row.junk is False:
             return where, "gate J: the output depends on what the padding holds"
-        if row.note:
-            return where, f"gate C: {row.note}"
         if not row.length_right:
             return where, "gate C: the length output is wrong"
         if not row.zero_behind:

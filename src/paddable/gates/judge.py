@@ -32,10 +32,10 @@ __all__ = ["Progress", "judge", "ragged_lengths"]
 Progress: TypeAlias = Callable[[str, int, int], None]
 
 ALONE_CASES = 4
+"""Lengths at which each operator is judged alone: the shortest, the longest with padding, and two between."""
 
 _HEAVY = 100_000_000
 """Bytes of weights from which a run takes every core. Smaller models are quicker, and the machine freer, with one."""
-"""Lengths at which each operator is judged alone: the shortest, the longest with padding, and two between."""
 
 
 def judge(
@@ -69,8 +69,7 @@ def judge(
         Refused: native itself does not run, so that there is nothing to compare with.
     """
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
-    expressions = ragged_lengths(analysis)
-    limits = index_limits(analysis)
+    expressions, numbers = ragged_lengths(analysis), index_limits(analysis)
     weights = analysis.model.graph.initializers.values()
     heavy = sum(value.const_value.nbytes for value in weights if value.const_value is not None) > _HEAVY
     threads = 0 if heavy else 1
@@ -80,7 +79,7 @@ def judge(
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
     if candidates:
-        require_native(native, candidates[0].metadata, small, cases, limits)
+        numbers = require_native(native, candidates[0], cases, numbers)
     picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
     sites = judge_alone(
         analysis, small, [cases[i] for i in picked], seed=seed, tick=_ticker(progress, "L", len(analysis.sites))
@@ -98,7 +97,7 @@ def judge(
                 count: int = count,
             ) -> Signals:
                 engine = oracle.engine
-                return Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, limits, count, seed)
+                return Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, numbers, count, seed)
 
             largest = candidate.largest
             chosen = choose(spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit)

@@ -2,56 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 
-from paddable.bundle import Metadata
+import numpy as np
+
 from paddable.errors import Refused
-from paddable.gates.engine import Engine, EngineError, Source
+from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.oracle import run_native
-from paddable.gates.signals import Signals
-from paddable.lengths import Length
+from paddable.gates.signals import Numbers, Signals
+from paddable.gates.whole import Candidate
+from paddable.lengths import constant
 
 __all__ = ["require_native"]
 
 
-def require_native(
-    native: Source,
-    metadata: Metadata,
-    largest: Mapping[str, int],
-    cases: Sequence[Mapping[str, int]],
-    limits: Mapping[str, Sequence[Length]],
-) -> None:
+def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers) -> Numbers:
     """Load native and run it at a few lengths; one that runs at any of them is an oracle.
 
-    A single length at which it fails is the gates' business: the stated domain is wrong there.
+    Nothing says which numbers native takes where it computes with them first: a sum of integers may index a table, a
+    logarithm has no answer below 0. So others are tried where it fails. A length at which it fails with all of them is
+    the gates' business: the stated domain is wrong there.
 
     Args:
         native: the native model.
-        metadata: of a padded one.
-        largest: steps of each symbol, at least those of every case.
-        cases: accepted lengths.
-        limits: what integers of an input index.
+        candidate: one of its padded graphs.
+        cases: accepted lengths; the largest of the candidate's container is tried as well.
+        known: what the graph tells of its numbers.
+
+    Returns:
+        Numbers with which native answers best.
 
     Raises:
-        Refused: it does not load, or runs at none of them.
+        Refused: it does not load, or runs at none of the lengths, or is never anything but NaN.
     """
+    tried = [candidate.largest, cases[-1], cases[len(cases) // 2], cases[0]]
+    largest = {name: max(steps[name] for steps in tried) for name in candidate.largest}
     message = ""
+    best, most = known, list[int]()
     try:
         engine, plain = (Engine(native, optimise=optimise, where="native") for optimise in (True, False))
-        signals = Signals(metadata, engine.dtypes, engine.shapes, largest, limits, 1, 0)
-        for steps in (cases[-1], cases[len(cases) // 2], cases[0]):
-            try:
-                run_native(engine, plain, signals.native(0, steps))
-            except EngineError as error:
-                message = error.what
-            else:
-                return
+        for numbers in _choices(engine, candidate, known):
+            signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, numbers, 1, 0)
+            worth = []
+            for steps in tried:
+                try:
+                    worth.append(_worth(run_native(engine, plain, signals.native(0, steps))))
+                except EngineError as error:
+                    message = message or error.what
+            if sum(worth) > sum(most):
+                best, most = numbers, worth
+            if worth == [_ANSWERED] * len(tried):
+                break
     except EngineError as error:
         message = error.what
+    if max(most, default=0) > _ALL_NAN:
+        return best
+    if most:
+        raise Refused(
+            "native's answer is NaN whatever it is given",
+            why="nothing can be compared with it",
+            fix="look for NaN in its weights, or convert it unjudged with --no-verify",
+        )
     message = message.removeprefix("onnxruntime: ")
     raise Refused(
         f"native itself does not run on onnxruntime {version('onnxruntime')} (CPU): {message}",
         why="its answer is what every gate compares with",
         fix="export it in types that have kernels there, or convert it unjudged with --no-verify",
     )
+
+
+def _choices(engine: Engine, candidate: Candidate, known: Numbers) -> Iterator[Numbers]:
+    """What the graph tells; then integers as of a mask, and all 0; then floats that are not negative."""
+    held = {*candidate.metadata.length_inputs, *candidate.metadata.mask_inputs}
+    free = {name: dtype.kind for name, dtype in engine.dtypes.items() if name not in held}
+    integers = [name for name, kind in free.items() if kind in "iu"]
+    yield known
+    for below in (2, 1) if integers else ():
+        yield Numbers({**known.limits, **{name: [*known.limits.get(name, ()), constant(below)] for name in integers}})
+    if "f" in free.values():
+        yield Numbers(known.limits, positive=True)
+
+
+_ALL_NAN, _SOME_NAN, _ANSWERED = 1, 2, 3
+"""Worth of an answer in which an output is nothing but NaN, of one with some NaN, and of one without."""
+
+
+def _worth(outputs: Mapping[str, Array]) -> int:
+    lost = [np.isnan(array) for array in outputs.values() if array.dtype.kind == "f" and array.size]
+    if any(where.all() for where in lost):
+        return _ALL_NAN
+    return _SOME_NAN if any(where.any() for where in lost) else _ANSWERED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,20 @@ from paddable.gates.engine import Array
 from paddable.gates.junk import draw, fill
 from paddable.lengths import Length, parse
 
-__all__ = ["Signals", "evaluate"]
+__all__ = ["Numbers", "Signals", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Which numbers native takes.
+
+    Attributes:
+        limits: by input, the sizes that its integers index; they lie in 0 .. 7 where none is known.
+        positive: floats are not negative.
+    """
+
+    limits: Mapping[str, Sequence[Length]]
+    positive: bool = False
 
 
 def evaluate(text: str, steps: Mapping[str, int]) -> int:
@@ -28,7 +42,7 @@ class Signals:
         dtypes: type of each native input.
         shapes: shape of each native input; what is not an integer varies.
         largest: steps of each symbol.
-        limits: the sizes that integers of an input index; they lie in 0 .. 7 where none is known.
+        numbers: which numbers native takes.
         rows: rows of the padded model.
         seed: of the numbers.
     """
@@ -39,11 +53,11 @@ class Signals:
         dtypes: Mapping[str, np.dtype[Any]],
         shapes: Mapping[str, Sequence[Any]],
         largest: Mapping[str, int],
-        limits: Mapping[str, Sequence[Length]],
+        numbers: Numbers,
         rows: int,
         seed: int,
     ) -> None:
-        self.metadata, self.dtypes, self.shapes, self.limits, self.rows = metadata, dtypes, shapes, limits, rows
+        self.metadata, self.dtypes, self.shapes, self.numbers, self.rows = metadata, dtypes, shapes, numbers, rows
         self.batch: Mapping[str, int] = metadata.batch.inputs if metadata.batch else {}
         self._seed = seed
         rng = np.random.default_rng(seed)
@@ -58,11 +72,12 @@ class Signals:
                     continue
                 dtype = dtypes[name]
                 high = self.limit(name, largest) - 1 if dtype.kind in "iu" else np.inf
-                self._whole[row][name] = draw(rng, sizes, dtype, high=high)
+                drawn = draw(rng, sizes, dtype, high=high)
+                self._whole[row][name] = np.abs(drawn) if numbers.positive and dtype.kind == "f" else drawn
 
     def limit(self, name: str, steps: Mapping[str, int]) -> int:
         """Valid integers of an input are below this at given steps."""
-        return max(1, min((size.evaluate(dict(steps)) for size in self.limits.get(name, ())), default=8))
+        return max(1, min((size.evaluate(dict(steps)) for size in self.numbers.limits.get(name, ())), default=8))
 
     def _sizes(self, name: str, shape: Sequence[Any], steps: Mapping[str, int]) -> tuple[int, ...]:
         """The shape of one row at given steps."""
@@ -135,7 +150,7 @@ class Signals:
         ragged = self.metadata.inputs.get(name, {})
         slices = [slice(evaluate(ragged[a], steps)) if a in ragged else slice(None) for a in range(whole.ndim)]
         cut = whole[tuple(slices)]
-        if any(size.symbols for size in self.limits.get(name, ())):  # an index of a shorter signal is smaller
+        if any(size.symbols for size in self.numbers.limits.get(name, ())):  # an index of a shorter signal is smaller
             cut = cut % self.limit(name, steps)
         return cut
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from paddable.gates.signals import Numbers
 from paddable.graph.analysis import Analysis
 from paddable.graph.scope import BATCH
 from paddable.lengths import Length, constant
@@ -31,14 +32,14 @@ _SELECTS = {"Gather", "GatherElements", "GatherND"}
 """Operators that look up in their first input what their second one names."""
 
 
-def index_limits(analysis: Analysis) -> dict[str, list[Length]]:
+def index_limits(analysis: Analysis) -> Numbers:
     """For each input that indexes something, the sizes of the axes that it indexes: constants, or lengths."""
     limits = {}
     for value in analysis.model.graph.inputs:
         found = _indexed(value, analysis)
         if found:
             limits[value.name or ""] = found
-    return limits
+    return Numbers(limits)
 
 
 def _indexed(value: ir.Value, analysis: Analysis) -> list[Length]:

@@ -89,9 +89,13 @@ def judge_whole(
             lengths = [steps, *others]
             for row in _compare(candidate, engine, oracle, signals, lengths, container):
                 worst[row.output] = _worse(worst.get(row.output), row)
-        junk = _junk(candidate, engine, signals, [steps, *[steps] * (signals.rows - 1)])
+        try:
+            junk, stops = _junk(candidate, engine, signals, [steps, *[steps] * (signals.rows - 1)]), ""
+        except EngineError as error:
+            junk, stops = {}, f"with junk in the padding it does not run: {error.what}"
         for name, row in worst.items():
-            rows.append(replace(row, junk=junk.get(name) if junk is not None else None))
+            same = junk.get(name, False) if junk is not None else None
+            rows.append(replace(row, junk=same, note=row.note or stops))
         tick()
     return rows
 
@@ -182,14 +186,14 @@ def _titles(name: str, ragged: Mapping[int, str], got: Mapping[str, Array]) -> d
 
 
 def _error(valid: Array, native: Array) -> float:
-    """Largest difference relative to scale; where native is not finite, the same value is right."""
+    """Largest difference relative to scale. An infinity has to be the same; NaN is native's way to have no answer."""
     if native.dtype.kind not in "fiu":
         return 0.0 if np.array_equal(valid, native) else np.inf
     if not native.size:
         return 0.0
     a, b = valid.astype(np.float64), native.astype(np.float64)
-    finite = np.isfinite(b)
-    if not np.array_equal(a[~finite], b[~finite], equal_nan=True) or not np.isfinite(a[finite]).all():
+    finite, infinite = np.isfinite(b), np.isinf(b)
+    if not np.array_equal(a[infinite], b[infinite]) or not np.isfinite(a[finite]).all():
         return np.inf
     return float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / scale(native)
 
@@ -218,17 +222,18 @@ def _worse(one: Row | None, other: Row) -> Row:
 
 
 def _junk(candidate: Candidate, engine: Engine, signals: Signals, lengths: Sequence[Steps]) -> dict[str, bool] | None:
-    """Per output, whether it is bit-equal for all fillings; None where the container leaves no padding."""
+    """Per output, whether it is bit-equal for all fillings; None where the container leaves no padding.
+
+    Raises:
+        EngineError: the padded model does not run with one of them.
+    """
     container = candidate.largest
     if all(steps == container for steps in lengths):
         return None
     same: dict[str, bool] = {}
     first: dict[str, Array] = {}
     for filling in range(FILLINGS):
-        try:
-            got = engine.run(signals.padded(lengths, container, filling, engine.shapes, engine.dtypes))
-        except EngineError:
-            return dict.fromkeys(engine.outputs, False)
+        got = engine.run(signals.padded(lengths, container, filling, engine.shapes, engine.dtypes))
         first = first or got
         for name, array in got.items():
             same[name] = same.get(name, True) and np.array_equal(array, first[name], equal_nan=array.dtype.kind == "f")

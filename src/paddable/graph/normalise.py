@@ -1,7 +1,8 @@
 """One plain form for every exporter's graph, so that rules meet each idea in one spelling.
 
 After `normalise`: no local functions, every constant is an initialiser (but for those that are outputs themselves), no
-Identity nor inference Dropout that names the same value twice, nothing unused, topological order, names unique.
+Identity nor inference Dropout that names the same value twice, no Clip with computed bounds, nothing unused,
+topological order, names unique.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from onnx_ir.passes import common
 
 from paddable.errors import Refused
 
-__all__ = ["RemoveCopiesPass", "bodies", "captured", "normalise", "reads"]
+__all__ = ["OpenClipPass", "RemoveCopiesPass", "bodies", "captured", "normalise", "reads"]
 
 
 def normalise(model: ir.Model) -> ir.Model:
@@ -37,6 +38,7 @@ def normalise(model: ir.Model) -> ir.Model:
         common.TopologicalSortPass(),
         common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
         RemoveCopiesPass(),
+        OpenClipPass(),
         common.RemoveUnusedNodesPass(),
         common.RemoveUnusedFunctionsPass(),  # type: ignore[no-untyped-call]
         common.RemoveUnusedOpsetsPass(),
@@ -91,6 +93,36 @@ def _bypass(node: ir.Node) -> bool:
         after.replace_all_uses_with(before)
     graph.remove(node, safe=True)
     return True
+
+
+class OpenClipPass(ir.passes.InPlacePass):
+    """Writes a Clip with computed bounds as Max and Min: its bounds are scalars, and each row may need its own.
+
+    Requires: constants are initialisers.
+    """
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        modified = False
+        for node in ir.traversal.RecursiveGraphIterator(model.graph):
+            bounds = node.inputs[1:]
+            if node.op_type == "Clip" and not node.domain and any(b is not None and b.producer() for b in bounds):
+                _open(node)
+                modified = True
+        return ir.passes.PassResult(model, modified)
+
+
+def _open(node: ir.Node) -> None:
+    graph, result, value = node.graph, node.outputs[0], node.inputs[0]
+    assert graph is not None and value is not None
+    parts = []
+    for operator, bound in zip(("Max", "Min"), node.inputs[1:], strict=False):
+        if bound is not None:
+            part = ir.node(operator, [value, bound], name=node.name, doc_string=node.doc_string)
+            part.metadata_props.update(node.metadata_props)
+            parts.append(part)
+            value = part.outputs[0]
+            value.type, value.shape = result.type, result.shape
+    ir.convenience.replace_nodes_and_values(graph, node, [node], parts, [result], [value])
 
 
 def captured(node: ir.Node) -> tuple[ir.Value, ...]:

@@ -206,3 +206,45 @@ def test_heads_behind_the_rows(kept: bool) -> None:
         }""",
         "x:1=T", rows=None, kept=kept, padded_rows=3,
     )  # fmt: skip
+
+
+def test_each_row_clamps_by_its_own_length() -> None:
+    """The bounds of a Clip are scalars: where they depend on the length it is a Max and a Min."""
+    assert_exact(
+        """g (float[batch, T, 4] x) => (float[batch, T, 4] y)
+           <int64 zero = {0}, int64 one = {1}, int64 four = {4}, int64[1] front = {0}, int64[1] back = {1},
+            float low = {-1e9}> {
+           s = Shape <start = 1, end = 2> (x)
+           n = Squeeze (s, front)
+           i = Range (zero, n, one)
+           chunk = Div (i, four)
+           next = Add (chunk, one)
+           end = Mul (next, four)
+           last = Clip (end, , n)
+           row = Unsqueeze (last, back)
+           column = Unsqueeze (i, front)
+           seen = Less (column, row)
+           xT = Transpose <perm = [0, 2, 1]> (x)
+           scores = MatMul (x, xT)
+           kept = Where (seen, scores, low)
+           p = Softmax <axis = -1> (kept)
+           y = MatMul (p, x)
+        }""",
+        "x:1=T", rows=None, padded_rows=3,
+    )  # fmt: skip
+
+
+def test_a_quotient_of_an_index_is_not_negative() -> None:
+    """So it does not count from an end that differs by row."""
+    assert_exact(
+        """g (float[batch, T, 4] x) => (float[batch, 1, 4] y)
+           <int64 four = {4}, int64[1] back = {2}, int64[3] wide = {1, 1, 4}> {
+           flat = Flatten <axis = 1> (x)
+           peak = ArgMax <axis = 1, keepdims = 1> (flat)
+           frame = Div (peak, four)
+           index = Unsqueeze (frame, back)
+           spread = Expand (index, wide)
+           y = GatherElements <axis = 1> (x, spread)
+        }""",
+        "x:1=T", rows=None, padded_rows=3,
+    )  # fmt: skip

@@ -85,9 +85,8 @@ def bounds(op_type: str, operands: Sequence[Value], attribute: Callable[[str], o
             return 0.0, max(spans[0][0] ** 2, spans[0][1] ** 2)
         return _product(spans[0], spans[1])
     if op_type == "Div":
-        return (
-            _product(spans[0], _inverse(spans[1])) if operands[0].dtype.is_floating_point() else (-math.inf, math.inf)
-        )
+        quotient = _product(spans[0], _inverse(spans[1]))
+        return quotient if operands[0].dtype.is_floating_point() else _truncated(quotient)
     if op_type == "Pow" and spans[1][0] == spans[1][1] and spans[1][0] > 0:
         power = spans[1][0]
         if power % 2 == 0:
@@ -103,6 +102,15 @@ def bounds(op_type: str, operands: Sequence[Value], attribute: Callable[[str], o
     if op_type == "Mod" and spans[1][0] == spans[1][1] and spans[1][0] > 0:
         return 0.0, spans[1][0]
     return -math.inf, math.inf
+
+
+def _truncated(span: Interval) -> Interval:
+    """Bounds of quotients without their fractions; the slack is for the rounding of the bounds themselves."""
+    low, high = span
+    return (
+        math.floor(low - 1e-9 * abs(low)) if math.isfinite(low) else low,
+        math.ceil(high + 1e-9 * abs(high)) if math.isfinite(high) else high,
+    )
 
 
 def _cast(span: Interval, to: object) -> Interval:

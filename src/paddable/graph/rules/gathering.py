@@ -131,7 +131,10 @@ def _from_the_end(operation: Operation, index: Value, size: Length) -> None:
     if index.low >= 0:
         return
     if not operation.scope.single_row:
-        operation.refuse("an index from the end differs by row", "export with batch 1")
+        operation.refuse(
+            "an index may be negative, and counts from an end that differs by row",
+            "clamp it at 0 if it never is negative, or export with batch 1",
+        )
     operation.ask(FromEnd("PAD105", "an index counted from the end reads the padding", 1, size))
 
 

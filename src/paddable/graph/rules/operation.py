@@ -360,7 +360,10 @@ class Operation:
         value = self.data(index)
         merged = merge_axis(self.scope, value, axis)
         if merged is None:
-            self.refuse("padding is interleaved with valid steps on this axis")
+            self.refuse(
+                "padding is interleaved with valid steps on this axis",
+                "keep time an axis of its own here: act on one axis after the other, or bring time in front first",
+            )
         return merged
 
     def length_of(self, axis: Axis) -> Length:
