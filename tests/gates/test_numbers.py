@@ -74,5 +74,5 @@ def test_a_padded_model_that_stops_at_junk_is_told_as_such(monkeypatch: pytest.M
 
     monkeypatch.setattr(Engine, "run", stops)
     text = "g (float[1, T, 4] x) => (float[1, 4] y) {y = ReduceMean <axes = [1], keepdims = 0> (x)}"
-    with pytest.raises(GateFailed, match="gate J: with junk in the padding it does not run: .*out of range"):
+    with pytest.raises(GateFailed, match=r"gate J: with junk in the padding it does not run: .*out of range"):
         converted(text)
