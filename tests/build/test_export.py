@@ -192,7 +192,9 @@ def test_a_bundle_for_a_target_says_so(
     network: onnx.ModelProto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in(monkeypatch, network)
-    folder = export("stand-in", tmp_path, tmp_path / "bundle", containers=["1s"], target="directml")
+    told: list[str] = []
+    folder = export("stand-in", tmp_path, tmp_path / "bundle", containers=["1s"], target="directml", tell=told.append)
+    assert len(told) == 1 and told[0].startswith("T=10: on directml: ") and "1 fused graphs" in told[0]
     (graph,) = read_bundle(folder).graphs
     assert (graph.file, graph.target, graph.container) == ("directml-fp32-10.onnx", "directml", {"T": 10})
     with pytest.raises(Misuse, match="no graph for 'cpu'; it was made for directml"):

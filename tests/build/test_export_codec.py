@@ -52,6 +52,25 @@ def bundle(checkpoint: Path, exported: Exported) -> Path:
         return exporting.export("qwen3-tts-codec", checkpoint, checkpoint.parent / "bundle", containers=[12, 25])
 
 
+def test_the_step_graphs_of_a_target_are_judged_too(
+    checkpoint: Path, exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = (lambda folder, choices: exported, frozenset({"chunks"}))
+    monkeypatch.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
+    told: list[str] = []
+    exporting.export(
+        "qwen3-tts-codec",
+        checkpoint,
+        tmp_path / "b",
+        containers=[12],
+        target="directml",
+        verify=False,
+        tell=told.append,
+    )
+    assert [line.split(":")[0] for line in told] == ["F=12", "step-4.onnx", "step-12.onnx"]
+    assert all(" in 1 fused graphs, 0 DirectML kernels of their own, 0 on the CPU" in line for line in told)
+
+
 @pytest.fixture(scope="module")
 def codes(checkpoints: ModuleType) -> np.ndarray:
     made: np.ndarray = checkpoints.codec_synthetic.codes(checkpoints.codec_synthetic.TINY, 40)

@@ -36,7 +36,7 @@ from paddable.graph.rewrite import rewrite
 from paddable.graph.write import to_proto, write_model, write_shared
 from paddable.lengths.declare import parse_container
 from paddable.precision import PRECISIONS, SESSION_CONFIGS, in_precision
-from paddable.targets.report import fix_for, lint_for
+from paddable.targets.report import TargetReport, fix_for, lint_for
 from paddable.targets.tables import target as table_of
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "chosen_precision",
     "containers_of",
     "convert",
+    "demand_target",
     "judged",
     "padded",
     "refuse_damaged_weights",
@@ -248,26 +249,42 @@ def padded(
     if container:
         model, fixes = fix_for(model, target, run_model, sample_feeds(model, container))
         model = in_precision(model, precision)
-        report = lint_for(model, target)
+        size = ",".join(f"{symbol}={steps}" for symbol, steps in container.items())
         if tell is not None:
-            size = ",".join(f"{symbol}={steps}" for symbol, steps in container.items())
             for name, why in fixes.refused.items():
                 tell(f"{size}: fix not applied: {name}: {why}")
-            if report.placement is not None:
-                tell(f"{size}: on {target}: {report.placement}")
-        stopped = [f for f in report.findings if f.severity == "error"]
-        if stopped:
-            raise Refused(
-                f"{target} cannot run it: {stopped[0]}",
-                where=f"container {metadata.container}",
-                why=f"{len(stopped)} findings are left after the fixes",
-                fix=f"see paddable lint --target {target}",
-                findings=stopped,
-            )
+        report = demand_target(model, target, size, tell)
         config = {**report.advice.config, **SESSION_CONFIGS.get(precision, {})}
         metadata = replace(metadata, advice={target: replace(report.advice, config=config).to_json()})
     model.metadata_props[KEY] = metadata.dumps()
     return model, metadata
+
+
+def demand_target(model: ir.Model, target: str, name: str, tell: Callable[[str], None] | None = None) -> TargetReport:
+    """What the target makes of a graph as it is to be written.
+
+    Args:
+        model: the graph, after the target's fixes.
+        target: the provider.
+        name: of the graph, in messages: its container or its file.
+        tell: called with a line that says where the nodes run.
+
+    Raises:
+        Refused: the target cannot run it.
+    """
+    report = lint_for(model, target)
+    if tell is not None and report.placement is not None:
+        tell(f"{name}: on {target}: {report.placement}")
+    stopped = [finding for finding in report.findings if finding.severity == "error"]
+    if stopped:
+        raise Refused(
+            f"{target} cannot run it: {stopped[0]}",
+            where=name,
+            why=f"{len(stopped)} findings are left after the fixes",
+            fix=f"see paddable lint --target {target}",
+            findings=stopped,
+        )
+    return report
 
 
 def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool = False) -> list[Mapping[str, int]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from paddable.build.converting import (
     Belongings,
     chosen_precision,
     containers_of,
+    demand_target,
     judged,
     padded,
     refuse_damaged_weights,
@@ -63,6 +64,7 @@ def export(
     verify: bool = True,
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Path:
     """Make a bundle from a checkpoint.
 
@@ -82,6 +84,7 @@ def export(
         verify: judge before writing.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
+        tell: called with a line for each fix of the target that was left out, and for where the nodes run there.
 
     Returns:
         ``out``.
@@ -130,7 +133,9 @@ def export(
         # ── Stage 4: convert
         done(3)
         said = report.summary() if report else {}
-        graphs = [padded(opened, container, target, said, precision) for container in wanted]
+        graphs = [padded(opened, container, target, said, precision, tell) for container in wanted]
+        for name, graph in steps.items():
+            demand_target(graph, target, name, tell)
 
         # ── Stage 5: write
         done(4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def export(
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o DIRECTORY/")
+    told: list[str] = []
     with showing(_STAGES) as progress:
         written = export_family(
             family,
@@ -72,8 +74,11 @@ def export(
             containers=split_containers(containers),
             chunks=None if chunks is None else _numbers(chunks),
             progress=progress,
+            tell=told.append,
             **choices,
         )
+    for line in told:
+        print(line, file=sys.stderr)
     bundle = read_bundle(written)
     if as_json:
         graphs = [{"file": graph.file, "container": dict(graph.container)} for graph in bundle.graphs]
