@@ -76,7 +76,9 @@ def _view_graph(
             node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
             _fold(view, node, known)
-        elif node.outputs[0] in outputs or not (_does_nothing(view, node) or merges(node)):
+        elif node.outputs[0] in outputs:
+            view.nodes.append(node)
+        elif not ((node.op in _MAY_DO_NOTHING and _does_nothing(view, node)) or merges(node)):
             view.nodes.append(node)
     _view_subgraphs(view, inferred, known)
     return view
@@ -95,14 +97,12 @@ def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str,
 
 
 def _folds(view: GraphView, node: NodeView) -> bool:
-    if node.op in _NEVER_FOLDED or node.domain:
-        return False
-    if node.op == "Shape":
-        return view.is_static(node.inputs[0]) or view.is_constant(node.inputs[0])
-    for name in node.inputs:
+    for name in node.inputs:  # the first input tells for most nodes, so it is asked before anything else
         if name and not view.is_constant(name):
-            return False
-    return not node.nests and out_of_range(view, node) is None
+            return node.op == "Shape" and not node.domain and view.is_static(name)
+    if node.op in _NEVER_FOLDED or node.domain or node.nests:
+        return False
+    return out_of_range(view, node) is None
 
 
 def out_of_range(view: GraphView, node: NodeView) -> tuple[Any, int] | None:
@@ -144,6 +144,7 @@ def _compute(view: GraphView, node: NodeView) -> list[Any] | None:
 
 
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+_MAY_DO_NOTHING = frozenset({"Identity", "Cast", *_NEUTRAL})
 
 
 def _does_nothing(view: GraphView, node: NodeView) -> bool:
