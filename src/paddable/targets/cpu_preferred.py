@@ -46,7 +46,7 @@ def cpu_preferred(view: GraphView, kernels: Mapping[int, KernelMemory], order: l
     def mark(node: NodeView) -> None:
         for name in node.outputs:
             on_cpu.add(name)
-            for reader, _ in view.readers(name):
+            for reader in view.readers(name):
                 heapq.heappush(waiting, rank[reader.index])
 
     for node in order:
