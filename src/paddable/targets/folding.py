@@ -276,8 +276,9 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     skeleton.functions.extend(model.functions)
     graph = skeleton.graph
     graph.name = model.graph.name
-    graph.node.extend(model.graph.node)
-    for node in graph.node:
+    for proto in model.graph.node:
+        node = graph.node.add()
+        node.CopyFrom(proto)  # protobuf copies in memory here; to extend a list it writes messages out and parses them
         node.ClearField("metadata_props")  # what exporters record is most of a file without weights
         node.ClearField("doc_string")
         if node.op_type in _SHAPE_OF_INPUT and not node.domain:
@@ -292,14 +293,15 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     weights: dict[tuple[int, ...], onnx.TensorProto] = {}
     for tensor in model.graph.initializer:
         dims = tensor.dims[:]
+        copy = graph.initializer.add()
         if elements(dims) <= SMALL:
-            graph.initializer.append(tensor)
+            copy.CopyFrom(tensor)
         else:
             weight = weights.get((tensor.data_type, *dims))
             if weight is None:
                 weight = weights[tensor.data_type, *dims] = _absent(tensor.data_type, dims)
-            weight.name = tensor.name
-            graph.initializer.append(weight)
+            copy.CopyFrom(weight)
+            copy.name = tensor.name
     return skeleton
 
 
