@@ -144,6 +144,7 @@ def _compute(view: GraphView, node: NodeView) -> list[Any] | None:
 
 
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+_ONE = frozenset({1})
 _MAY_DO_NOTHING = frozenset({"Identity", "Cast", *_NEUTRAL})
 
 
@@ -155,7 +156,7 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
         name = onnx.TensorProto.DataType.Name(node.attribute("to")).lower()
         nothing = view.dtype(node.inputs[0]) == name
     elif node.op in _NEUTRAL:
-        nothing = _is_scalar(view, node.inputs[1], _NEUTRAL[node.op], len(view.shape(node.inputs[0]) or ()))
+        nothing = _is_scalar(view, node.inputs[1], _NEUTRAL[node.op], node.inputs[0])
     else:
         nothing = node.op == "Identity"
     if nothing:
@@ -164,12 +165,12 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
     return bool(nothing)
 
 
-def _is_scalar(view: GraphView, name: str, wanted: int, rank: int) -> bool:
-    """Whether a value is a constant of one element, the wanted one, that does not raise the rank it is joined to."""
+def _is_scalar(view: GraphView, name: str, wanted: int, other: str) -> bool:
+    """Whether a value is a constant of one element, the wanted one, that does not raise the rank of the other."""
     if not view.is_constant(name):
         return False
     shape = view.shape(name)
-    if shape is None or len(shape) > rank or any(dim != 1 for dim in shape):
+    if shape is None or not _ONE.issuperset(shape) or len(shape) > len(view.shape(other) or ()):
         return False
     value = view.constant(name)
     return value is not None and bool(value.item() == wanted)
@@ -188,7 +189,7 @@ class _Merger:
     def __call__(self, node: NodeView) -> bool:
         if node.op in _NEVER_FOLDED or node.nests:
             return False
-        key = (node.op, node.domain, self._identity(node.input(0)))
+        key = (node.op, node.domain, self._identity(node.inputs[0]) if node.inputs else "")
         other = self._first.setdefault(key, node)
         if other is node:
             return False
@@ -276,11 +277,14 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     skeleton.functions.extend(model.functions)
     graph = skeleton.graph
     graph.name = model.graph.name
+    # Protobuf copies a message in memory; to extend a list it writes messages out and parses them. Methods are taken
+    # from the class because a message looks for every name among its fields first.
+    add, copy, clear = graph.node.add, onnx.NodeProto.CopyFrom, onnx.NodeProto.ClearField
     for proto in model.graph.node:
-        node = graph.node.add()
-        node.CopyFrom(proto)  # protobuf copies in memory here; to extend a list it writes messages out and parses them
-        node.ClearField("metadata_props")  # what exporters record is most of a file without weights
-        node.ClearField("doc_string")
+        node = add()
+        copy(node, proto)
+        clear(node, "metadata_props")  # what exporters record is most of a file without weights
+        clear(node, "doc_string")
         if node.op_type in _SHAPE_OF_INPUT and not node.domain:
             node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
     graph.input.extend(model.graph.input)
@@ -291,17 +295,17 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
         else:
             bare.CopyFrom(output)
     weights: dict[tuple[int, ...], onnx.TensorProto] = {}
+    add = graph.initializer.add
     for tensor in model.graph.initializer:
         dims = tensor.dims[:]
-        copy = graph.initializer.add()
         if elements(dims) <= SMALL:
-            copy.CopyFrom(tensor)
+            add().CopyFrom(tensor)
         else:
             weight = weights.get((tensor.data_type, *dims))
             if weight is None:
                 weight = weights[tensor.data_type, *dims] = _absent(tensor.data_type, dims)
-            copy.CopyFrom(weight)
-            copy.name = tensor.name
+            weight.name = tensor.name
+            add().CopyFrom(weight)
     return skeleton
 
 

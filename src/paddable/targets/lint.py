@@ -51,7 +51,7 @@ def _finding(rule: BaseRule, match: Match) -> Finding:
 _READ = frozenset({trace.NAME_SCOPES, trace.STACK_TRACE})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Origin:
     """What the exporter recorded at a node."""
 
