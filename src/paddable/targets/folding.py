@@ -8,6 +8,7 @@ nothing, so the view does too. Only small constants are computed (shape arithmet
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -66,12 +67,10 @@ def _view_graph(
             known_to.update(view.reader.read(infos))
     if outer is None:
         view.settle()
-    since: dict[tuple[str, str], int] = {}
     outputs, merges = set(view.outputs), _Merger(view)
     for index, proto in enumerate(graph.node):
         node = NodeView(proto, index)
-        key = (node.op, node.domain)
-        node.since = since.get(key) or since.setdefault(key, _since(proto, opset))
+        node.since = _since(node.op, node.domain, opset.get(node.domain, 1))
         if view.alias or outer is not None:
             node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
@@ -240,10 +239,10 @@ def _alone(node: NodeView, view: GraphView) -> onnx.ModelProto:
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", view.opset.get("", 1))])
 
 
-def _since(proto: onnx.NodeProto, opset: dict[str, int]) -> int:
-    domain = "" if proto.domain == "ai.onnx" else proto.domain
+@cache
+def _since(op: str, domain: str, opset: int) -> int:
     try:
-        return int(onnx.defs.get_schema(proto.op_type, opset.get(domain, 1), domain).since_version)
+        return int(onnx.defs.get_schema(op, opset, domain).since_version)
     except onnx.defs.SchemaError:
         return 1  # ONNX Runtime's own operators, some of which live in ai.onnx, have one version
 

@@ -61,5 +61,5 @@ class _Origin:
 
     @classmethod
     def of(cls, proto: onnx.NodeProto) -> _Origin:
-        recorded = {entry.key: entry.value for entry in proto.metadata_props if entry.key in _READ}
+        recorded = {key: entry.value for entry in proto.metadata_props if (key := entry.key) in _READ}
         return cls(proto.name, proto.doc_string, recorded)

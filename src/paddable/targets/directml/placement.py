@@ -82,7 +82,7 @@ class Placement:
         """Nodes that run on the CPU."""
         return [placed for placed in self.nodes if not placed.on_directml]
 
-    @property
+    @cached_property
     def kernels(self) -> list[NodePlacement]:
         """Nodes that run on DirectML outside any fused graph."""
         return [placed for placed in self.nodes if placed.unfused is not None]
