@@ -188,7 +188,8 @@ class _Merger:
     def __call__(self, node: NodeView) -> bool:
         if node.op in _NEVER_FOLDED or node.nests:
             return False
-        key = (node.op, node.domain, self._identity(node.inputs[0]) if node.inputs else "")
+        first = node.inputs[0] if node.inputs else ""
+        key = (node.op, node.domain, self._identity(first) if self._view.is_constant(first) else first)
         other = self._first.setdefault(key, node)
         if other is node:
             return False
