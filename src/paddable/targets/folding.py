@@ -75,9 +75,9 @@ def _view_graph(
             node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
             _fold(view, node, known)
-        elif node.outputs[0] in outputs:
-            view.nodes.append(node)
-        elif not ((node.op in _MAY_DO_NOTHING and _does_nothing(view, node)) or merges(node)):
+        elif node.outputs[0] in outputs or not (
+            (node.op in _MAY_DO_NOTHING and _does_nothing(view, node)) or merges(node)
+        ):
             view.nodes.append(node)
     _view_subgraphs(view, inferred, known)
     return view
@@ -188,8 +188,7 @@ class _Merger:
     def __call__(self, node: NodeView) -> bool:
         if node.op in _NEVER_FOLDED or node.nests:
             return False
-        first = node.inputs[0] if node.inputs else ""
-        key = (node.op, node.domain, self._identity(first) if self._view.is_constant(first) else first)
+        key = (node.op, node.domain, self._identity(node.inputs[0]) if node.inputs else "")
         other = self._first.setdefault(key, node)
         if other is node:
             return False
@@ -310,10 +309,8 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _absent(data_type: int, dims: Sequence[int]) -> onnx.TensorProto:
-    """A tensor of which only the type is known."""
-    tensor = onnx.TensorProto(data_type=data_type, dims=dims, data_location=onnx.TensorProto.EXTERNAL)
-    tensor.external_data.add(key="location", value="absent")
-    return tensor
+    """A tensor of which only the type is known: inference asks no external tensor for its contents."""
+    return onnx.TensorProto(data_type=data_type, dims=dims, data_location=onnx.TensorProto.EXTERNAL)
 
 
 def _replace_by_initializers(graph: onnx.GraphProto, contents: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ own partitioning rules; see ``docs/targets/directml.md``.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -66,11 +66,11 @@ class Placement:
     subgraphs: dict[int, list[Placement]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.on_directml: dict[str, list[NodeView]] = {}
+        self.on_directml: dict[str, list[NodeView]] = defaultdict(list)
         """Nodes of ai.onnx that run on DirectML, by operator."""
-        for node, on_directml, *_ in self.nodes:
-            if on_directml and not node.domain:
-                self.on_directml.setdefault(node.op, []).append(node)
+        for placed in self.nodes:
+            if placed.on_directml and not placed.node.domain:
+                self.on_directml[placed.node.op].append(placed.node)
 
     @cached_property
     def by_index(self) -> dict[int, NodePlacement]:

@@ -64,9 +64,8 @@ class StaleStaticShape(DirectMLRule):
                 wrongs[pair] = _contradiction(stated.shape, inferred.shape, symbols)
             wrong = wrongs[pair]
             if wrong is not None and name not in view.inputs and name not in view.initializers:
-                what = (
-                    f"{name!r} is annotated {list(stated.shape or ())}, and the graph gives {list(inferred.shape or ())}"
-                )
+                said, given = list(stated.shape or ()), list(inferred.shape or ())
+                what = f"{name!r} is annotated {said}, and the graph gives {given}"
                 yield Match(what, "clear the annotation", view.producers.get(name), value=name, axis=wrong)
 
 
