@@ -39,6 +39,9 @@ def cpu_preferred(view: GraphView, kernels: Mapping[int, KernelMemory], order: l
         kernels: the kernel of each node that has one, by node index (support queries are not asked here).
         order: the nodes in runtime order.
     """
+    starts = [node for node in order if node.index in kernels and kernels[node.index].writes_on_cpu]
+    if not starts:
+        return set()
     rank = {node.index: position for position, node in enumerate(order)}
     on_cpu: set[str] = set()
     waiting: list[int] = []
@@ -46,12 +49,11 @@ def cpu_preferred(view: GraphView, kernels: Mapping[int, KernelMemory], order: l
     def mark(node: NodeView) -> None:
         for name in node.outputs:
             on_cpu.add(name)
-            for reader, _ in view.readers(name):
+            for reader in view.readers(name):
                 heapq.heappush(waiting, rank[reader.index])
 
-    for node in order:
-        if node.index in kernels and kernels[node.index].writes_on_cpu:
-            mark(node)
+    for node in starts:
+        mark(node)
     moved: set[int] = set()
     visited: set[int] = set()
     while waiting:

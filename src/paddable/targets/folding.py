@@ -8,6 +8,7 @@ nothing, so the view does too. Only small constants are computed (shape arithmet
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -66,17 +67,17 @@ def _view_graph(
             known_to.update(view.reader.read(infos))
     if outer is None:
         view.settle()
-    since: dict[tuple[str, str], int] = {}
     outputs, merges = set(view.outputs), _Merger(view)
     for index, proto in enumerate(graph.node):
         node = NodeView(proto, index)
-        key = (node.op, node.domain)
-        node.since = since.get(key) or since.setdefault(key, _since(proto, opset))
+        node.since = _since(node.op, node.domain, opset.get(node.domain, 1))
         if view.alias or outer is not None:
             node.inputs = [view.resolve(name) for name in node.inputs]
         if _folds(view, node):
             _fold(view, node, known)
-        elif node.outputs[0] in outputs or not (_does_nothing(view, node) or merges(node)):
+        elif node.outputs[0] in outputs or not (
+            (node.op in _MAY_DO_NOTHING and _does_nothing(view, node)) or merges(node)
+        ):
             view.nodes.append(node)
     _view_subgraphs(view, inferred, known)
     return view
@@ -95,14 +96,12 @@ def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str,
 
 
 def _folds(view: GraphView, node: NodeView) -> bool:
-    if node.op in _NEVER_FOLDED or node.domain:
-        return False
-    if node.op == "Shape":
-        return view.is_static(node.inputs[0]) or view.is_constant(node.inputs[0])
-    for name in node.inputs:
+    for name in node.inputs:  # the first input tells for most nodes, so it is asked before anything else
         if name and not view.is_constant(name):
-            return False
-    return not node.nests and out_of_range(view, node) is None
+            return node.op == "Shape" and not node.domain and view.is_static(name)
+    if node.op in _NEVER_FOLDED or node.domain or node.nests:
+        return False
+    return out_of_range(view, node) is None
 
 
 def out_of_range(view: GraphView, node: NodeView) -> tuple[Any, int] | None:
@@ -144,6 +143,8 @@ def _compute(view: GraphView, node: NodeView) -> list[Any] | None:
 
 
 _NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1}
+_ONE = frozenset({1})
+_MAY_DO_NOTHING = frozenset({"Identity", "Cast", *_NEUTRAL})
 
 
 def _does_nothing(view: GraphView, node: NodeView) -> bool:
@@ -154,7 +155,7 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
         name = onnx.TensorProto.DataType.Name(node.attribute("to")).lower()
         nothing = view.dtype(node.inputs[0]) == name
     elif node.op in _NEUTRAL:
-        nothing = _is_scalar(view, node.inputs[1], _NEUTRAL[node.op], len(view.shape(node.inputs[0]) or ()))
+        nothing = _is_scalar(view, node.inputs[1], _NEUTRAL[node.op], node.inputs[0])
     else:
         nothing = node.op == "Identity"
     if nothing:
@@ -163,12 +164,12 @@ def _does_nothing(view: GraphView, node: NodeView) -> bool:
     return bool(nothing)
 
 
-def _is_scalar(view: GraphView, name: str, wanted: int, rank: int) -> bool:
-    """Whether a value is a constant of one element, the wanted one, that does not raise the rank it is joined to."""
+def _is_scalar(view: GraphView, name: str, wanted: int, other: str) -> bool:
+    """Whether a value is a constant of one element, the wanted one, that does not raise the rank of the other."""
     if not view.is_constant(name):
         return False
     shape = view.shape(name)
-    if shape is None or len(shape) > rank or any(dim != 1 for dim in shape):
+    if shape is None or not _ONE.issuperset(shape) or len(shape) > len(view.shape(other) or ()):
         return False
     value = view.constant(name)
     return value is not None and bool(value.item() == wanted)
@@ -187,7 +188,7 @@ class _Merger:
     def __call__(self, node: NodeView) -> bool:
         if node.op in _NEVER_FOLDED or node.nests:
             return False
-        key = (node.op, node.domain, self._identity(node.input(0)))
+        key = (node.op, node.domain, self._identity(node.inputs[0]) if node.inputs else "")
         other = self._first.setdefault(key, node)
         if other is node:
             return False
@@ -238,10 +239,10 @@ def _alone(node: NodeView, view: GraphView) -> onnx.ModelProto:
     return onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", view.opset.get("", 1))])
 
 
-def _since(proto: onnx.NodeProto, opset: dict[str, int]) -> int:
-    domain = "" if proto.domain == "ai.onnx" else proto.domain
+@cache
+def _since(op: str, domain: str, opset: int) -> int:
     try:
-        return int(onnx.defs.get_schema(proto.op_type, opset.get(domain, 1), domain).since_version)
+        return int(onnx.defs.get_schema(op, opset, domain).since_version)
     except onnx.defs.SchemaError:
         return 1  # ONNX Runtime's own operators, some of which live in ai.onnx, have one version
 
@@ -275,10 +276,14 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     skeleton.functions.extend(model.functions)
     graph = skeleton.graph
     graph.name = model.graph.name
-    graph.node.extend(model.graph.node)
-    for node in graph.node:
-        node.ClearField("metadata_props")  # what exporters record is most of a file without weights
-        node.ClearField("doc_string")
+    # Protobuf copies a message in memory; to extend a list it writes messages out and parses them. Methods are taken
+    # from the class because a message looks for every name among its fields first.
+    add, copy, clear = graph.node.add, onnx.NodeProto.CopyFrom, onnx.NodeProto.ClearField
+    for proto in model.graph.node:
+        node = add()
+        copy(node, proto)
+        clear(node, "metadata_props")  # what exporters record is most of a file without weights
+        clear(node, "doc_string")
         if node.op_type in _SHAPE_OF_INPUT and not node.domain:
             node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
     graph.input.extend(model.graph.input)
@@ -289,24 +294,23 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
         else:
             bare.CopyFrom(output)
     weights: dict[tuple[int, ...], onnx.TensorProto] = {}
+    add = graph.initializer.add
     for tensor in model.graph.initializer:
         dims = tensor.dims[:]
         if elements(dims) <= SMALL:
-            graph.initializer.append(tensor)
+            add().CopyFrom(tensor)
         else:
             weight = weights.get((tensor.data_type, *dims))
             if weight is None:
                 weight = weights[tensor.data_type, *dims] = _absent(tensor.data_type, dims)
             weight.name = tensor.name
-            graph.initializer.append(weight)
+            add().CopyFrom(weight)
     return skeleton
 
 
 def _absent(data_type: int, dims: Sequence[int]) -> onnx.TensorProto:
-    """A tensor of which only the type is known."""
-    tensor = onnx.TensorProto(data_type=data_type, dims=dims, data_location=onnx.TensorProto.EXTERNAL)
-    tensor.external_data.add(key="location", value="absent")
-    return tensor
+    """A tensor of which only the type is known: inference asks no external tensor for its contents."""
+    return onnx.TensorProto(data_type=data_type, dims=dims, data_location=onnx.TensorProto.EXTERNAL)
 
 
 def _replace_by_initializers(graph: onnx.GraphProto, contents: dict[str, Any]) -> None:

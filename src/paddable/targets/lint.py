@@ -51,7 +51,7 @@ def _finding(rule: BaseRule, match: Match) -> Finding:
 _READ = frozenset({trace.NAME_SCOPES, trace.STACK_TRACE})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Origin:
     """What the exporter recorded at a node."""
 
@@ -61,5 +61,5 @@ class _Origin:
 
     @classmethod
     def of(cls, proto: onnx.NodeProto) -> _Origin:
-        recorded = {entry.key: entry.value for entry in proto.metadata_props if entry.key in _READ}
+        recorded = {key: entry.value for entry in proto.metadata_props if (key := entry.key) in _READ}
         return cls(proto.name, proto.doc_string, recorded)

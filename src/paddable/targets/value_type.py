@@ -66,16 +66,18 @@ class TypeReader:
     def read(self, infos: Iterable[onnx.ValueInfoProto]) -> dict[str, ValueType]:
         """The types that value infos state, by name."""
         by_bytes = self._by_bytes
+        as_bytes = onnx.TypeProto.SerializeToString  # a message looks for each name among its fields first
         types: dict[str, ValueType] = {}
         for info in infos:
             message = info.type
-            key = message.SerializeToString()
+            key = as_bytes(message)
             found = by_bytes.get(key)
             if found is None:
                 alike = _MADE_UP.sub(b"", key)
                 found = by_bytes.get(alike)
                 if found is None:
                     found = by_bytes[alike] = self._decode(message)
+                by_bytes[key] = found
             types[info.name] = found
         return types
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import prod
+from operator import attrgetter
 from typing import Any
 
 import numpy.typing as npt
@@ -136,15 +137,12 @@ class GraphView:
         return {name: node for node in self.nodes for name in node.outputs if name}
 
     @cached_property
-    def consumers(self) -> dict[str, list[tuple[NodeView, int]]]:
-        """The live nodes that read each value, and at which input; -1 marks a value captured by a subgraph."""
-        readers: dict[str, list[tuple[NodeView, int]]] = defaultdict(list)
+    def consumers(self) -> dict[str, list[NodeView]]:
+        """The live nodes that read each value, as an input or in a subgraph; once for each time."""
+        readers: dict[str, list[NodeView]] = defaultdict(list)
         for node in self.nodes:
-            for position, name in enumerate(node.inputs):
-                readers[name].append((node, position))
-            if node.nests:
-                for name in self.captured(node):
-                    readers[name].append((node, -1))
+            for name in (*node.inputs, *self.captured(node)) if node.nests else node.inputs:
+                readers[name].append(node)
         readers.pop("", None)
         return readers
 
@@ -161,8 +159,8 @@ class GraphView:
         for op in ops:
             yield from self.by_op.get(op, ())
 
-    def readers(self, name: str) -> list[tuple[NodeView, int]]:
-        """The live nodes that read a value, with the input's position."""
+    def readers(self, name: str) -> list[NodeView]:
+        """The live nodes that read a value."""
         return self.consumers.get(name, [])
 
     def captured(self, node: NodeView) -> list[str]:
@@ -258,27 +256,23 @@ class GraphView:
 
     def in_runtime_order(self) -> list[NodeView]:
         """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf."""
-        order: list[NodeView] = []
-        seen: set[int] = set()
-        nodes = {node.index: node for node in self.nodes}
-        maker = {name: node.index for node in self.nodes for name in node.outputs if name}
-        consumers = self.consumers
-        stack = [node.index for node in self.nodes if consumers.keys().isdisjoint(node.outputs)]
+        order: dict[NodeView, None] = {}
+        entered: set[NodeView] = set()
+        makers, is_read = self.producers, self.consumers.keys()
+        stack = [node for node in self.nodes if is_read.isdisjoint(node.outputs)]
         while stack:
-            index = stack.pop()
-            if index < 0:  # every parent is in the order
-                order.append(nodes[~index])
-            elif index not in seen:
-                seen.add(index)
-                stack.append(~index)
-                node = nodes[index]
-                names = (*node.inputs, *self.captured(node)) if node.nests else node.inputs
-                parents = [maker[name] for name in names if name in maker]
-                if len(parents) > 1:
-                    parents = sorted(set(parents))
-                stack += parents  # those in the order already are passed over
-        return order
+            node = stack[-1]
+            if node in entered:  # its parents are in the order
+                order[stack.pop()] = None
+                continue
+            entered.add(node)
+            names = (*node.inputs, *self.captured(node)) if node.nests else node.inputs
+            parents = [makers[name] for name in names if name in makers]
+            stack += parents if len(parents) < 2 else sorted(set(parents), key=_POSITION)
+        return list(order)
 
+
+_POSITION = attrgetter("index")
 
 SMALL = 1024
 """Constants up to this many elements are read and folded; shape arithmetic never needs more."""

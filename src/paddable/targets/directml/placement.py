@@ -9,9 +9,10 @@ own partitioning rules; see ``docs/targets/directml.md``.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from paddable.targets.cpu_preferred import cpu_preferred
@@ -65,19 +66,23 @@ class Placement:
     subgraphs: dict[int, list[Placement]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.by_index = {placed.node.index: placed for placed in self.nodes}
-        self.on_directml: dict[str, list[NodeView]] = {}
+        self.on_directml: dict[str, list[NodeView]] = defaultdict(list)
         """Nodes of ai.onnx that run on DirectML, by operator."""
-        for node, on_directml, *_ in self.nodes:
-            if on_directml and not node.domain:
-                self.on_directml.setdefault(node.op, []).append(node)
+        for placed in self.nodes:
+            if placed.on_directml and not placed.node.domain:
+                self.on_directml[placed.node.op].append(placed.node)
+
+    @cached_property
+    def by_index(self) -> dict[int, NodePlacement]:
+        """Where each node runs, by its position in the file."""
+        return {placed.node.index: placed for placed in self.nodes}
 
     @property
     def cpu_nodes(self) -> list[NodePlacement]:
         """Nodes that run on the CPU."""
         return [placed for placed in self.nodes if not placed.on_directml]
 
-    @property
+    @cached_property
     def kernels(self) -> list[NodePlacement]:
         """Nodes that run on DirectML outside any fused graph."""
         return [placed for placed in self.nodes if placed.unfused is not None]
@@ -112,47 +117,57 @@ class Placement:
 def place(view: GraphView) -> Placement:
     """Predict where each node of the graph and of its subgraphs runs."""
     order = view.in_runtime_order()
-    kernels: dict[int, Kernel] = {}
-    refused: dict[int, tuple[Reason, str]] = {}
-    taken: dict[Any, Kernel] = {}  # kernels that take the operator with these types: equal layers ask again
-    types_of = {node.index: view.types(node) for node in order}
-    for node in order:
-        types = types_of[node.index]
-        key = (node.op, node.domain, node.since, len(node.inputs), types)
-        kernel, reason = taken.get(key), None
-        if kernel is None:
-            kernel, reason = _find_kernel(view, node)
-            if kernel is not None and reason is None and kernel.query is None:
-                taken[key] = kernel
-        if kernel is not None:
-            kernels[node.index] = kernel
-        if reason is not None:
-            refused[node.index] = reason
+    types = [view.types(node) for node in order]
+    kernels, refused = _find_kernels(view, order, types)
     refused.update(_shape_chain_refusals(cpu_preferred(view, kernels, order)))
-    on_gpu = {node.index: kernels[node.index] for node in order if node.index not in refused}
-    unfused = _why_unfused(view, order, on_gpu, types_of)
+    on_gpu = {index: kernel for index, kernel in kernels.items() if index not in refused} if refused else kernels
+    unfused = _why_unfused(view, order, types, on_gpu)
     return Placement(
         view,
-        [_placed(node, refused.get(node.index), unfused.get(node.index)) for node in order],
+        [
+            NodePlacement(node, True, "kernel", "", unfused[node.index])
+            if node.index in on_gpu
+            else NodePlacement(node, False, *refused[node.index])
+            for node in order
+        ],
         gather_islands(order, {index for index, why in unfused.items() if why is None}),
         _copies(view, order, on_gpu),
         {index: [place(inner) for inner in views] for index, views in view.inner.items()},
     )
 
 
+_Types = tuple[ValueType | None, ...]
+_Refusals = dict[int, tuple[Reason, str]]
+
+
+def _find_kernels(view: GraphView, order: list[NodeView], types: list[_Types]) -> tuple[dict[int, Kernel], _Refusals]:
+    kernels: dict[int, Kernel] = {}
+    refused: _Refusals = {}
+    taken: dict[Any, Kernel] = {}  # kernels that take the operator with these types: equal layers ask again
+    for node, known in zip(order, types, strict=True):
+        key = (node.op, node.domain, node.since, len(node.inputs), known)
+        kernel = taken.get(key)
+        if kernel is None:
+            kernel, reason = _find_kernel(view, node)
+            if reason is not None:
+                refused[node.index] = reason
+            elif kernel is not None and kernel.query is None:
+                taken[key] = kernel
+        if kernel is not None:
+            kernels[node.index] = kernel
+    return kernels, refused
+
+
 def _why_unfused(
-    view: GraphView,
-    order: list[NodeView],
-    on_gpu: dict[int, Kernel],
-    types_of: dict[int, tuple[ValueType | None, ...]],
+    view: GraphView, order: list[NodeView], types: list[_Types], on_gpu: dict[int, Kernel]
 ) -> dict[int, str | None]:
     # The provider does not follow values that a subgraph captures, so one If turns fusion off for the graph that it
     # stands in. The bodies themselves are fused again.
-    if any(node.nests and node.subgraphs for node in order):
+    if any(view.inner.values()):
         return dict.fromkeys(on_gpu, "an If, Loop or Scan in this graph turns fusion off")
     return {
-        node.index: why_not_fused(view, node, on_gpu[node.index], types_of[node.index])
-        for node in order
+        node.index: why_not_fused(view, node, on_gpu[node.index], known)
+        for node, known in zip(order, types, strict=True)
         if node.index in on_gpu
     }
 
@@ -187,12 +202,6 @@ def _shape_chain_refusals(indices: set[int]) -> dict[int, tuple[Reason, str]]:
     return dict.fromkeys(indices, ("shape chain", why))
 
 
-def _placed(node: NodeView, refused: tuple[Reason, str] | None, unfused: str | None) -> NodePlacement:
-    if refused:
-        return NodePlacement(node, False, *refused)
-    return NodePlacement(node, True, "kernel", unfused=unfused)
-
-
 def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -> list[Copy]:
     """Values made in one memory and read in the other; each is copied once, whatever the number of readers."""
     read_on_cpu: set[str] = set()
@@ -214,6 +223,8 @@ def _copies(view: GraphView, order: list[NodeView], on_gpu: dict[int, Kernel]) -
 
 def _read_on_gpu(view: GraphView, name: str, on_gpu: dict[int, Kernel]) -> bool:
     return any(
-        reader.index in on_gpu and position not in on_gpu[reader.index].cpu_inputs
-        for reader, position in view.readers(name)
+        given == name and position not in on_gpu[reader.index].cpu_inputs
+        for reader in view.readers(name)
+        if reader.index in on_gpu
+        for position, given in enumerate((*reader.inputs, *view.captured(reader)))
     )

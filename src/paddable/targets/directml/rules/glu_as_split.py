@@ -80,7 +80,7 @@ class GluAsSplit(DirectMLRule):
     def check(self, site: Site) -> Iterator[Match]:
         for split in site.on_directml("Split"):
             for gate in (
-                reader for name in split.outputs for reader, _ in site.view.readers(name) if reader.op == "Sigmoid"
+                reader for name in split.outputs for reader in site.view.readers(name) if reader.op == "Sigmoid"
             ):
                 yield from _judge(site, split, gate)
             yield from _judge_pair(site, split)
@@ -97,7 +97,7 @@ def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
         )
         return
     other_halves = set(split.outputs) - set(gate.inputs)
-    for product, _ in site.view.readers(gate.outputs[0]):
+    for product in site.view.readers(gate.outputs[0]):
         if product.op == "Mul" and other_halves & set(product.inputs):
             fused = site.same_island(split, gate, product)
             yield Match(
@@ -112,10 +112,10 @@ def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
 
 def _judge_pair(site: Site, split: NodeView) -> Iterator[Match]:
     """The form that gates before it splits: Split of c, and Split of Sigmoid(c)."""
-    for gate, _ in site.view.readers(split.inputs[0]):
+    for gate in site.view.readers(split.inputs[0]):
         if gate.op != "Sigmoid":
             continue
-        for other, _ in site.view.readers(gate.outputs[0]):
+        for other in site.view.readers(gate.outputs[0]):
             if other.op == "Split":
                 fused = site.same_island(split, gate, other)
                 yield Match(

@@ -75,7 +75,7 @@ class MaskOverflowsHalf(DirectMLRule):
                     what = f"the mask value {name!r} is -inf in half: a fully masked row becomes NaN"
                     yield Match(what, "write the fill as -65504", node, fixable=False)
         for node in view.of("Add"):
-            softened = any(reader.op == "Softmax" for reader, _ in view.readers(node.outputs[0]))
+            softened = any(reader.op == "Softmax" for reader in view.readers(node.outputs[0]))
             if (
                 softened
                 and view.dtype(node.outputs[0]) == "float16"

@@ -48,11 +48,11 @@ class ReshapeCountMismatch(DirectMLRule):
     )
 
     def check(self, site: Site) -> Iterator[Match]:
-        for node in site.view.nodes:
-            if node.op != "Reshape" or node.domain:
+        for node in site.view.of("Reshape"):
+            if node.domain or node.attribute("allowzero", 0):
                 continue
             source, target = site.view.shape(node.inputs[0]), site.view.constant(node.input(1))
-            if source is None or target is None or node.attribute("allowzero", 0):
+            if source is None or target is None:
                 continue
             if not _fits([int(size) for size in target.reshape(-1)], source):
                 yield Match(

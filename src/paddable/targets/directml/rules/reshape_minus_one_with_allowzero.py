@@ -80,7 +80,7 @@ def _parts(view: GraphView, name: str) -> list[int | None]:
     """Elements of a target shape; None for those that are computed."""
     known = view.constant(name)
     if known is not None:
-        return [int(size) for size in known.reshape(-1)]
+        return list(known.reshape(-1).tolist())
     producer = view.producers.get(name)
     if producer is not None and producer.op == "Concat":
         return [part for piece in producer.inputs for part in _parts(view, piece)]

@@ -57,16 +57,15 @@ class StaleStaticShape(DirectMLRule):
         wrongs: dict[tuple[ValueType, ValueType], int | None] = {}  # the same few pairs come again and again
         for name, stated in view.annotated.items():
             inferred = view.inferred.get(name, stated)
-            if inferred is stated or name in view.inputs or name in view.initializers:
+            if inferred is stated:
                 continue
             pair = stated, inferred
             if pair not in wrongs:
-                wrongs[pair] = _contradiction(stated.shape, pair[1].shape, symbols)
+                wrongs[pair] = _contradiction(stated.shape, inferred.shape, symbols)
             wrong = wrongs[pair]
-            if wrong is not None:
-                what = (
-                    f"{name!r} is annotated {list(stated.shape or ())}, and the graph gives {list(pair[1].shape or ())}"
-                )
+            if wrong is not None and name not in view.inputs and name not in view.initializers:
+                said, given = list(stated.shape or ()), list(inferred.shape or ())
+                what = f"{name!r} is annotated {said}, and the graph gives {given}"
                 yield Match(what, "clear the annotation", view.producers.get(name), value=name, axis=wrong)
 
 

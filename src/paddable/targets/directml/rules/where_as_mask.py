@@ -71,7 +71,7 @@ class WhereAsMask(DirectMLRule):
         masks = [
             node
             for node in site.on_directml("Where")
-            if any(reader.op == "Softmax" for reader, _ in site.view.readers(node.outputs[0]))
+            if any(reader.op == "Softmax" for reader in site.view.readers(node.outputs[0]))
         ]
         if len(masks) >= _DEEP:
             what = f"{len(masks)} attention layers are masked by select, measured as not slower than adding once fused"
