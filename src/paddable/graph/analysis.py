@@ -476,4 +476,4 @@ def _taken(value: Value | None) -> Value | None:
         return None
     finite = value.everywhere.finite
     pads = tuple(Pad.of(FINITE if finite else ANY) for _ in value.atoms)
-    return replace(value, pads=pads, content=None, pending=None)
+    return replace(value, pads=pads, content=None, pending=None, image=False)

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import TypeAlias
 
 from paddable.graph.facts.axes import Atom, Axis
 from paddable.graph.facts.numbers import Product
 from paddable.lengths import Domain, Length, Min, Span, Undecided, constant
 
 __all__ = ["BATCH", "Scope"]
+
+Condition: TypeAlias = Callable[[Domain], bool]
 
 BATCH = "batch"
 _FAR = 1 << 20
@@ -143,7 +146,12 @@ class Scope:
 
     def need(self, length: Length, reason: str) -> bool:
         """State that ``length >= 0`` is needed; the domain shrinks to where it holds. False if it holds nowhere."""
-        if self.narrow(length.symbols, lambda domain: domain.nonnegative(length), reason):
+        if self.narrow(
+            length.symbols,
+            lambda domain: domain.nonnegative(length),
+            lambda domain: domain.nonnegative(-length - 1),
+            reason,
+        ):
             return True
         least = next((atom for factor, atom in length.terms if factor > 0 and isinstance(atom, Min)), None)
         if least is None:
@@ -153,7 +161,16 @@ class Scope:
 
     def need_equal(self, a: Length, b: Length, reason: str) -> bool:
         """State that two sizes must agree; the domain shrinks to where they do. False if they never do."""
-        return self.narrow(a.symbols | b.symbols, lambda domain: domain.equal(a, b), reason)
+        return self.narrow(
+            a.symbols | b.symbols,
+            lambda domain: domain.equal(a, b),
+            lambda domain: domain.sign(a - b) in (-1, 1),
+            reason,
+        )
+
+    def never(self, length: Length) -> bool:
+        """Whether ``length < 0`` at every accepted length (False when it cannot be decided)."""
+        return self._holds(lambda domain: domain.nonnegative(-length - 1), {})
 
     def need_multiple(self, length: Length, divisor: int, reason: str) -> bool:
         """State that ``length`` must be a multiple of ``divisor``, narrowing the step of its symbol if it must."""
@@ -183,19 +200,23 @@ class Scope:
         self._set(symbol, narrowed, reason)
         return True
 
-    def narrow(self, symbols: frozenset[str], condition: Callable[[Domain], bool], reason: str) -> bool:
-        """Shrink one symbol's span to the largest interval on which ``condition`` is decided true."""
+    def narrow(self, symbols: frozenset[str], condition: Condition, fails: Condition, reason: str) -> bool:
+        """Shrink one symbol's span to the largest interval on which ``condition`` is decided true.
+
+        It must not come true again beyond the interval, so that a longest length is one: ``fails`` decides that it is
+        false throughout a domain. A pad of T - 2*((T+1)//2) is 0 at every even length, and no interval says so.
+        """
         if self._holds(condition, {}):
             return True
         candidates = [s for s in sorted(symbols) if s in self.spans]
         for symbol in candidates:
-            span = self._interval(symbol, condition)
+            span = self._interval(symbol, condition, fails)
             if span is not None:
                 self._set(symbol, span, reason)
                 return True
         return False
 
-    def _holds(self, condition: Callable[[Domain], bool], spans: Mapping[str, Span]) -> bool:
+    def _holds(self, condition: Condition, spans: Mapping[str, Span]) -> bool:
         merged = {**self.spans, **spans}
         if not self.single_row:
             merged[BATCH] = Span(1, None)
@@ -204,10 +225,10 @@ class Scope:
         except Undecided:
             return False
 
-    def _interval(self, symbol: str, condition: Callable[[Domain], bool]) -> Span | None:
+    def _interval(self, symbol: str, condition: Condition, fails: Condition) -> Span | None:
         span = self.spans[symbol]
 
-        def holds(low: int, high: int | None) -> bool:
+        def holds(low: int, high: int | None, condition: Condition = condition) -> bool:
             return self._holds(condition, {symbol: replace(span, low=low, high=high)})
 
         far = span.low + _FAR if span.high is None else span.high
@@ -219,6 +240,8 @@ class Scope:
                 return None
             if holds(seed, seed + span.step):
                 high = _last(seed + span.step, far, partial(holds, seed))
+                if high < far and not holds(high + 1, span.high, fails):
+                    return None
                 return replace(span, low=_first(span.low, seed, partial(holds, high=high)), high=high)
         return None
 

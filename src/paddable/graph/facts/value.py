@@ -116,6 +116,7 @@ class Value:
         masked: some valid element may be a mask's fill, so a finite fill of ours could tie with it.
         pending: a remedy that is placed only if something reads the steps that are wrong without it.
         image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
+            A value whose valid part or padding is another than its operand's is no image.
         diagonal: what is known where two ragged indices are equal.
         constant: what every valid element equals, if they are all equal (a mask of ones).
         relative: the value is inside a relative shift, and only its next movement may read it.
@@ -221,4 +222,4 @@ class Value:
             else:
                 pads[i] = Pad(self.pads[i].weak, join([self.pads[i].strong, kind]))
         low, high = min(self.low, value), max(self.high, value)
-        return replace(self, pads=tuple(pads), low=low, high=high, content=None, diagonal=None)
+        return replace(self, pads=tuple(pads), low=low, high=high, content=None, diagonal=None, image=False)

@@ -176,7 +176,8 @@ def _gathered(value: Value, index: Value, axis: int, axes: Axes) -> Value:
         return join([value.kind(rows), *(value.kind([*rows, i]) for i in own_axis)])
 
     pads = pads_of(axes, kind_at)
-    return replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None)
+    image = value.image and not index.ragged and not own_axis
+    return replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None, image=image)
 
 
 @rule("GatherElements")
@@ -198,7 +199,7 @@ def gather_elements(operation: Operation) -> Sequence[Value | None]:
             operation.refuse("GatherElements with an index that covers a part of an axis")
     finite = value.everywhere.finite
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in index.axes for _ in a)
-    return [replace(value, axes=index.axes, pads=pads, content=None, pending=None, diagonal=None)]
+    return [replace(value, axes=index.axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]
 
 
 @rule("GatherND")
@@ -234,4 +235,4 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
             _from_the_end(operation, index, operation.length_of(value.axes[k]))
     finite = value.everywhere.finite
     pads = tuple(Pad.of(FINITE if finite else ANY) for a in axes for _ in a)
-    return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None)]
+    return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]

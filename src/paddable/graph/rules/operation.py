@@ -325,7 +325,7 @@ class Operation:
                 pads += [Pad.of(FINITE if finite else ANY) for _ in new_axis]
             else:
                 pads += [operand.pads[i] for i in operand.span(position)][: len(old)]
-        taken = replace(operand, axes=axes, pads=tuple(pads), content=None, pending=None, diagonal=None)
+        taken = replace(operand, axes=axes, pads=tuple(pads), content=None, pending=None, diagonal=None, image=False)
         self.operands[index] = taken
         return taken
 
@@ -343,7 +343,8 @@ class Operation:
     def need(self, length: Length, reason: str) -> None:
         """State that ``length >= 0``; the model's domain shrinks to where it holds."""
         if not self.scope.need(length, reason):
-            self.refuse(f"{reason}: {length} >= 0 holds at no length")
+            where = "at no length" if self.scope.never(length) else "at some lengths and not at others between them"
+            self.refuse(f"{reason}: {length} >= 0 holds {where}")
 
     def need_steps(self, value: Value, axes: Iterable[int], reader: str = "") -> None:
         """State that some axes of a value are not empty at any accepted length."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paddable.graph.facts.axes import Atom
 from paddable.graph.facts.kinds import constant as constant_kind
+from paddable.graph.facts.kinds import join
 from paddable.graph.facts.numbers import Number
 from paddable.graph.facts.value import Pad, Value
 from paddable.graph.remedies import Segment
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 from paddable.graph.rules.relative import relative_start
-from paddable.graph.rules.slicing import _cut, replaced_axis
-from paddable.lengths import Length, constant
+from paddable.graph.rules.slicing import cut_pad, replaced_axis
+from paddable.lengths import Length, constant, maximum, minimum
 
 __all__: list[str] = []
 
@@ -73,68 +73,44 @@ def _pad_axis(operation: Operation, value: Value, axis: int, before: Length, aft
     scope = operation.scope
     whole = value.axes[axis]
     operation.keep_rows_apart(whole, "Pad along")
-    varies = any(a.ragged for a in whole)
     if len(whole) > 1:
         value = operation.prefix_axis(0, axis)
     size = operation.length_of(value.axes[axis])
     total = scope.simplify(size + before + after)
-    fixed_before = scope.domain.is_constant(before) if not before.is_constant else before.constant
-    fixed_after = scope.domain.is_constant(after) if not after.is_constant else after.constant
-    if not varies and fixed_before is not None and fixed_after is not None:
-        return replaced_axis(value, axis, operation.axis(total), Pad())
-    if fixed_before is None:
+    front = scope.domain.is_constant(before)
+    if front is None:
         operation.refuse("a pad in front of the valid part depends on the length", "pad by a constant, or at the end")
-    if fixed_after is None:
-        operation.need(after, f"a pad of {after} must not be negative")
-        if not all(scope.domain.monotone(total, name) for name in total.symbols):
-            operation.refuse(f"the padded size {total} does not grow with the length")
-    if fixed_before < 0 or (fixed_after is not None and fixed_after < 0):
-        return _crop(operation, value, axis, fixed_before, fixed_after, total, mode)
+    operation.need(total, f"a crop to {total} steps must not take more than there is")
+    if not any(atom.ragged for atom in whole) and scope.domain.is_constant(after) is not None:
+        return replaced_axis(value, axis, operation.axis(total), Pad())
     if mode == "constant":
-        return _constant(operation, value, axis, fixed_after, total)
+        return _constant(operation, value, axis, front, after, total)
     if mode not in ("reflect", "edge"):
         operation.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
-    if mode == "reflect":
-        operation.need(size - 1 - fixed_before, f"a reflection of {fixed_before} needs more steps")
-        operation.need(size - 1 - after, f"a reflection of {after} needs more steps")
-    else:
-        operation.need(size - 1, "an edge needs one step")
-    if fixed_after == 0:
-        kind = value.pads[value.span(axis).start] if varies else Pad()
-        return replaced_axis(value, axis, operation.axis(total), kind)
-    segments = []
-    if fixed_before > 0:
-        first = Segment(constant(0), constant(fixed_before), constant(0), -1)
-        segments.append(first if mode == "reflect" else Segment(constant(0), constant(0), constant(0), 0))
-    segments.append(Segment(constant(fixed_before), constant(-fixed_before), constant(0), 1))
-    end = size + fixed_before
-    if mode == "reflect":
-        segments.append(Segment(end, size * 2 - 2 + fixed_before, constant(0), -1))
-    else:
-        segments.append(Segment(end, size - 1, constant(0), 0))
-    what = "mirrored" if mode == "reflect" else "repeated"
-    operation.operands[0] = value
-    return operation.take(
-        0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True
-    )
+    return _continued(operation, value, axis, front, after, total, mirrored=mode == "reflect")
 
 
-def _constant(operation: Operation, value: Value, axis: int, fixed_after: int | None, total: Length) -> Value:
-    """Constant steps after the valid part: the padding itself must hold the constant, wherever it starts."""
+def _constant(operation: Operation, value: Value, axis: int, front: int, after: Length, total: Length) -> Value:
+    """Constant steps after the valid part: the padding itself must hold the constant, wherever it starts.
+
+    Native's element i is x[i - front] where x has one and the constant elsewhere, whatever the signs: a negative amount
+    crops. With the constant in the padding of x, the container's element i is the same at every length.
+    """
+    crops = operation.scope.at_most(after, constant(0))
+    if crops and front <= 0:
+        return _cropped(operation, value, axis, after, total)
     fill = _fill_value(operation)
-    span = value.span(axis)
-    ragged = [i for i in span if value.atoms[i].ragged]
-    kind = Pad()
-    if fixed_after == 0:
-        kind = value.pads[span.start] if ragged else Pad()
+    if crops:
+        result = _cropped(operation, value, axis, after, total)
     else:
         operation.operands[0] = value
-        if ragged:
-            value = operation.fill(
-                0, ragged, fill, "PAD102", "the padding stands before the constant appended to the valid part"
-            )
+        leak = "the padding stands before the constant appended to the valid part"
+        value = operation.fill(0, value.span(axis), fill, "PAD102", leak)
         kind = Pad.of(constant_kind(fill))
-    result = replaced_axis(value, axis, operation.axis(total), kind)
+        if not operation.scope.at_most(constant(0), after):  # valid steps stand in the padding where it crops
+            cut = cut_pad(value, axis)
+            kind = Pad(join([kind.weak, cut.weak]), join([kind.strong, cut.strong]))
+        result = replaced_axis(value, axis, operation.axis(total), kind)
     return replace(
         result,
         low=min(value.low, fill),
@@ -144,17 +120,40 @@ def _constant(operation: Operation, value: Value, axis: int, fixed_after: int | 
     )
 
 
-def _crop(
-    operation: Operation, value: Value, axis: int, before: int, after: int | None, total: Length, mode: str
+def _continued(
+    operation: Operation, value: Value, axis: int, front: int, after: Length, total: Length, *, mirrored: bool
 ) -> Value:
-    """Negative amounts cut steps off."""
-    if after is None or before > 0 or after > 0 or mode != "constant":
-        operation.refuse("Pad with a negative amount beside a positive one", "crop with a slice, then pad")
-    operation.need(total, f"a crop to {total} steps must not take more than there is")
-    span = value.span(axis)
-    old = value.pads[span.start] if len(span) else Pad()
-    kind = Pad(_cut(old.weak, value.valid), _cut(old.strong, value.valid)) if after < 0 else old
-    atom: Atom | None = value.axes[axis][0] if len(span) else None
-    if atom is not None and not atom.prefix:
-        operation.refuse("a crop of a shifted axis")
-    return replaced_axis(value, axis, operation.axis(total), kind)
+    """A mirrored or repeated tail is gathered behind the valid end. Negative amounts crop, and what is left goes on."""
+    size = operation.length_of(value.axes[axis])
+    least, most = minimum(after, constant(0)), maximum(after, constant(0))
+    begin = max(front, 0)
+    kept = size + least + min(front, 0)
+    if mirrored:
+        operation.need(kept - 1 - begin, f"a reflection of {begin} needs more steps")
+        operation.need(kept - 1 - most, f"a reflection of {after} needs more steps")
+    else:
+        operation.need(kept - 1, "an edge needs one step")
+    if operation.scope.at_most(after, constant(0)):
+        return _cropped(operation, value, axis, after, total)
+    segments = []
+    if begin:
+        first = Segment(constant(0), constant(begin), constant(0), -1)
+        segments.append(first if mirrored else Segment(constant(0), constant(0), constant(0), 0))
+    segments.append(Segment(constant(begin), constant(-front), constant(0), 1))
+    end = size + front
+    if mirrored:
+        segments.append(Segment(end, size * 2 - 2 + front, constant(0), -1))
+    else:
+        segments.append(Segment(end, size - 1, constant(0), 0))
+    what = "mirrored" if mirrored else "repeated"
+    operation.operands[0] = value
+    return operation.take(
+        0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True
+    )
+
+
+def _cropped(operation: Operation, value: Value, axis: int, after: Length, total: Length) -> Value:
+    """Nothing is appended: native and container read the same steps."""
+    uncut = operation.scope.at_most(constant(0), after)
+    pad = value.pads[value.span(axis).start] if uncut else cut_pad(value, axis)
+    return replaced_axis(value, axis, operation.axis(total), pad)

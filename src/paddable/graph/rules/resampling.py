@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from paddable.graph.facts.kinds import ANY, FINITE
@@ -106,5 +105,4 @@ def _resize_axis(
         value = operation.take(0, axis, size, segments, "PAD102", "the resampling at the valid end reads the padding")
     finite = value.everywhere.finite
     new = operation.axis(total)
-    result = replaced_axis(value, axis, new, Pad.of(FINITE if finite else ANY))
-    return replace(result, image=False)
+    return replaced_axis(value, axis, new, Pad.of(FINITE if finite else ANY))

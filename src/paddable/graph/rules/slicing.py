@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,14 +20,18 @@ from paddable.graph.rules.relative import relative_shift, relative_start
 from paddable.graph.scope import Scope
 from paddable.lengths import Length, constant, maximum, minimum
 
-__all__ = ["replaced_axis"]
+__all__ = ["cut_pad", "replaced_axis"]
 
 _HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
 
 
 def replaced_axis(value: Value, axis: int, new: tuple[Atom, ...], pad: Pad) -> Value:
-    """The value with one axis replaced by a single atom (or none) with the given padding fact."""
+    """The value with one axis replaced by a single atom (or none) with the given padding fact.
+
+    Its padding still repeats valid elements if neither axis has any: a channel is picked, time stays as it is.
+    """
     span = value.span(axis)
+    ragged = any(atom.ragged for atom in (*value.axes[axis], *new))
     pads = (*value.pads[: span.start], *(pad for _ in new), *value.pads[span.stop :])
     return replace(
         value,
@@ -35,6 +40,7 @@ def replaced_axis(value: Value, axis: int, new: tuple[Atom, ...], pad: Pad) -> V
         content=None,
         pending=None,
         diagonal=None,
+        image=value.image and not ragged,
     )
 
 
@@ -187,7 +193,7 @@ def _prefix(
         if not count.is_constant and scope.domain.is_constant(count) is None:
             # a table cut to the length: later rows of the table are its padding
             new = scope.axis(count)
-            result = replaced_axis(value, axis, new, Pad.of(FINITE if value.finite else ANY))
+            result = replaced_axis(value, axis, new, cut_pad(value, axis))
             return replace(result, content=_sliced_affine(value, axis, first, step, new))
         new = scope.axis(count)
         result = replaced_axis(value, axis, new, Pad())
@@ -195,19 +201,29 @@ def _prefix(
     new = scope.axis(count, shift=atom.shift if step == 1 else None)
     if not atom.prefix and step != 1:
         operation.refuse("a strided slice of a shifted axis")
-    pad = value.pads[value.span(axis).start]
     size = operation.length_of(value.axes[axis])
-    if scope.same(stop, size):  # nothing valid is cut off, so padding stays padding
-        kinds = pad
-    else:
-        valid = value.valid
-        kinds = Pad(_cut(pad.weak, valid), _cut(pad.strong, valid))
-    result = replaced_axis(value, axis, new, kinds)
+    whole = scope.same(stop, size)  # nothing valid is cut off, so padding stays padding
+    pad = value.pads[value.span(axis).start] if whole else cut_pad(value, axis)
+    result = replaced_axis(value, axis, new, pad)
     return replace(result, content=_sliced_affine(value, axis, first, step, new))
 
 
+def cut_pad(value: Value, axis: int) -> Pad:
+    """What is true of the padding of an axis of at most one atom after its last valid steps were cut off.
+
+    They are padding now, and hold whatever the padding of the other axes holds where that crosses them.
+    """
+    span = value.span(axis)
+    others = [i for i in value.ragged if i not in span]
+    regions = (region for count in range(len(others) + 1) for region in itertools.combinations(others, count))
+    anywhere = join(value.kind(region) for region in regions)
+    if not any(atom.ragged for atom in value.axes[axis]):
+        return Pad(value.valid, anywhere)
+    old = value.pads[span.start]
+    return Pad(_cut(old.weak, value.valid), _cut(old.strong, anywhere))
+
+
 def _cut(kind: Kind, valid: Kind) -> Kind:
-    """Valid steps that were cut off are padding now."""
     if kind.value is not None and kind.value == valid.value:
         return kind
     return FINITE if kind.finite and valid.finite else ANY
@@ -245,11 +261,7 @@ def _window(operation: Operation, value: Value, axis: int, atom: Atom, first: Le
     new = scope.axis(count, shift=shift)
     if len(new) != 1 or not new[0].ragged:
         return None
-    pad = Pad.of(FINITE if value.finite else ANY)
-    if atom.ragged:
-        old = value.pads[value.span(axis).start]
-        pad = Pad(_cut(old.weak, value.valid), _cut(old.strong, value.valid))
-    return replaced_axis(value, axis, new, pad)
+    return replaced_axis(value, axis, new, cut_pad(value, axis))
 
 
 @rule("Split")

@@ -56,4 +56,4 @@ def triangle(operation: Operation) -> Sequence[Value | None]:
     pads = pads_of(value.axes, kind_at)
     low, high = min(0.0, value.low), max(0.0, value.high)
 
-    return [replace(value, pads=pads, low=low, high=high, content=None, pending=None, diagonal=None)]
+    return [replace(value, pads=pads, low=low, high=high, content=None, pending=None, diagonal=None, image=False)]
