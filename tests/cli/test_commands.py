@@ -68,6 +68,7 @@ def test_check_without_leaks(paddable: Any, library: Library) -> None:
     assert kwargs == {
         "length_inputs": ("ilens=T",),
         "mask_inputs": (),
+        "shortest": (),
         "batch": "audio:0",
         "batch_size": None,
         "rate": None,
@@ -134,6 +135,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
                 "out": converted,
                 "length_inputs": (),
                 "mask_inputs": ("m:1=T",),
+                "shortest": (),
                 "batch": None,
                 "batch_size": 3,
                 "keep_dynamic": False,

@@ -34,7 +34,9 @@ def certificate(
     symbols = {}
     for name, (owner, axis) in declared.symbols.items():
         span = analysis.scope.spans[name]
-        symbols[name] = Symbol(owner, axis, span.first, span.last, span.step, rates.get(name))
+        symbols[name] = Symbol(
+            owner, axis, span.first, span.last, span.step, rates.get(name), declared.shortest.get(name)
+        )
     held = {name: str(length) for name, length in declared.length_inputs.items()}
     for name in declared.symbols:
         held.setdefault(length_input_name(analysis, name), name)

@@ -55,6 +55,7 @@ def check(
     *,
     length_inputs: Sequence[str] = (),
     mask_inputs: Sequence[str] = (),
+    shortest: Sequence[str] = (),
     batch: str | None = None,
     batch_size: int | None = None,
     rate: float | None = None,
@@ -67,6 +68,7 @@ def check(
         lengths: the ragged axes, such as ``["x:1=T"]``.
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
         mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``.
+        shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
         batch: the batch axis, such as ``"x:0"``; axis 0 of the first ragged input by default.
         batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
         rate: steps a second.
@@ -81,6 +83,7 @@ def check(
         lengths,
         length_inputs=length_inputs,
         mask_inputs=mask_inputs,
+        shortest=shortest,
         batch=batch,
         batch_size=batch_size,
         rate=rate,

@@ -75,6 +75,7 @@ def convert(
     out: str | Path | None = None,
     length_inputs: Sequence[str] = (),
     mask_inputs: Sequence[str] = (),
+    shortest: Sequence[str] = (),
     batch: str | None = None,
     batch_size: int | None = None,
     keep_dynamic: bool = False,
@@ -98,6 +99,7 @@ def convert(
         out: ``FILE.onnx`` for one container, or a directory for a bundle; None returns the model.
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
         mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; they are dropped.
+        shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
         batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``; axis 0 of the first ragged input by default.
         batch_size: size of a symbolic batch axis; 1 by default.
         keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
@@ -128,6 +130,7 @@ def convert(
         lengths,
         length_inputs=length_inputs,
         mask_inputs=mask_inputs,
+        shortest=shortest,
         batch=batch,
         batch_size=batch_size,
         keep_dynamic=keep_dynamic,

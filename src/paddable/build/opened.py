@@ -19,7 +19,7 @@ from paddable.errors import Misuse
 from paddable.graph.analysis import Analysis, analyse
 from paddable.graph.declaration import Declarations, resolve
 from paddable.graph.read import read_model
-from paddable.lengths.declare import parse_batch, parse_length, parse_length_input, parse_mask_input
+from paddable.lengths.declare import parse_batch, parse_length, parse_length_input, parse_mask_input, parse_shortest
 
 __all__ = ["Model", "Opened", "Progress", "open_model", "versions"]
 
@@ -62,6 +62,7 @@ def open_model(
     batch_size: int | None = None,
     keep_dynamic: bool = False,
     rate: float | None = None,
+    shortest: Sequence[str] = (),
 ) -> Opened:
     """Read a model and its declarations, in the forms of ``paddable.lengths.declare``.
 
@@ -85,6 +86,7 @@ def open_model(
         [parse_batch(part) for part in batch.split(",")] if batch else (),
         batch_size,
         keep_dynamic,
+        dict(parse_shortest(text) for text in shortest),
     )
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise Misuse(f"--rate {rate} is no rate", fix="give the steps a second, such as --rate 16000")

@@ -95,9 +95,11 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
     batch = metadata.batch
     axes_of_rows = [f"{name}:{axis}" for name, axis in batch.inputs.items()] if batch else []
     rates = {name: symbol.rate for name, symbol in metadata.symbols.items()}
+    asked = [f"{name}={symbol.shortest}" for name, symbol in metadata.symbols.items() if symbol.shortest is not None]
     return open_model(
         native,
         declared,
+        shortest=asked,
         length_inputs=[f"{name}={text}" for name, text in metadata.length_inputs.items() if name in has],
         mask_inputs=[f"{name}:{a}={text}" for name, axes in metadata.mask_inputs.items() for a, text in axes.items()],
         batch=",".join(axes_of_rows) or None,
@@ -122,9 +124,11 @@ def demand(report: GateReport, place: Path | None) -> None:
         path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         told = f"the report is {path}; "
     where, what = _first_failure(report)
-    raise GateFailed(
-        what, where=where, why="nothing was written", fix=told + "please report it, with the model if you can"
-    )
+    way_on = ""
+    if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
+        way_on = next(check.fix for check in report.domain if check.ok is False)
+    fix = told + (way_on or "please report it, with the model if you can")
+    raise GateFailed(what, where=where, why="nothing was written", fix=fix)
 
 
 def largest(analysis: Analysis, containers: Sequence[Mapping[str, int]]) -> dict[str, int]:

@@ -33,6 +33,7 @@ class Symbol:
         max: the largest length, where a table or a crop inside the model ends; None when nothing does.
         step: native demands lengths of the form ``min + k * step``.
         rate: steps a second, if known.
+        shortest: the least length that the user wanted accepted, if any was given. Native may answer below it.
     """
 
     input: str
@@ -41,6 +42,11 @@ class Symbol:
     max: int | None = None
     step: int = 1
     rate: float | None = None
+    shortest: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The symbol as plain data."""
+        return {name: value for name, value in vars(self).items() if name != "shortest" or value is not None}
 
 
 @dataclass(frozen=True)
@@ -107,7 +113,7 @@ class Metadata:
         """The object as plain data, keys in a fixed order."""
         return {
             "format": FORMAT,
-            "symbols": {name: vars(symbol) for name, symbol in self.symbols.items()},
+            "symbols": {name: symbol.to_json() for name, symbol in self.symbols.items()},
             "container": dict(self.container),
             "inputs": {name: _text_axes(axes) for name, axes in self.inputs.items()},
             "length_inputs": dict(self.length_inputs),

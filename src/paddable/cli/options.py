@@ -81,7 +81,7 @@ lengths: Decorator = click.option(
 
 
 def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Everything that says which axes are ragged: lengths, length inputs, masks, batch and rate."""
+    """Everything that says which axes are ragged, and how: lengths, length inputs, masks, shortest, batch and rate."""
     for option in reversed(
         (
             lengths,
@@ -98,6 +98,12 @@ def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="NAME:AXIS=T",
                 help="An input that holds a padding mask; it is dropped and made from the length. Repeatable.",
+            ),
+            click.option(
+                "--shortest",
+                multiple=True,
+                metavar="T=STEPS",
+                help="Accept no shorter length, even where native does: it gives zeros and length 0. Repeatable.",
             ),
             click.option(
                 "--batch",

@@ -16,6 +16,8 @@ __all__ = ["judge_domain"]
 AFFORDABLE = 1 << 15
 """Steps up to which native is tried beyond the end of the domain; attention over more would fill the memory."""
 
+_FIX = "to go on without the shorter lengths, which then give zeros and length 0, add --shortest {name}={least}"
+
 
 def judge_domain(
     metadata: Metadata,
@@ -24,7 +26,7 @@ def judge_domain(
     inside: Mapping[str, int],
     reasons: Mapping[str, str],
 ) -> list[DomainCheck]:
-    """Try native below, beyond and off the step of each symbol.
+    """Try native below, beyond and off the step of each symbol. A shortest length that was asked for is native's too.
 
     Args:
         metadata: states the domain.
@@ -36,7 +38,7 @@ def judge_domain(
     checks = []
     for name, symbol in metadata.symbols.items():
         tries = []
-        if symbol.min > 1:
+        if symbol.min > max(1, symbol.shortest or 1):
             tries.append((symbol.min - 1, "below the shortest"))
         if symbol.step > 1:
             tries.append((symbol.min + symbol.step + 1, f"off the step of {symbol.step}"))
@@ -49,7 +51,8 @@ def judge_domain(
             steps = {**inside, name: at}
             outcome = _outcome(metadata, native, signals(steps), steps)
             answers = f"native answers, and {reasons[name]}" if name in reasons else "native answers"
-            checks.append(DomainCheck(name, at, why, outcome or answers, bool(outcome)))
+            fix = _FIX.format(name=name, least=symbol.min) if not outcome and at < symbol.min else ""
+            checks.append(DomainCheck(name, at, why, outcome or answers, bool(outcome), fix))
     return checks
 
 

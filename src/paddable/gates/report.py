@@ -89,6 +89,7 @@ class DomainCheck:
         why: which border it is behind.
         outcome: what native did.
         ok: native failed or its answer is undefined; None when it was not tried.
+        fix: how to go on where native answers.
     """
 
     symbol: str
@@ -96,6 +97,7 @@ class DomainCheck:
     why: str
     outcome: str
     ok: bool | None
+    fix: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The check as plain data."""

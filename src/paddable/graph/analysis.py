@@ -159,9 +159,10 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
     while expand(model).modified:
         normalise(model)
-    spans = {name: Span(1, None) for name in declarations.symbols}
+    asked = declarations.shortest
+    spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
     constants = _Constants()
-    reasons: dict[str, str] = {}
+    reasons = {name: f"--shortest {name}={steps} was asked for" for name, steps in asked.items() if steps > 1}
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)
         scope.reasons = reasons

@@ -26,6 +26,7 @@ class Declarations:
         batch: input and axis of the batch, None when there is none.
         batch_axes: the axis of the batch in each input for which it was declared; in another it is axis 0.
         rows: the batch size: an integer, or None when it stays symbolic.
+        shortest: the shortest accepted length of a symbol, where the user asks for more than native needs.
     """
 
     axes: Mapping[str, Mapping[int, Length]]
@@ -35,6 +36,7 @@ class Declarations:
     batch: BatchAxis | None = None
     rows: int | None = 1
     batch_axes: Mapping[str, int] = field(default_factory=dict)
+    shortest: Mapping[str, int] = field(default_factory=dict)
 
 
 def resolve(
@@ -45,6 +47,7 @@ def resolve(
     batches: Sequence[BatchAxis] = (),
     batch_size: int | None = None,
     keep_dynamic: bool = False,
+    shortest: Mapping[str, int] | None = None,
 ) -> Declarations:
     """Check declarations against the inputs.
 
@@ -56,6 +59,7 @@ def resolve(
         batches: the batch axis of one or several inputs; the first says how large the batch is.
         batch_size: of a symbolic batch axis.
         keep_dynamic: keep a symbolic batch axis.
+        shortest: the shortest accepted length of some symbols.
 
     Raises:
         Misuse: an unknown input, an axis that does not exist or has a fixed size, an undeclared dynamic axis, an
@@ -131,7 +135,12 @@ def resolve(
     found, rows = _batch(inputs, axes, placed, batch_size, keep_dynamic, lengths[0].input)
     batch_axes = {b.input: b.axis for b in placed}
     _undeclared(inputs, axes, masks, held, found, batch_axes)
-    return Declarations(axes, held, masks, symbols, found, rows, batch_axes)
+    for name in set(shortest or {}) - set(symbols):
+        raise Misuse(
+            f"--shortest gives {name!r}, which no --length declares",
+            why=f"the declared symbols are {', '.join(symbols)}",
+        )
+    return Declarations(axes, held, masks, symbols, found, rows, batch_axes, dict(shortest or {}))
 
 
 def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:

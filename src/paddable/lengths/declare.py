@@ -6,6 +6,7 @@ The forms of the command line and of the Python functions are the same text:
     mask:1=(T-80)//320+1        a length may be an expression in the symbols
     ilens=T                     the input ilens holds T
     24000, 30s, T=24000,U=512   a container, in steps, seconds, or per symbol
+    T=8                         no length of T below 8 is accepted
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ __all__ = [
     "parse_length",
     "parse_length_input",
     "parse_mask_input",
+    "parse_shortest",
     "split_containers",
 ]
 
@@ -120,6 +122,19 @@ def parse_batch(text: str) -> BatchAxis:
     if not colon or not name or not _is_integer(axis):
         raise Misuse(f"--batch {text!r} is not INPUT:AXIS", fix=f"write --batch {(name or text) + ':0'}")
     return BatchAxis(name, int(axis))
+
+
+def parse_shortest(text: str) -> tuple[str, int]:
+    """Read ``T=8``: a symbol and its shortest accepted length, in steps.
+
+    Raises:
+        Misuse: the text has another form, or the length is not positive.
+    """
+    symbol, equals, steps = (side.strip() for side in text.partition("="))
+    if not equals or not symbol.isidentifier() or not _is_integer(steps) or not 1 <= int(steps) <= LARGEST:
+        why = f"STEPS is a number from 1 to {LARGEST}"
+        raise Misuse(f"--shortest {text!r} is not SYMBOL=STEPS", why=why, fix="write it like --shortest T=8")
+    return symbol, int(steps)
 
 
 def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[str, float] | None = None) -> Container:

@@ -1,0 +1,70 @@
+"""A shortest length that the user asks for: ONNX Runtime cuts a pool's only window short where ONNX gives none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+
+import paddable
+from paddable.bundle import read_metadata
+from paddable.errors import GateFailed, Misuse
+
+TEXT = """
+<ir_version: 9, opset_import: ["" : 17]>
+unet (float[1, 2, T] x) => (float[1, 2, T] y)
+  <float[2, 2, 2] w = {1, -2, 3, 4, -5, 6, 7, 8}, int64[1] two = {2}, int64[5] zeros = {0, 0, 0, 0, 0}> {
+  down = MaxPool<kernel_shape = [2], strides = [2]>(x)
+  up = ConvTranspose<strides = [2]>(down, w)
+  long = Shape<start = 2>(x)
+  short = Shape<start = 2>(up)
+  room = Sub(long, short)
+  pads = Concat<axis = 0>(zeros, room)
+  level = Pad(up, pads)
+  y = Add(x, level)
+}
+"""
+
+
+@pytest.fixture
+def native(tmp_path: Path) -> Path:
+    onnx.save(onnx.parser.parse_model(TEXT), tmp_path / "unet.onnx")
+    return tmp_path / "unet.onnx"
+
+
+def test_the_refusal_names_the_option_and_the_length(native: Path) -> None:
+    with pytest.raises(GateFailed, match=r"native answers, and MaxPool needs .* add --shortest T=2$"):
+        paddable.convert(native, ["x:2=T"], containers=["9"], out=native.with_name("out.onnx"))
+    assert not native.with_name("out.onnx").exists()
+
+
+@pytest.mark.parametrize("out", ["out.onnx", "bundle"])
+def test_asked_for_it_is_the_domain(native: Path, out: str) -> None:
+    place = native.with_name(out)
+    paddable.convert(native, ["x:2=T"], containers=["9"], out=place, shortest=["T=2"])
+    metadata = read_metadata(place)
+    assert (metadata.symbols["T"].min, metadata.symbols["T"].shortest) == (2, 2)
+    report = paddable.verify(place, native)
+    assert report.ok, report.to_json()
+    file = place if place.is_file() else next(place.glob("cpu-*.onnx"))
+    y, length = ort.InferenceSession(file).run(None, {"x": np.ones((1, 2, 9), np.float32), "ilens": np.array([1])})
+    assert not y.any() and length.tolist() == [0]
+
+
+def test_more_may_be_asked_than_native_needs_and_no_less(native: Path) -> None:
+    place = native.with_name("out.onnx")
+    paddable.convert(native, ["x:2=T"], containers=["9"], out=place, shortest=["T=5"])
+    assert read_metadata(place).symbols["T"].min == 5
+    with pytest.raises(GateFailed, match="--shortest T=2"):
+        paddable.convert(native, ["x:2=T"], containers=["9"], out=place, shortest=["T=1"], force=True)
+    with pytest.raises(Misuse, match=r"a container of 4 steps .* --shortest T=5 was asked for"):
+        paddable.convert(native, ["x:2=T"], containers=["4"], shortest=["T=5"])
+
+
+@pytest.mark.parametrize("text", ["T", "T=", "=3", "T=0", "T=-2", "T=2.5", "U=3", "T:3"])
+def test_another_form_is_misuse(native: Path, text: str) -> None:
+    with pytest.raises(Misuse, match="shortest"):
+        paddable.convert(native, ["x:2=T"], containers=["9"], shortest=[text])
