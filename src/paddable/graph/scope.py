@@ -21,6 +21,7 @@ Condition: TypeAlias = Callable[[Domain], bool]
 
 BATCH = "batch"
 _FAR = 1 << 20
+_LONGEST_PERIOD = 1 << 16
 
 
 class Scope:
@@ -160,45 +161,29 @@ class Scope:
         return all(self.need(length.replace({least: part}), reason) for part in least.args)
 
     def need_equal(self, a: Length, b: Length, reason: str) -> bool:
-        """State that two sizes must agree; the domain shrinks to where they do. False if they never do."""
-        return self.narrow(
-            a.symbols | b.symbols,
-            lambda domain: domain.equal(a, b),
-            lambda domain: domain.sign(a - b) in (-1, 1),
-            reason,
-        )
+        """State that two sizes must agree; the domain shrinks to where they do. False if they never do.
 
-    def never(self, length: Length) -> bool:
-        """Whether ``length < 0`` at every accepted length (False when it cannot be decided)."""
-        return self._holds(lambda domain: domain.nonnegative(-length - 1), {})
+        A stride that is undone again agrees at its multiples only, which narrows the step.
+        """
+        symbols, rest = a.symbols | b.symbols, a - b
+
+        def agree(domain: Domain) -> bool:
+            return domain.equal(a, b)
+
+        def differ(domain: Domain) -> bool:
+            return domain.sign(rest) in (-1, 1)
+
+        return self.narrow(symbols, agree, differ, reason) or self._step(rest, 1, agree, differ, reason)
 
     def need_multiple(self, length: Length, divisor: int, reason: str) -> bool:
         """State that ``length`` must be a multiple of ``divisor``, narrowing the step of its symbol if it must."""
         if self.domain.divisible(length, divisor):
             return True
-        if len(length.symbols - {BATCH}) != 1:
-            return False
-        (symbol,) = length.symbols - {BATCH}
-        span = self.spans[symbol]
-        period = length.period() * divisor * span.step
-        if period > 1 << 16:
-            return False
-        start = span.low + period
-        accepted = [
-            t
-            for t in range(start, start + period)
-            if length.evaluate({symbol: t, BATCH: 1}) % divisor == 0 and t % span.step == span.residue
-        ]
-        if not accepted:
-            return False
-        step = period // len(accepted) if period % len(accepted) == 0 else 0
-        if not step or any(t % step != accepted[0] % step for t in accepted):
-            return False
-        narrowed = replace(span, step=step, residue=accepted[0] % step)
-        if not Domain({**self.spans, symbol: narrowed}).divisible(length, divisor):
-            return False
-        self._set(symbol, narrowed, reason)
-        return True
+        return self._step(length, divisor, lambda domain: domain.divisible(length, divisor), lambda _: False, reason)
+
+    def never(self, length: Length) -> bool:
+        """Whether ``length < 0`` at every accepted length (False when it cannot be decided)."""
+        return self._holds(lambda domain: domain.nonnegative(-length - 1), {})
 
     def narrow(self, symbols: frozenset[str], condition: Condition, fails: Condition, reason: str) -> bool:
         """Shrink one symbol's span to the largest interval on which ``condition`` is decided true.
@@ -210,11 +195,35 @@ class Scope:
             return True
         candidates = [s for s in sorted(symbols) if s in self.spans]
         for symbol in candidates:
-            span = self._interval(symbol, condition, fails)
+            span = self._interval(symbol, self.spans[symbol], condition, fails)
             if span is not None:
                 self._set(symbol, span, reason)
                 return True
         return False
+
+    def _step(self, length: Length, divisor: int, condition: Condition, fails: Condition, reason: str) -> bool:
+        """Shrink a span to the one residue class in which ``length`` is 0, or a multiple of ``divisor``."""
+        if len(length.symbols - {BATCH}) != 1:
+            return False
+        (symbol,) = length.symbols - {BATCH}
+        span = self.spans[symbol]
+        period = length.period() * divisor * span.step
+        if period > _LONGEST_PERIOD:
+            return False
+        start = span.low + period
+        accepted = []
+        for t in range(start, start + period):
+            value = length.evaluate({symbol: t, BATCH: 1})
+            if t % span.step == span.residue and (value % divisor == 0 if divisor > 1 else value == 0):
+                accepted.append(t)
+        step = period // len(accepted) if accepted and period % len(accepted) == 0 else 0
+        if not step or any(t % step != accepted[0] % step for t in accepted):
+            return False
+        narrowed = self._interval(symbol, replace(span, step=step, residue=accepted[0] % step), condition, fails)
+        if narrowed is None:
+            return False
+        self._set(symbol, narrowed, reason)
+        return True
 
     def _holds(self, condition: Condition, spans: Mapping[str, Span]) -> bool:
         merged = {**self.spans, **spans}
@@ -225,8 +234,9 @@ class Scope:
         except Undecided:
             return False
 
-    def _interval(self, symbol: str, condition: Condition, fails: Condition) -> Span | None:
-        span = self.spans[symbol]
+    def _interval(self, symbol: str, span: Span, condition: Condition, fails: Condition) -> Span | None:
+        """The largest part of a span on which ``condition`` holds, None if it is no interval."""
+        span = replace(span, low=span.first, high=span.last)
 
         def holds(low: int, high: int | None, condition: Condition = condition) -> bool:
             return self._holds(condition, {symbol: replace(span, low=low, high=high)})
@@ -236,7 +246,7 @@ class Scope:
             return replace(span, low=_first(span.low, far, lambda low: holds(low, span.high)))
         for offset in (0, *(1 << k for k in range(18))):  # true up to some end: a table, a crop
             seed = span.low + offset
-            if seed > far:
+            if seed + span.step > far:
                 return None
             if holds(seed, seed + span.step):
                 high = _last(seed + span.step, far, partial(holds, seed))
@@ -246,6 +256,7 @@ class Scope:
         return None
 
     def _set(self, symbol: str, span: Span, reason: str) -> None:
+        span = replace(span, low=span.first, high=span.last)
         if span != self.spans[symbol]:
             self.spans[symbol] = span
             self.reasons[symbol] = reason
