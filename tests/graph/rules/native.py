@@ -31,7 +31,7 @@ def verdict_of(
         kept: the batch stays symbolic in the padded model.
         padded_rows: rows of the padded model where native's batch is symbolic and not kept.
     """
-    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}]>\n{text}')
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": {opset}, "com.microsoft": 1]>\n{text}')
     data = [Tensor(i.name, i.type.tensor_type.elem_type, _shape(i)) for i in model.graph.input]
     return judge(Case(model, lengths, (), (), data, True, None if kept else rows or padded_rows, rows))
 

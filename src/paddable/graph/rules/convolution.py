@@ -21,9 +21,10 @@ from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.reduction import identity, lowest
 from paddable.graph.rules.registry import rule
+from paddable.graph.rules.zero import Zero
 from paddable.lengths import Length, minimum
 
-__all__ = ["Window", "windows"]
+__all__ = ["Window", "convolve", "output_axis", "spatial_value", "windows"]
 
 
 @dataclass(frozen=True)
@@ -159,8 +160,20 @@ def atom_sources(value: Value, out_axes: Sequence[Axis], channel_axis: int = 1) 
 
 @rule("Conv")
 def convolution(operation: Operation) -> Sequence[Value | None]:
+    return [convolve(operation, 1, operation.present(2))]
+
+
+def convolve(operation: Operation, weights: int, bias: bool, zero: Zero | None = None) -> Value:
+    """Facts of a convolution of input 0.
+
+    Args:
+        operation: the node.
+        weights: the input that holds the weights.
+        bias: whether something is added to each output.
+        zero: what stands for 0 in an operand of codes.
+    """
     value = spatial_value(operation)
-    weight = operation.data(1)
+    weight = operation.data(weights)
     if weight.ragged:
         operation.refuse("a convolution with weights that vary with the length")
     kernel = [int(_constant(operation, weight, k + 2)) for k in range(value.rank - 2)]
@@ -174,10 +187,14 @@ def convolution(operation: Operation) -> Sequence[Value | None]:
         if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
     if overhanging:
-        value = operation.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
+        leak = "the window at the valid end reads the padding"
+        if zero is None:
+            value = operation.fill(0, overhanging, 0.0, "PAD102", leak)
+        else:
+            value = zero.fill(operation, 0, overhanging, "PAD102", leak)
     pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
-    kinds = window_kinds(value, atom_sources(value, axes), operation.present(2), pointwise)
-    return [Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)]
+    kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise)
+    return Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)
 
 
 def _constant(operation: Operation, value: Value, axis: int) -> int:
