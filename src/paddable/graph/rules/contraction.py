@@ -267,6 +267,15 @@ def gemm(operation: Operation) -> Sequence[Value | None]:
     return [replace(product, pads=pads, low=float("-inf"), high=float("inf"))]
 
 
+@rule("FusedGemm", domain="com.microsoft")
+def fused_gemm(operation: Operation) -> Sequence[Value | None]:
+    """activation(product + bias)."""
+    (result,) = gemm(operation)
+    assert result is not None
+    pads = pads_of(result.axes, lambda region: FINITE if result.kind(region).finite else ANY)
+    return [replace(result, pads=pads, low=float("-inf"), high=float("inf"))]
+
+
 def gemm_terms(operation: Operation, a: int, b: int) -> list[Term]:
     """The terms of Gemm's product, its result being ``("m", "n")``."""
     left = ("k", "m") if operation.attribute("transA", 0) else ("m", "k")

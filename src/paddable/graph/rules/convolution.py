@@ -17,7 +17,7 @@ from paddable.graph.facts.axes import Axis
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.graph.facts.value import Pad, Pending, Value
 from paddable.graph.remedies import Fill, Replace
-from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.broadcast import pads_of, same_axis
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.reduction import identity, lowest
 from paddable.graph.rules.registry import rule
@@ -161,6 +161,25 @@ def atom_sources(value: Value, out_axes: Sequence[Axis], channel_axis: int = 1) 
 @rule("Conv")
 def convolution(operation: Operation) -> Sequence[Value | None]:
     return [convolve(operation, 1, operation.present(2))]
+
+
+@rule("FusedConv", domain="com.microsoft")
+def fused_convolution(operation: Operation) -> Sequence[Value | None]:
+    """activation(convolution + sum)."""
+    result = convolve(operation, 1, True)
+    if not operation.present(3):
+        return [result]
+    added = operation.data(3)
+    if added.rank != result.rank or not all(
+        same_axis(operation.scope, a, b) for a, b in zip(result.axes, added.axes, strict=True)
+    ):
+        operation.refuse("FusedConv adds what is not of its result's shape at every length")
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if result.kind(region).finite and added.kind(region).finite else ANY
+
+    finite, masked = result.finite and added.finite, result.masked or added.masked
+    return [replace(result, pads=pads_of(result.axes, kind_at), finite=finite, masked=masked)]
 
 
 def convolve(operation: Operation, weights: int, bias: bool, zero: Zero | None = None) -> Value:

@@ -92,3 +92,9 @@ def _code_type(operation: Operation) -> ir.DataType:
         return operation.peek(2).dtype
     named = operation.attribute("output_dtype", 0)
     return ir.DataType(named) if named else ir.DataType.UINT8
+
+
+@rule("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
+def contrib_linear_quantisation(operation: Operation) -> Sequence[Value | None]:
+    """The same, for codes of types that ONNX took up later."""
+    return linear_quantisation(operation)

@@ -23,7 +23,8 @@ from paddable.graph.rules.zero import Zero, zero_point
 
 __all__: list[str] = []
 
-_FIRST = "convert the float model, and quantise the padded file"
+_FORMAT = "quantise with QuantFormat.QDQ, which keeps the operator itself in float"
+_LAYOUT = "save the model below optimisation level 3 (ALL)"
 
 
 def _codes(operation: Operation, axes: Axes, zero_input: int) -> Value:
@@ -52,7 +53,7 @@ def qlinear_conv(operation: Operation) -> Sequence[Value | None]:
 @rule("QLinearConv", domain="com.microsoft")
 def contrib_qlinear_conv(operation: Operation) -> Sequence[Value | None]:
     if operation.attribute("channels_last", 0):
-        operation.refuse("QLinearConv with the channels last", "save the model below optimisation level 3 (ALL)")
+        operation.refuse("QLinearConv with the channels last", _LAYOUT)
     return qlinear_conv(operation)
 
 
@@ -65,7 +66,7 @@ def qlinear_matmul(operation: Operation) -> Sequence[Value | None]:
 @rule("QGemm", domain="com.microsoft")
 def qgemm(operation: Operation) -> Sequence[Value | None]:
     if operation.present(6) and operation.data(6).ragged:
-        operation.refuse("QGemm with a ragged bias", _FIRST)
+        operation.refuse("QGemm with a ragged bias", _FORMAT)
     terms = on_codes(operation, gemm_terms(operation, 0, 3), (2, 5))
     product = contract(operation, terms, ("m", "n"))
     if not operation.present(8):  # no scale of the result: it stays float
@@ -78,7 +79,7 @@ def matmul_integer_to_float(operation: Operation) -> Sequence[Value | None]:
     terms, result = matmul_terms(operation, 0, 1)
     product = contract(operation, on_codes(operation, terms, (4, 5)), result)
     if operation.present(6) and operation.data(6).ragged:
-        operation.refuse("MatMulIntegerToFloat with a ragged bias", _FIRST)
+        operation.refuse("MatMulIntegerToFloat with a ragged bias", _FORMAT)
     return [Value(ir.DataType.FLOAT, product.axes, pads_of(product.axes, lambda region: FINITE))]
 
 
@@ -100,7 +101,7 @@ def qlinear_softmax(operation: Operation) -> Sequence[Value | None]:
     axis = operation.attribute("axis", -1) % value.rank
     over = range(axis, value.rank) if operation.attribute("opset", 13) < 13 else (axis,)
     if any(a.ragged or a.batch for k in over for a in value.axes[k]):
-        operation.refuse("QLinearSoftmax over time: no code is so low that its weight is 0", _FIRST)
+        operation.refuse("QLinearSoftmax over time: no code is so low that its weight is 0", _FORMAT)
     return [_codes(operation, value.axes, 4)]
 
 
@@ -111,7 +112,7 @@ def qlinear_concat(operation: Operation) -> Sequence[Value | None]:
     first = values[0]
     axis = operation.attribute("axis") % first.rank
     if any(not atom.fixed for value in values for atom in value.axes[axis]):
-        operation.refuse("QLinearConcat along time", _FIRST)
+        operation.refuse("QLinearConcat along time", _FORMAT)
     for k in range(first.rank):
         if k != axis and not all(same_axis(operation.scope, first.axes[k], value.axes[k]) for value in values):
             operation.refuse("the parts of QLinearConcat do not agree at every length", "a constant frozen by tracing?")
@@ -122,7 +123,7 @@ def qlinear_concat(operation: Operation) -> Sequence[Value | None]:
 @rule("QLinearAveragePool", domain="com.microsoft")
 def qlinear_pool(operation: Operation) -> Sequence[Value | None]:
     if operation.attribute("channels_last", 0):
-        operation.refuse("QLinearAveragePool with the channels last", "save the model below optimisation level 3 (ALL)")
+        operation.refuse("QLinearAveragePool with the channels last", _LAYOUT)
     value = spatial_value(operation)
     axes: list[Axis] = [value.axes[0], value.axes[1]]
     for k, window in enumerate(windows(operation, value, list(operation.attribute("kernel_shape")))):
@@ -131,5 +132,5 @@ def qlinear_pool(operation: Operation) -> Sequence[Value | None]:
         axes.append(output_axis(operation, size))
         varies = any(a.ragged for a in value.axes[k + 2])
         if varies and (window.ceil or not operation.scope.at_most(window.last_read(size), length - 1)):
-            operation.refuse("QLinearAveragePool over the valid end", _FIRST)
+            operation.refuse("QLinearAveragePool over the valid end", _FORMAT)
     return [_codes(operation, tuple(axes), 4)]

@@ -28,16 +28,24 @@ ADVICE = {
     "ReverseSequence": "use Slice with step -1, which becomes a gather on run-time indices",
 }
 
-_CONVERT_FIRST = "convert the float model, and quantise the padded file"
+_FORMAT = "quantise with QuantFormat.QDQ, which keeps the operator itself in float"
+_UNFUSED = "quantise the model before its attention is fused; ONNX Runtime fuses it when it loads the file"
 _OPTIMISED = "save the model below optimisation level 3 (ALL): the blocked layout is for one processor"
+_FORM = (
+    "only the form with a mask for each key, and without a cache, a causal flag or rotary positions, is understood: "
+    "save the model before it is fused; ONNX Runtime fuses it when it loads the file"
+)
 
 CONTRIBUTED = {
-    "QAttention": _CONVERT_FIRST,
-    "QEmbedLayerNormalization": _CONVERT_FIRST,
-    "QLinearGlobalAveragePool": _CONVERT_FIRST,
-    "QLinearReduceMean": _CONVERT_FIRST,
-    "QLinearWhere": _CONVERT_FIRST,
-    "QOrderedAttention": _CONVERT_FIRST,
+    "Attention": _FORM,
+    "MultiHeadAttention": _FORM,
+    "EmbedLayerNormalization": _FORM,
+    "QAttention": _UNFUSED,
+    "QEmbedLayerNormalization": _UNFUSED,
+    "QLinearGlobalAveragePool": _FORMAT,
+    "QLinearReduceMean": _FORMAT,
+    "QLinearWhere": _FORMAT,
+    "QOrderedAttention": _UNFUSED,
     "NhwcMaxPool": _OPTIMISED,
     "NhwcFusedConv": _OPTIMISED,
     "ReorderInput": _OPTIMISED,
