@@ -55,6 +55,16 @@ def _size(node: ir.Node, index: int, axis: int) -> int | None:
     return size if isinstance(size, int) else None
 
 
+def _counts(node: ir.Node, index: int) -> bool:
+    """Whether a mask is one number a row: how many keys count."""
+    mask = node.inputs[index] if _given(node, index) else None
+    if mask is None:
+        return False
+    producer = mask.producer()
+    embedded = producer is not None and producer.op_type.startswith("EmbedLayerNormalization") and mask.index() == 1
+    return embedded or (_rank(node, index) == 1 and _size(node, index, 0) == 1)
+
+
 def _wanted(node: ir.Node, index: int) -> bool:
     """Whether an output is read. What is not read is computed as nothing."""
     if index >= len(node.outputs):
@@ -83,8 +93,8 @@ def mean_variance_normalization(node: ir.Node, opset: int) -> onnx.FunctionProto
 
 
 def embed_layer_normalization(node: ir.Node, opset: int) -> onnx.FunctionProto | None:
-    """word[ids] + position[0, 1, ...] + segment[segments], then LayerNormalization."""
-    if opset < 13 or _wanted(node, 1):
+    """word[ids] + position[0, 1, ...] + segment[segments], then LayerNormalization; output 1 counts the mask's ones."""
+    if opset < 13 or (_wanted(node, 1) and not _given(node, 7)):
         return None
     lines = ["words = Gather (i2, i0)"]
     if _given(node, 8):
@@ -100,7 +110,12 @@ def embed_layer_normalization(node: ir.Node, opset: int) -> onnx.FunctionProto |
     else:
         lines.append("total = Identity (both)")
     lines.append(f"o0 = LayerNormalization <epsilon = {_number(node, 'epsilon', 1e-12)}> (total, i5, i6)")
-    if len(node.outputs) > 1:
+    if _wanted(node, 1):
+        lines += [
+            "none = Constant <value = int32 {0}> () kept = Greater (i7, none) ones = Cast <to = 6> (kept)",
+            "steps_axis = Constant <value_ints = [1]> () o1 = ReduceSum <keepdims = 0> (ones, steps_axis)",
+        ]
+    elif len(node.outputs) > 1:
         lines.append("o1 = Constant <value = int32 {0}> ()")
     if len(node.outputs) > 2:
         lines.append("o2 = Identity (total)")
@@ -148,14 +163,14 @@ def _scores(
 ) -> onnx.FunctionProto | None:
     """Scaled dot products of q, k, v: [batch, steps, width].
 
-    Input ``mask`` is above 0 where a key counts: [batch, keys] or [batch, queries, keys]. Input 5 is added to the
-    scores.
+    Input ``mask`` is above 0 where a key counts: [batch, keys] or [batch, queries, keys]; or it is how many count:
+    [batch]. Input 5 is added to the scores.
     """
     if opset < 13 or _number(node, "unidirectional", 0) or any(_wanted(node, k) for k in range(1, len(node.outputs))):
         return None
-    rank = _rank(node, mask)
-    if _given(node, mask) and rank not in (2, 3):
-        return None  # lengths instead of a mask
+    rank = 1 if _counts(node, mask) else _rank(node, mask)
+    if _given(node, mask) and rank not in (2, 3) and not _counts(node, mask):
+        return None
     scale = _number(node, "scale", 0.0) or 1 / math.sqrt(each)
     for name, order, size in (("q", "0, 2, 1, 3", each), ("k", "0, 2, 3, 1", each), ("v", "0, 2, 1, 3", -1)):
         lines.append(f"{name}h = Constant <value_ints = [0, 0, {heads}, {size}]> ()")
@@ -166,9 +181,17 @@ def _scores(
     ]
     latest = "scores"
     if _given(node, mask):
+        axes = {1: "1, 2, 3", 2: "1, 2", 3: "1"}[rank or 1]
+        lines.append(f"axes = Constant <value_ints = [{axes}]> () wide = Unsqueeze (i{mask}, axes)")
+        if rank == 1:
+            lines += [
+                "kd = Shape (k) one = Constant <value_int = 1> () zero = Constant <value_int = 0> ()",
+                "keys = Gather (kd, one) index = Range (zero, keys, one) place = Cast <to = 6> (index)",
+                "keep = Less (place, wide)",
+            ]
+        else:
+            lines.append("none = Constant <value = int32 {0}> () keep = Greater (wide, none)")
         lines += [
-            f"axes = Constant <value_ints = [{'1, 2' if rank == 2 else '1'}]> ()",
-            f"wide = Unsqueeze (i{mask}, axes) none = Constant <value = int32 {{0}}> () keep = Greater (wide, none)",
             _constant(node, "nothing", 0.0),
             _constant(node, "low", _number(node, "mask_filter_value", -10000.0)),
             f"added = Where (keep, nothing, low) masked = Add ({latest}, added)",

@@ -89,6 +89,23 @@ def test_attention(mask: str, opset: int) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("opset", [14, 17])
+def test_embeddings_that_count_the_mask_for_attention(opset: int) -> None:
+    """As the optimiser for BERT writes them."""
+    assert_exact(
+        f"""g (int64[1, T] x, float[1, T] m) => (float[1, T, 4] y) <{NORM}, {PROJECTION},
+            float[20, 4] words = {{{numbers(80)}}}, float[30, 4] places = {{{numbers(120)}}}> {{
+           ids = Cast <to = 6> (x) some = Constant <value = float {{-0.5}}> () kept = Greater (m, some)
+           mask = Cast <to = 6> (kept)
+           e, count = com.microsoft.EmbedLayerNormalization (ids, , words, places, , gamma, beta, mask)
+           y = com.microsoft.Attention <num_heads = 2, mask_filter_value = -7.0> (e, w, b, count) }}""",
+        "x:1=T",
+        "m:1=T",
+        opset=opset,
+        needs=["PAD101", "PAD103"],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("bias", ["", "b"])
 @pytest.mark.parametrize("mask", ["", "m"])
 def test_attention_to_another_sequence(bias: str, mask: str) -> None:
@@ -120,14 +137,14 @@ def test_embeddings_and_their_normalisation(opset: int) -> None:
     "attention",
     [
         "y = com.microsoft.Attention <num_heads = 2, unidirectional = 1> (x, w, b)",
-        "y = com.microsoft.Attention <num_heads = 2> (x, w, b, count)",
+        "y = com.microsoft.Attention <num_heads = 2> (x, w, b, ends)",
         "y, present = com.microsoft.Attention <num_heads = 2> (x, w, b, , past)",
         "y = com.microsoft.QAttention <num_heads = 2> (x, w, b)",
     ],
 )
 def test_other_forms_are_refused(attention: str) -> None:
     verdict = verdict_of(
-        f"""g (float[1, T, 4] x) => (float[1, T, 4] y) <{PROJECTION}, int32[1] count = {{3}},
+        f"""g (float[1, T, 4] x) => (float[1, T, 4] y) <{PROJECTION}, int32[2] ends = {{3, 0}},
             float[2, 1, 2, 1, 2] past = {{{numbers(8)}}}> {{ {attention} }}""",
         "x:1=T",
     )
