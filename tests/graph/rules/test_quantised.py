@@ -165,6 +165,16 @@ def test_fused_products_of_codes(op_type: str, bias: str) -> None:
     )  # fmt: skip
 
 
+def test_dynamic_product_over_time() -> None:
+    assert_exact(
+        f"""g (float[1, 2, T] x) => (float[1, 2, 2] y) <{SCALE}, {MIX}> {{
+           {MIXED} t = Transpose <perm = [0, 2, 1]> (b) q, qs, qz = DynamicQuantizeLinear (t)
+           y = com.microsoft.DynamicQuantizeMatMul (b, q, qs, qz) }}""",
+        "x:2=T",
+        needs=["PAD109"],
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(("direction", "needs"), [("bidirectional", "PAD104"), ("forward", "PAD109")])
 def test_dynamically_quantised_lstm(direction: str, needs: str) -> None:
     """ONNX Runtime takes the range over the sequence lengths, where it has them."""

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind, scalar
 from paddable.graph.facts.value import Value
 from paddable.graph.rules.broadcast import pads_of
-from paddable.graph.rules.contraction import contract, matmul_terms
+from paddable.graph.rules.contraction import contract, matmul_terms, on_codes
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.recurrent import recurrent
 from paddable.graph.rules.registry import rule
@@ -40,10 +40,8 @@ def dynamic_quantize(operation: Operation) -> Sequence[Value | None]:
 @rule("DynamicQuantizeMatMul", domain="com.microsoft")
 def dynamic_quantize_matmul(operation: Operation) -> Sequence[Value | None]:
     _zeroed(operation, 0)
-    if operation.data(1).ragged:
-        operation.refuse("DynamicQuantizeMatMul by weights that vary with the length")
-    terms, result = matmul_terms(operation, 0, 1)
-    product = contract(operation, terms, result)
+    (values, weights), result = matmul_terms(operation, 0, 1)
+    product = contract(operation, [values, *on_codes(operation, [weights], [3])], result)
     pads = pads_of(product.axes, lambda region: FINITE)  # a bias may be added
     return [Value(ir.DataType.FLOAT, product.axes, pads, finite=product.finite)]
 

@@ -23,7 +23,7 @@ from paddable.graph.rules.zero import Zero, zero_point
 
 __all__: list[str] = []
 
-_FORMAT = "quantise with QuantFormat.QDQ, which keeps the operator itself in float"
+_FORMAT = "quantise with QuantFormat.QDQ, and save it as it is: the operator itself stays in float"
 _LAYOUT = "save the model below optimisation level 3 (ALL)"
 
 

@@ -28,7 +28,7 @@ ADVICE = {
     "ReverseSequence": "use Slice with step -1, which becomes a gather on run-time indices",
 }
 
-_FORMAT = "quantise with QuantFormat.QDQ, which keeps the operator itself in float"
+_FORMAT = "quantise with QuantFormat.QDQ, and save it as it is: the operator itself stays in float"
 _UNFUSED = "quantise the model before its attention is fused; ONNX Runtime fuses it when it loads the file"
 _OPTIMISED = "save the model below optimisation level 3 (ALL): the blocked layout is for one processor"
 _FORM = (
