@@ -74,7 +74,10 @@ def _wanted(node: ir.Node, index: int) -> bool:
 
 
 def mean_variance_normalization(node: ir.Node, opset: int) -> onnx.FunctionProto | None:
-    """(x - mean) / (deviation + 1e-9), in two passes: ONNX's own body takes mean(x^2) - mean(x)^2, and loses digits."""
+    """(x - mean) / deviation, in two passes: ONNX's own body takes mean(x^2) - mean(x)^2, and loses digits.
+
+    ONNX adds 1e-9 to the deviation, ONNX Runtime does not: where all values are equal native is NaN, and so is this.
+    """
     axes = ", ".join(map(str, node.attributes["axes"].as_ints())) if "axes" in node.attributes else "0, 2, 3"
     if opset < 13:
         return None
@@ -84,10 +87,8 @@ def mean_variance_normalization(node: ir.Node, opset: int) -> onnx.FunctionProto
         opset,
         [
             f"axes = Constant <value_ints = [{axes}]> ()",
-            _constant(node, "small", 1e-9),
             f"mean = {mean.format('i0')} centred = Sub (i0, mean) square = Mul (centred, centred)",
-            f"variance = {mean.format('square')} deviation = Sqrt (variance)",
-            "divisor = Add (deviation, small) o0 = Div (centred, divisor)",
+            f"variance = {mean.format('square')} deviation = Sqrt (variance) o0 = Div (centred, deviation)",
         ],
     )
 

@@ -48,3 +48,19 @@ def test_other_sequence_lengths_are_refused() -> None:
         "x:2=T",
     )  # fmt: skip
     assert verdict.outcome == "refused" and "not the valid length" in verdict.reason
+
+
+@pytest.mark.parametrize("op_type", WEIGHTS)
+def test_equal_nodes_of_which_other_outputs_are_read(op_type: str) -> None:
+    """The sequence of one and the state of the other: ONNX Runtime merges them, and mixed up the outputs they lack."""
+    gates = WEIGHTS[op_type]
+    numbers = ", ".join(str(round(0.37 * ((7 * i) % 11 - 5), 2)) for i in range(gates * 21))
+    weights = f"float[1, {3 * gates}, 4] w = {{{', '.join(numbers.split(', ')[: 12 * gates])}}}"
+    states = f"float[1, {3 * gates}, 3] r = {{{', '.join(numbers.split(', ')[12 * gates :])}}}"
+    assert_exact(
+        f"""g (float[1, 4, T] x) => (float[1, T, 1, 3] y, float[1, 1, 3] yh) <{weights}, {states}> {{
+           t = Transpose <perm = [2, 0, 1]> (x) all, h0 = {op_type} <hidden_size = 3> (t, w, r)
+           s0, last = {op_type} <hidden_size = 3> (t, w, r)
+           y = Transpose <perm = [2, 0, 1, 3]> (all) yh = Transpose <perm = [1, 0, 2]> (last) }}""",
+        "x:2=T",
+    )  # fmt: skip

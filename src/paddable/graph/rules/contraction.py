@@ -291,7 +291,9 @@ def einsum(operation: Operation) -> Sequence[Value | None]:
     inputs, arrow, output = equation.partition("->")
     parts = inputs.split(",")
     if any(len(set(part)) != len(part) for part in parts):
-        operation.refuse("Einsum with a repeated letter (a diagonal)")
+        operation.refuse(
+            "Einsum with a repeated letter (a diagonal)", "use torch.diagonal, or multiply by an EyeLike and sum"
+        )
     if not arrow:
         letters = "".join(parts)
         output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))

@@ -345,7 +345,7 @@ def _agreed(operation: Operation, window: Window, length: Length, size: Length) 
         )
 
 
-@rule("GlobalAveragePool", "GlobalMaxPool")
+@rule("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")
 def global_pool(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     atoms = [i for a in range(2, value.rank) for i in value.span(a)]
@@ -358,6 +358,8 @@ def global_pool(operation: Operation) -> Sequence[Value | None]:
         value = operation.fill(0, ragged, 0.0, "PAD101", leak)
         arguments = {"axes": tuple(range(2, value.rank)), "keepdims": 1, "sizes": sizes}
         operation.ask(Replace("PAD101", leak, 0, "mean", arguments))
+    elif ragged and operation.type == "GlobalLpPool":
+        value = operation.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     elif ragged:
         fill = identity(value.dtype, -math.inf)
         value = operation.fill(0, ragged, fill, "PAD107", "the maximum over time sees the padding")
@@ -367,7 +369,8 @@ def global_pool(operation: Operation) -> Sequence[Value | None]:
         return FINITE if value.kind([kept[i] for i in region]).finite else ANY
 
     pads = pads_of(axes, kind_at)
-    return [Value(value.dtype, axes, pads, None, value.low, value.high, finite=value.finite)]
+    low, high = (0.0, math.inf) if operation.type == "GlobalLpPool" else (value.low, value.high)
+    return [Value(value.dtype, axes, pads, None, low, high, finite=value.finite)]
 
 
 @rule("STFT")

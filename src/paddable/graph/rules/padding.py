@@ -92,27 +92,39 @@ def _pad_axis(operation: Operation, value: Value, axis: int, before: Length, aft
         return _crop(operation, value, axis, fixed_before, fixed_after, total, mode)
     if mode == "constant":
         return _constant(operation, value, axis, fixed_after, total)
-    if mode not in ("reflect", "edge"):
-        operation.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
+    if mode not in ("reflect", "edge", "wrap"):
+        operation.refuse(f"Pad mode {mode} along time", "use constant, reflect, edge or wrap")
     if mode == "reflect":
         operation.need(size - 1 - fixed_before, f"a reflection of {fixed_before} needs more steps")
         operation.need(size - 1 - after, f"a reflection of {after} needs more steps")
+    elif mode == "wrap":
+        operation.need(size - fixed_before, f"a wrap of {fixed_before} needs more steps")
+        operation.need(size - after, f"a wrap of {after} needs more steps")
     else:
         operation.need(size - 1, "an edge needs one step")
-    if fixed_after == 0:
+    if fixed_after == 0 and mode != "wrap":
         kind = value.pads[value.span(axis).start] if varies else Pad()
         return replaced_axis(value, axis, operation.axis(total), kind)
     segments = []
     if fixed_before > 0:
-        first = Segment(constant(0), constant(fixed_before), constant(0), -1)
-        segments.append(first if mode == "reflect" else Segment(constant(0), constant(0), constant(0), 0))
+        segments.append(
+            {
+                "reflect": Segment(constant(0), constant(fixed_before), constant(0), -1),
+                "edge": Segment(constant(0), constant(0), constant(0), 0),
+                "wrap": Segment(constant(0), size - fixed_before, constant(0), 1),
+            }[mode]
+        )
     segments.append(Segment(constant(fixed_before), constant(-fixed_before), constant(0), 1))
     end = size + fixed_before
-    if mode == "reflect":
-        segments.append(Segment(end, size * 2 - 2 + fixed_before, constant(0), -1))
-    else:
-        segments.append(Segment(end, size - 1, constant(0), 0))
-    what = "mirrored" if mode == "reflect" else "repeated"
+    if fixed_after != 0:
+        segments.append(
+            {
+                "reflect": Segment(end, size * 2 - 2 + fixed_before, constant(0), -1),
+                "edge": Segment(end, size - 1, constant(0), 0),
+                "wrap": Segment(end, -end, constant(0), 1),
+            }[mode]
+        )
+    what = {"reflect": "mirrored", "edge": "repeated", "wrap": "wrapped"}[mode]
     operation.operands[0] = value
     return operation.take(
         0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True
