@@ -18,6 +18,7 @@ __all__ = ["DEFINITIONS", "Definition"]
 Definition = Callable[[ir.Node, int], onnx.FunctionProto | None]
 """From a node and the version of the standard operators to the body that it stands for, None for another form."""
 
+
 def _function(node: ir.Node, opset: int, lines: Sequence[str]) -> onnx.FunctionProto:
     """Inputs are called i0, i1, ..., outputs o0, o1, ..."""
     inputs = ", ".join(f"i{k}" for k in range(len(node.inputs)))
@@ -159,9 +160,7 @@ def multi_head_attention(node: ir.Node, opset: int) -> onnx.FunctionProto | None
     return _scores(node, opset, lines, heads, width // heads, mask=4)
 
 
-def _scores(
-    node: ir.Node, opset: int, lines: list[str], heads: int, each: int, mask: int
-) -> onnx.FunctionProto | None:
+def _scores(node: ir.Node, opset: int, lines: list[str], heads: int, each: int, mask: int) -> onnx.FunctionProto | None:
     """Scaled dot products of q, k, v: [batch, steps, width].
 
     Input ``mask`` is above 0 where a key counts: [batch, keys] or [batch, queries, keys]; or it is how many count:

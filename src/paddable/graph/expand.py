@@ -78,7 +78,7 @@ def _definition(node: ir.Node, schema: _Schema, opset: int) -> onnx.FunctionProt
         body = schema.get_function_with_opset_version(opset)
         if node.attributes or not body:
             return None
-        found = onnx.FunctionProto.FromString(body)
+        found: onnx.FunctionProto = onnx.FunctionProto.FromString(body)
         for entry in found.opset_import:
             if not entry.domain:  # an older body is given only where its operators are still the same
                 entry.version = opset

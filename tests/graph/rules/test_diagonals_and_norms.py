@@ -19,7 +19,8 @@ def test_the_diagonal_of_scores(k: int) -> None:
            <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}> {{
            t = Transpose <perm = [0, 2, 1]> (x) m = MatMul (x, t) s = Shape (m) n = Gather (s, one)
            d = Concat <axis = 0> (n, n) z = ConstantOfShape (d) e = EyeLike <k = {k}> (z)
-           p = Mul (m, e) y = ReduceSum (p, two) only = ReduceSum <keepdims = 0> (e, one) ones = Unsqueeze (only, zero) }}""",
+           p = Mul (m, e) y = ReduceSum (p, two)
+           only = ReduceSum <keepdims = 0> (e, one) ones = Unsqueeze (only, zero) }}""",
         "x:1=T",
         needs=["PAD101"] if k > 0 else [],
     )  # fmt: skip
@@ -66,7 +67,9 @@ def test_mean_and_variance_over_time(axes: str, opset: int) -> None:
 
 def test_mean_and_variance_of_an_image() -> None:
     assert_exact(
-        "g (float[1, 2, 3, T] x) => (float[1, 2, 3, T] y) { y = MeanVarianceNormalization (x) }", "x:3=T", needs=["PAD101"]
+        "g (float[1, 2, 3, T] x) => (float[1, 2, 3, T] y) { y = MeanVarianceNormalization (x) }",
+        "x:3=T",
+        needs=["PAD101"],
     )
 
 

@@ -67,7 +67,8 @@ def test_convolution_of_codes_whose_padding_is_no_longer_the_zero_point() -> Non
 def test_static_convolution_in_operator_format() -> None:
     assert_exact(
         f"""g (float[1, 2, T] x) => (float[1, 3, U] y) <{SCALE}, {WEIGHTS}, int32[3] bias = {{100, -30, 7}},
-            float ws = {{0.02}}, float ys = {{0.177}}, uint8[3, 3, 1] v = {{9, 80, 107, 150, 128, 131, 170, 127, 140}}> {{
+            float ws = {{0.02}}, float ys = {{0.177}},
+            uint8[3, 3, 1] v = {{9, 80, 107, 150, 128, 131, 170, 127, 140}}> {{
            {BIASED} q = QuantizeLinear (b, s, z)
            c = QLinearConv <kernel_shape = [3], pads = [1, 1], strides = [2]> (q, s, z, w, ws, wz, ys, z2, bias)
            d = QLinearConv <kernel_shape = [1]> (c, ys, z2, v, ws, wz, s2, z2)

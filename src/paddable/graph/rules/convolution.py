@@ -111,6 +111,7 @@ def spatial_value(operation: Operation) -> Value:
 
 
 def output_axis(operation: Operation, size: Length) -> Axis:
+    """The axis of a result of ``size`` windows, of which native needs one."""
     if not size.is_constant:
         operation.need(size - 1, f"{operation.type} needs an input of at least one window, {size} must be positive")
     elif size.constant <= 0:

@@ -40,9 +40,7 @@ def fold(operation: Operation) -> Sequence[Value | None]:
         spatial.append(operation.axis(operation.scope.simplify(size)))
         windows.append(operation.axis(count))
     value = _agreeing(operation, value, windows)
-    value = operation.fill(
-        0, value.span(2), 0.0, "PAD102", "the windows of the padding are added to the valid end"
-    )
+    value = operation.fill(0, value.span(2), 0.0, "PAD102", "the windows of the padding are added to the valid end")
     channels = operation.length_of(value.axes[1]).constant // math.prod(kernel)
     axes = (value.axes[0], operation.axis(channels), *spatial)
     finite = value.everywhere.finite
