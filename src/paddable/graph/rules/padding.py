@@ -18,6 +18,9 @@ from paddable.lengths import Length, constant
 
 __all__: list[str] = []
 
+_LAPS = 16
+"""Steps that a wrap may add: a sequence of one step goes round as often."""
+
 
 @rule("Pad")
 def pad(operation: Operation) -> Sequence[Value | None]:
@@ -92,42 +95,55 @@ def _pad_axis(operation: Operation, value: Value, axis: int, before: Length, aft
         return _crop(operation, value, axis, fixed_before, fixed_after, total, mode)
     if mode == "constant":
         return _constant(operation, value, axis, fixed_after, total)
-    if mode not in ("reflect", "edge", "wrap"):
-        operation.refuse(f"Pad mode {mode} along time", "use constant, reflect, edge or wrap")
+    if mode == "wrap":
+        return _wrapped(operation, value, axis, before, after, total)
+    if mode not in ("reflect", "edge"):
+        operation.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
     if mode == "reflect":
         operation.need(size - 1 - fixed_before, f"a reflection of {fixed_before} needs more steps")
         operation.need(size - 1 - after, f"a reflection of {after} needs more steps")
-    elif mode == "wrap":
-        operation.need(size - fixed_before, f"a wrap of {fixed_before} needs more steps")
-        operation.need(size - after, f"a wrap of {after} needs more steps")
     else:
         operation.need(size - 1, "an edge needs one step")
-    if fixed_after == 0 and mode != "wrap":
+    if fixed_after == 0:
         kind = value.pads[value.span(axis).start] if varies else Pad()
         return replaced_axis(value, axis, operation.axis(total), kind)
     segments = []
     if fixed_before > 0:
-        segments.append(
-            {
-                "reflect": Segment(constant(0), constant(fixed_before), constant(0), -1),
-                "edge": Segment(constant(0), constant(0), constant(0), 0),
-                "wrap": Segment(constant(0), size - fixed_before, constant(0), 1),
-            }[mode]
-        )
+        first = Segment(constant(0), constant(fixed_before), constant(0), -1)
+        segments.append(first if mode == "reflect" else Segment(constant(0), constant(0), constant(0), 0))
     segments.append(Segment(constant(fixed_before), constant(-fixed_before), constant(0), 1))
     end = size + fixed_before
-    if fixed_after != 0:
-        segments.append(
-            {
-                "reflect": Segment(end, size * 2 - 2 + fixed_before, constant(0), -1),
-                "edge": Segment(end, size - 1, constant(0), 0),
-                "wrap": Segment(end, -end, constant(0), 1),
-            }[mode]
-        )
-    what = {"reflect": "mirrored", "edge": "repeated", "wrap": "wrapped"}[mode]
+    if mode == "reflect":
+        segments.append(Segment(end, size * 2 - 2 + fixed_before, constant(0), -1))
+    else:
+        segments.append(Segment(end, size - 1, constant(0), 0))
+    what = "mirrored" if mode == "reflect" else "repeated"
     operation.operands[0] = value
     return operation.take(
         0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True
+    )
+
+
+def _wrapped(operation: Operation, value: Value, axis: int, before: Length, after: Length, total: Length) -> Value:
+    """Native's element i is x[(i - before) mod size]: one segment a lap, of which one step makes as many as amounts."""
+    front, behind = (operation.scope.domain.is_constant(amount) for amount in (before, after))
+    if front is None or behind is None or min(front, behind) < 0 or front + behind > _LAPS:
+        operation.refuse(
+            "Pad mode wrap along time by an amount that varies, is negative, or is large",
+            f"pad by constants of {_LAPS} steps in all, or use constant, reflect or edge",
+        )
+    size = operation.length_of(value.axes[axis])
+    operation.need(size - 1, "a wrap needs one step")
+    starts = [size * lap + front for lap in range(-front, behind + 1)]
+    operation.operands[0] = value
+    return operation.take(
+        0,
+        axis,
+        total,
+        [Segment(start, -start, constant(0), 1) for start in starts],
+        "PAD102",
+        "the wrapped tail is taken from the padding",
+        instead=True,
     )
 
 
