@@ -78,6 +78,21 @@ def test_static_convolution_in_operator_format() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("kept", [False, True])
+def test_rows_of_codes_have_lengths_of_their_own(kept: bool) -> None:
+    assert_exact(
+        f"""g (float[batch, 2, T] x) => (float[batch, 3, T] y, int32[batch, 3, 3] gram) <{SCALE}, {WEIGHTS}> {{
+           {BIASED} q = QuantizeLinear (b, s, z)
+           c = QLinearConv <kernel_shape = [3], pads = [1, 1]> (q, s, z, w, s, wz, s2, z2)
+           y = DequantizeLinear (c, s2, z2) t = Transpose <perm = [0, 2, 1]> (c) gram = MatMulInteger (c, t, z2, z2) }}""",
+        "x:2=T",
+        rows=None,
+        kept=kept,
+        padded_rows=2,
+        needs=["PAD102", "PAD108"],
+    )  # fmt: skip
+
+
 def test_static_product_over_time_in_operator_format() -> None:
     assert_exact(
         f"""g (float[1, T, 4] x) => (float[1, 4, 4] y) <{SCALE}, float ys = {{0.977}}> {{

@@ -68,7 +68,9 @@ def squeeze_excite(b: Builder, x: Tensor) -> Tensor:
     width = x.size(1)
     if b.chance(0.7):
         norm = ["GlobalLpPool"] if b.opset < 22 else []  # ONNX Runtime 1.32 has no kernel of opset 22
-        pooled = b.op(b.pick(["GlobalAveragePool", "GlobalAveragePool", "GlobalMaxPool", *norm]), x, shape=[*x.shape[:2], 1])
+        pooled = b.op(
+            b.pick(["GlobalAveragePool", "GlobalAveragePool", "GlobalMaxPool", *norm]), x, shape=[*x.shape[:2], 1]
+        )
     else:
         pooled = b.reduce("ReduceMean", x, 2)
     hidden = b.op("Conv", pooled, b.weight(2, width, 1, fan_in=width), b.weight(2), shape=[x.shape[0], 2, 1])
