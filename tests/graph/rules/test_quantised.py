@@ -81,10 +81,12 @@ def test_static_convolution_in_operator_format() -> None:
 @pytest.mark.parametrize("kept", [False, True])
 def test_rows_of_codes_have_lengths_of_their_own(kept: bool) -> None:
     assert_exact(
-        f"""g (float[batch, 2, T] x) => (float[batch, 3, T] y, int32[batch, 3, 3] gram) <{SCALE}, {WEIGHTS}> {{
+        f"""g (float[batch, 2, T] x) => (float[batch, 3, T] y, int32[batch, 3, 3] gram)
+           <{SCALE}, {WEIGHTS}, float ys = {{0.177}}> {{
            {BIASED} q = QuantizeLinear (b, s, z)
-           c = QLinearConv <kernel_shape = [3], pads = [1, 1]> (q, s, z, w, s, wz, s2, z2)
-           y = DequantizeLinear (c, s2, z2) t = Transpose <perm = [0, 2, 1]> (c) gram = MatMulInteger (c, t, z2, z2) }}""",
+           c = QLinearConv <kernel_shape = [3], pads = [1, 1]> (q, s, z, w, s, wz, ys, z2)
+           y = DequantizeLinear (c, ys, z2)
+           t = Transpose <perm = [0, 2, 1]> (c) gram = MatMulInteger (c, t, z2, z2) }}""",
         "x:2=T",
         rows=None,
         kept=kept,
