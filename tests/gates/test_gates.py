@@ -71,6 +71,22 @@ def test_every_remedy_left_out_fails_alone(opened: Opened) -> None:
         assert [site.node for site in results if site.ok is False] == [node], code
 
 
+def test_padding_that_is_a_computed_zero_point_is_fed_as_one() -> None:
+    """Softmax's codes times the values' codes, as quantize_dynamic writes attention: a code of 0 is no 0."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 17]> g (float[1, T, 4] x) => (float[1, T, 4] y) {
+           t = Transpose <perm = [0, 2, 1]> (x) scores = MatMul (x, t) weights = Softmax (scores)
+           a, as, az = DynamicQuantizeLinear (weights) b, bs, bz = DynamicQuantizeLinear (x)
+           sum = MatMulInteger (a, b, az, bz) wide = Cast <to = 1> (sum) scale = Mul (as, bs) y = Mul (wide, scale) }"""
+    )
+    analysis = open_model(model, ["x:1=T"]).analyse()
+    results = judge_alone(analysis, CONTAINER, [{"T": 5}, {"T": 9}])
+    assert {site.op for site in results} > {"DynamicQuantizeLinear", "MatMulInteger"}
+    assert all(site.ok for site in results), [site for site in results if not site.ok]
+    (site,) = (site for site in analysis.sites if site.node.op_type == "MatMulInteger")
+    assert not site.remedies, "the zeros in front of the codes serve the product too"
+
+
 def test_movement_tells_needed_from_unneeded(opened: Opened, encoder: onnx.ModelProto) -> None:
     movement = Movement(opened, encoder.SerializeToString(), CONTAINER, [{"T": 1}, {"T": 5}, {"T": 11}], (0, 1, 3))
     assert movement.of(padded_symbolic(opened)) < 1e-5

@@ -35,6 +35,7 @@ class Case:
         rows: the batch of the padded model: 1, a constant, or None when it stays symbolic.
         native_rows: the batch that native accepts: a constant, or None for any.
         forbidden: the graph was built with an operator that must be refused.
+        left_out: codes of findings whose remedies are not applied, for the tests of the judge and of the rules.
     """
 
     model: onnx.ModelProto
@@ -48,6 +49,7 @@ class Case:
     held: Mapping[str, Tensor] = field(default_factory=dict)
     masks: Mapping[str, Tensor] = field(default_factory=dict)
     forbidden: bool = False
+    left_out: frozenset[str] = frozenset()
 
     def row(self, random: np.random.Generator, point: Point) -> Row:
         """Random data of one row at its own lengths."""

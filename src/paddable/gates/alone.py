@@ -209,7 +209,7 @@ def _junk_against_junk(
         filled = {}
         for name, array in feeds.items():
             found = wanted.get(name)
-            filled[name] = array if found is None else _with_junk(found[0], array, frame, filling, rng)
+            filled[name] = array if found is None else _with_junk(found[0], array, frame, filling, rng, feeds)
         try:
             got = engine.run(filled)
         except EngineError as error:
@@ -261,8 +261,10 @@ def _largest_index(site: Site, position: int, frame: Frame) -> float:
     return float(min(sizes) - 1)
 
 
-def _with_junk(facts: Value, valid: Array, frame: Frame, filling: int, rng: np.random.Generator) -> Array:
-    """The operand with its padding as bad as its facts allow."""
+def _with_junk(
+    facts: Value, valid: Array, frame: Frame, filling: int, rng: np.random.Generator, feeds: Mapping[str, Array]
+) -> Array:
+    """The operand with its padding as bad as its facts allow, beside what else is fed."""
     if facts.content is not None and frame.contents(facts) is not None:
         return valid
     result = np.array(valid, copy=True)
@@ -270,6 +272,9 @@ def _with_junk(facts: Value, valid: Array, frame: Frame, filling: int, rng: np.r
         return _with_copies(facts, result, frame, filling)
     for padded, mask in frame.regions(facts):
         kind = facts.kind(padded)
+        if kind.scalar in feeds:
+            result[mask] = feeds[kind.scalar].item()
+            continue
         result[mask] = _promised(kind, facts, int(mask.sum()), result.dtype, filling, rng)
     return result
 

@@ -19,6 +19,9 @@ _ONNX = ("", "ai.onnx")
 _KNOWN_DOMAINS = {*_ONNX, "ai.onnx.ml", "com.microsoft"}
 """Domains whose operators have published semantics. An operator without a rule is refused later, where it matters."""
 
+_OF_THE_RUNTIME = {"LayerNormalization", "SimplifiedLayerNormalization"}
+"""Operators that ONNX Runtime has in the standard domain at every opset, and writes there when it fuses."""
+
 _RAISE = "onnx.version_converter.convert_version(model, 17) raises it; exporting again with opset_version=18 is better"
 
 
@@ -143,6 +146,8 @@ class _Scope:
         if domain:
             return
         arity = _arity(node.op_type, self._opsets[""])
+        if arity is None and node.op_type in _OF_THE_RUNTIME:
+            return
         if arity is None:
             raise Refused(
                 f"{_called(node)} is no operator of ONNX opset {self._opsets['']}",

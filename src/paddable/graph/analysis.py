@@ -31,7 +31,7 @@ from paddable.graph.rules import NoProof, Operation, find_rule, known_operators
 from paddable.graph.rules.broadcast import same_axis
 from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.empty import need_steps, takes_empty
-from paddable.graph.rules.refused import ADVICE
+from paddable.graph.rules.refused import ADVICE, advice_for
 from paddable.graph.scope import BATCH, Scope
 from paddable.lengths import Length, Span, symbol
 
@@ -427,7 +427,7 @@ class _Walk:
         if varying:
             operation.refuse(
                 f"no rule says what padding does to {name}",
-                ADVICE.get(operation.type, "write a rule (docs: adding a rule), or replace the operator"),
+                advice_for(operation.node.domain, operation.type),
             )
         outputs: list[Value | None] = []
         for output in operation.node.outputs:

@@ -1,6 +1,7 @@
-"""Operators that ONNX itself defines by others, and that no rule covers: each is replaced by its definition.
+"""Operators that are defined by others, and that no rule covers: each is replaced by its definition.
 
-So Attention of opset 23 becomes the MatMul, Softmax and MatMul that it stands for, which rules know.
+So Attention of opset 23 becomes the MatMul, Softmax and MatMul that it stands for, which rules know. ONNX has the
+definitions of its own operators; those of ONNX Runtime's are ours (`definitions`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import Any, TypeAlias
 import onnx
 import onnx_ir as ir
 from onnx_ir.passes import common
+
+from paddable.graph.definitions import DEFINITIONS, Definition
 
 __all__ = ["ExpandPass"]
 
@@ -32,12 +35,13 @@ class ExpandPass(ir.passes.InPlacePass):
         self._known = frozenset(known) | {"Constant", "If", "Loop", "Scan"}
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
-        defined = [(node, schema) for node in self._unknown(model) if (schema := _schema(model, node)) is not None]
+        opset = model.graph.opset_imports.get("", 1)
+        defined = [(node, source) for node in self._unknown(model) if (source := _source(node, opset)) is not None]
         if any(_type(value) is None for node, _ in defined for value in node.inputs):
             common.ShapeInferencePass(check_type=False, strict_mode=False)(model)
         found = 0
-        for node, schema in defined:
-            definition = _definition(node, schema)
+        for node, source in defined:
+            definition = source(node, opset) if callable(source) else _definition(node, source, opset)
             if definition is not None:
                 found += 1
                 _call(model, node, definition, f"{node.op_type}_{found}")
@@ -45,7 +49,7 @@ class ExpandPass(ir.passes.InPlacePass):
 
     def _unknown(self, model: ir.Model) -> Iterator[ir.Node]:
         for node in ir.traversal.RecursiveGraphIterator(model.graph):
-            if node.domain in ("", "ai.onnx") and node.op_type not in self._known:
+            if _key(node) in DEFINITIONS or (node.domain in ("", "ai.onnx") and node.op_type not in self._known):
                 yield node
 
 
@@ -53,18 +57,32 @@ _Schema: TypeAlias = Any
 """onnx.defs.OpSchema; its stubs lack what concerns definitions."""
 
 
-def _schema(model: ir.Model, node: ir.Node) -> _Schema | None:
+def _key(node: ir.Node) -> tuple[str, str]:
+    return "" if node.domain == "ai.onnx" else node.domain, node.op_type
+
+
+def _source(node: ir.Node, opset: int) -> Definition | _Schema | None:
+    """Where a node's definition comes from: our table, or ONNX's schema."""
+    if _key(node) in DEFINITIONS:
+        return DEFINITIONS[_key(node)]
     try:
-        schema: _Schema = onnx.defs.get_schema(node.op_type, model.graph.opset_imports.get("", 1), "")
+        schema: _Schema = onnx.defs.get_schema(node.op_type, opset, "")
     except onnx.defs.SchemaError:
         return None
     return schema if schema.has_function or schema.has_context_dependent_function else None
 
 
-def _definition(node: ir.Node, schema: _Schema) -> onnx.FunctionProto | None:
+def _definition(node: ir.Node, schema: _Schema, opset: int) -> onnx.FunctionProto | None:
     """The body of a node's operator for its own attributes, inputs and their types."""
     if schema.has_function:
-        return None if node.attributes else onnx.FunctionProto.FromString(schema.function_body.SerializeToString())
+        body = schema.get_function_with_opset_version(opset)
+        if node.attributes or not body:
+            return None
+        found: onnx.FunctionProto = onnx.FunctionProto.FromString(body)
+        for entry in found.opset_import:
+            if not entry.domain:  # an older body is given only where its operators are still the same
+                entry.version = opset
+        return found
     types = [_type(value) for value in node.inputs]
     if any(kind is None for kind in types):
         return None

@@ -279,6 +279,13 @@ class _Rewriter:
         index = remedy.operand
         value = node.inputs[index]
         assert value is not None
+        if isinstance(remedy, Fill) and remedy.scalar_input is not None:
+            scalar = node.inputs[remedy.scalar_input]
+            assert scalar is not None
+            dtype = value.dtype or self._dtype(value)
+            mask = self.emitter.mask(remedy.axes, remedy.atoms)
+            node.replace_input_with(index, self.emitter.select(mask, value, scalar, dtype))
+            return
         node.replace_input_with(index, self._applied(value, remedy))
 
     def _applied(self, value: ir.Value, remedy: Remedy) -> ir.Value:

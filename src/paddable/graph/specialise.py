@@ -62,7 +62,8 @@ def infer_shapes(model: ir.Model) -> None:
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
     for node in model.graph:
         for output in node.outputs:
-            if output.name and (output.shape is None or not all(isinstance(d, int) for d in output.shape)):
+            read = output.uses() or output.is_graph_output()
+            if read and (output.shape is None or not all(isinstance(d, int) for d in output.shape)):
                 raise Refused(
                     f"the shape of {output.name} stays unknown ({output.shape}) in a fixed container",
                     where=f"node {node.name} ({node.op_type})",

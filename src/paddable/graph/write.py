@@ -170,6 +170,7 @@ def structure_proto(model: ir.Model, keep_traces: bool = True) -> onnx.ModelProt
         device_configurations=model.device_configurations,
     )
     proto = ir.to_proto(bare)
+    _name_holes(proto.graph)
     for value in graph.initializers.values():  # their annotations, which the view leaves out with them
         quantisation = value.meta.get("quant_parameter_tensor_names")
         if quantisation and not value.is_graph_input():
@@ -180,6 +181,22 @@ def structure_proto(model: ir.Model, keep_traces: bool = True) -> onnx.ModelProt
         for owner in (proto.graph, *proto.functions):
             _make_traces_portable(owner.node)
     return proto
+
+
+def _name_holes(graph: onnx.GraphProto) -> None:
+    """Name each absent output in front of a present one.
+
+    ONNX Runtime merges equal nodes whatever outputs they lack: of an LSTM whose sequence is read and an equal one whose
+    state is, it leads the state's readers to the sequence, and the file does not load.
+    """
+    for node in graph.node:
+        for attribute in node.attribute:
+            for nested in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                _name_holes(nested)
+        for k, name in enumerate(node.output):
+            following = next((other for other in node.output[k:] if other), None)
+            if not name and following is not None:
+                node.output[k] = f"{following}/unread_{k}"
 
 
 def _make_traces_portable(nodes: Sequence[onnx.NodeProto]) -> None:

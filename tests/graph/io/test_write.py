@@ -13,7 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.parser
 import onnx_ir as ir
+import onnxruntime
 import pytest
 from onnx import numpy_helper
 
@@ -200,3 +202,18 @@ def test_memory_of_a_fresh_process_stays_near_the_file(tmp_path: Path) -> None:
     status = subprocess.run(arguments, check=True, env=environment, capture_output=True, text=True).stdout
     peak = 1024 * int(re.search(r"VmHWM:\s+(\d+) kB", status)[1])  # type: ignore[index]
     assert peak < 1.6 * path.stat().st_size
+
+
+def test_an_absent_output_in_front_of_a_present_one_has_a_name() -> None:
+    """ONNX Runtime merges equal nodes that lack different outputs, and then cannot load the file."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 17]> g (float[T, 1, 2] x) => (float[T, 1, 1, 1] y, float[1, 1, 1] c)
+           <float[1, 4, 2] w = {1, 2, 3, 4, 5, 6, 7, 8}, float[1, 4, 1] r = {1, 2, 3, 4}> {
+           all = LSTM <hidden_size = 1> (x, w, r) , , cell = LSTM <hidden_size = 1> (x, w, r)
+           y = Neg (all) c = Neg (cell) }"""
+    )
+    written = to_proto(read_model(model))
+    assert [len(node.output) for node in written.graph.node if node.op_type == "LSTM"] == [1, 3]
+    names = [name for node in written.graph.node for name in node.output]
+    assert all(names) and len(set(names)) == len(names)
+    onnxruntime.InferenceSession(written.SerializeToString(), providers=["CPUExecutionProvider"])

@@ -48,3 +48,22 @@ def test_other_sequence_lengths_are_refused() -> None:
         "x:2=T",
     )  # fmt: skip
     assert verdict.outcome == "refused" and "not the valid length" in verdict.reason
+
+
+@pytest.mark.parametrize("op_type", WEIGHTS)
+def test_equal_nodes_of_which_other_outputs_are_read(op_type: str) -> None:
+    """The sequence of one and the state of the other: ONNX Runtime merges them, and mixed up the outputs they lack."""
+    gates = WEIGHTS[op_type]
+
+    def weights(name: str, width: int) -> str:
+        values = ", ".join(str(round(0.37 * ((7 * i) % 11 - 5), 2)) for i in range(6 * gates * width))
+        return f"float[2, {3 * gates}, {width}] {name} = {{{values}}}"
+
+    layer = f'{op_type} <hidden_size = 3, direction = "bidirectional"> (t, w, r)'
+    assert_exact(
+        f"""g (float[1, 4, T] x) => (float[1, T, 2, 3] y, float[1, 2, 3] yh) <{weights("w", 4)}, {weights("r", 3)}> {{
+           t = Transpose <perm = [2, 0, 1]> (x) all, h0 = {layer} s0, last = {layer}
+           y = Transpose <perm = [2, 0, 1, 3]> (all) yh = Transpose <perm = [1, 0, 2]> (last) }}""",
+        "x:2=T",
+        needs=["PAD104"],
+    )  # fmt: skip

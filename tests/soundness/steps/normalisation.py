@@ -56,7 +56,17 @@ def batch_norm(b: Builder, x: Tensor) -> Tensor:
 
 @step
 def lp_norm(b: Builder, x: Tensor) -> Tensor:
-    return b.op("LpNormalization", x, axis=3 - b.time_axis(x), p=b.pick([1, 2]))
+    time = b.time_axis(x)
+    return b.op("LpNormalization", x, axis=time if b.chance(0.3) else 3 - time, p=b.pick([1, 2]))
+
+
+@step
+def mean_variance_norm(b: Builder, x: Tensor) -> Tensor:
+    """Over time, or over everything; a channel of its own noise, since a constant one is NaN."""
+    if b.opset < 13:
+        return x
+    axes = b.pick([[b.time_axis(x)], [1, 2]])
+    return b.op("MeanVarianceNormalization", x, axes=axes)
 
 
 @step

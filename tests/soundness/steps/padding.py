@@ -23,7 +23,7 @@ def _padded(b: Builder, x: Tensor, before: int, after: int, mode: str, value: Te
 
 @step
 def padded(b: Builder, x: Tensor) -> Tensor:
-    mode = b.pick(["constant", "reflect", "edge"])
+    mode = b.pick(["constant", "reflect", "edge", *(["wrap"] if b.opset >= 19 else [])])
     value = b.floats(b.pick([0.0, 1.0, -2.0])) if mode == "constant" and b.chance() else None
     return _padded(b, x, b.between(0, 3), b.between(0, 3), mode, value)
 

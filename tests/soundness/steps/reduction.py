@@ -67,7 +67,10 @@ def squeeze_excite(b: Builder, x: Tensor) -> Tensor:
     x = b.time_last(x)
     width = x.size(1)
     if b.chance(0.7):
-        pooled = b.op(b.pick(["GlobalAveragePool", "GlobalAveragePool", "GlobalMaxPool"]), x, shape=[*x.shape[:2], 1])
+        norm = ["GlobalLpPool"] if b.opset < 22 else []  # ONNX Runtime 1.32 has no kernel of opset 22
+        pooled = b.op(
+            b.pick(["GlobalAveragePool", "GlobalAveragePool", "GlobalMaxPool", *norm]), x, shape=[*x.shape[:2], 1]
+        )
     else:
         pooled = b.reduce("ReduceMean", x, 2)
     hidden = b.op("Conv", pooled, b.weight(2, width, 1, fan_in=width), b.weight(2), shape=[x.shape[0], 2, 1])
@@ -205,6 +208,63 @@ def quantised(b: Builder, x: Tensor) -> Tensor:
     weight = b.constant(b.random.integers(0, 255, (width, width)), 2)
     product = b.op("MatMulInteger", codes, weight, zero, b.constant(128, 2), shape=x.shape, dtype=6)
     return b.op("Mul", b.op("Mul", b.cast(product, FLOAT), scale), b.floats(1 / 128))
+
+
+@step
+def dynamic_convolution(b: Builder, x: Tensor) -> Tensor:
+    """As dynamic int8 models have: the window is padded with a zero point that the graph computes."""
+    x = b.time_last(x)
+    if x.shape[0] != constant(1):
+        return x
+    width = x.size(1)
+    codes, scale, zero = b.ops("DynamicQuantizeLinear", [x], [(2, x.shape), (FLOAT, []), (2, [])])
+    weight = b.constant(b.random.integers(0, 255, (width, width, 3)), 2)
+    product = b.op(
+        "ConvInteger", codes, weight, zero, b.constant(128, 2), shape=x.shape, dtype=6, kernel_shape=[3], pads=[1, 1]
+    )
+    return b.op("Mul", b.op("Mul", b.cast(product, FLOAT), scale), b.floats(1 / 256))
+
+
+@step
+def convolution_of_codes(b: Builder, x: Tensor) -> Tensor:
+    """As static int8 models have, a chain of two."""
+    x = b.time_last(x)
+    width = x.size(1)
+    scale, zero, weight_zero = b.floats(0.0537), b.constant(b.between(0, 255), 2), b.constant(128, 2)
+    codes = b.op("QuantizeLinear", x, scale, zero, shape=x.shape, dtype=2)
+    for _ in range(2):
+        weight = b.constant(b.random.integers(0, 255, (width, width, 3)), 2)
+        codes = b.op(
+            "QLinearConv", codes, scale, zero, weight, b.floats(0.00513), weight_zero, scale, zero,
+            shape=x.shape, dtype=2, kernel_shape=[3], pads=[1, 1],
+        )  # fmt: skip
+    return b.op("DequantizeLinear", codes, scale, zero, shape=x.shape, dtype=FLOAT)
+
+
+@step
+def gram_of_codes(b: Builder, x: Tensor) -> Tensor:
+    """A sum over time of products of codes, each with its own zero point."""
+    x = b.time_last(x)
+    width = x.size(1)
+    first, second = b.constant(b.between(0, 255), 2), b.constant(b.between(0, 255), 2)
+    left = b.op("QuantizeLinear", x, b.floats(0.0537), first, shape=x.shape, dtype=2)
+    right = b.op("QuantizeLinear", b.transpose(x, 0, 2, 1), b.floats(0.0613), second, dtype=2)
+    gram = b.op("MatMulInteger", left, right, first, second, shape=[x.shape[0], width, width], dtype=6)
+    scaled = b.op("Tanh", b.op("Mul", b.cast(gram, FLOAT), b.floats(1e-5)))
+    return b.op("MatMul", scaled, x, shape=x.shape)
+
+
+@step
+def diagonal(b: Builder, x: Tensor) -> Tensor:
+    """The diagonal of the scores of a single row, as torch.diagonal is exported."""
+    x = b.time_middle(x)
+    time = x.shape[1]
+    scores = b.op("MatMul", x, b.transpose(x, 0, 2, 1), shape=[x.shape[0], time, time])
+    size = b.dim(x, 1)
+    whole = b.op("ConstantOfShape", b.op("Concat", size, size, shape=[2], axis=0), shape=[time, time], dtype=FLOAT)
+    eye = b.op("EyeLike", whole, k=b.pick([0, 0, 1, -2]))
+    chosen = b.reduce("ReduceSum", b.op("Mul", scores, eye, shape=scores.shape), 2)
+    return b.op("Add", x, b.op("Tanh", chosen))
 
 
 @step

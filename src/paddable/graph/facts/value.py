@@ -201,7 +201,7 @@ class Value:
         if len(inside) == 1:
             return self.pads[inside[0]].weak
         strong = [self.pads[i].strong for i in inside]
-        return min(strong, key=lambda kind: (kind.value is None, not kind.finite))
+        return min(strong, key=lambda kind: (kind.value is None, not kind.scalar, not kind.finite))
 
     @property
     def everywhere(self) -> Kind:
@@ -211,15 +211,15 @@ class Value:
         )
         return join(self.kind(region) for region in regions)
 
-    def with_fill(self, atoms: Iterable[int], value: float) -> Value:
-        """The value after ``Where(valid along these atoms, x, value)``."""
+    def with_fill(self, atoms: Iterable[int], kind: Kind) -> Value:
+        """The value after ``Where(valid along these atoms, x, what the kind promises)``."""
         atoms = list(atoms)
-        kind = constant(value)
         pads = list(self.pads)
         for i in self.ragged:
             if i in atoms:
                 pads[i] = Pad.of(kind)
             else:
                 pads[i] = Pad(self.pads[i].weak, join([self.pads[i].strong, kind]))
-        low, high = min(self.low, value), max(self.high, value)
+        low, high = (-math.inf, math.inf) if kind.value is None else (kind.value, kind.value)
+        low, high = min(self.low, low), max(self.high, high)
         return replace(self, pads=tuple(pads), low=low, high=high, content=None, diagonal=None, image=False)

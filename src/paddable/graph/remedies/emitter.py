@@ -117,15 +117,21 @@ class Emitter:
     def where(self, condition: ir.Value, x: ir.Value, y: ir.Value, name: str = "") -> ir.Value:
         return self.op("Where", condition, x, y, name=name)
 
-    def select(self, condition: ir.Value, x: ir.Value, fill: float, dtype: ir.DataType, name: str = "fill") -> ir.Value:
+    def select(
+        self, condition: ir.Value, x: ir.Value, fill: float | ir.Value, dtype: ir.DataType, name: str = "fill"
+    ) -> ir.Value:
         """``Where(condition, x, fill)`` of any type: runtimes lack the kernel for conditions and narrow integers."""
         if dtype == ir.DataType.BOOL:
             if not fill:
                 return self.op("And", condition, x, name=name, dtype=dtype)
             return self.op("Or", self.op("Not", condition), x, name=name, dtype=dtype)
         if dtype in _NARROW:
-            wide = self.select(condition, self.cast(x, INT64), fill, INT64, name)
-            return self.cast(wide, dtype)
+            wider = self.cast(fill, INT64) if isinstance(fill, ir.Value) else fill
+            return self.cast(self.select(condition, self.cast(x, INT64), wider, INT64, name), dtype)
+        if isinstance(fill, ir.Value):
+            chosen = self.where(condition, x, fill, name)
+            chosen.dtype = dtype
+            return chosen
         value: float | int = fill
         if not dtype.is_floating_point():
             info = np.iinfo(dtype.numpy())

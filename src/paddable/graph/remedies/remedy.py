@@ -46,14 +46,21 @@ class Remedy:
 
 @dataclass(frozen=True, eq=False)
 class Fill(Remedy):
-    """``operand := Where(valid, operand, value)`` along some atoms. Masks select, they never multiply (0 * NaN)."""
+    """``operand := Where(valid, operand, value)`` along some atoms. Masks select, they never multiply (0 * NaN).
+
+    Attributes:
+        scalar_input: the input of the node whose one element stands for ``value``: a zero point that is computed.
+    """
 
     axes: Axes
     atoms: tuple[int, ...]
     value: float
+    scalar_input: int | None = None
 
     @property
     def text(self) -> str:
+        if self.scalar_input is not None:
+            return "fill the padding with the zero point"
         return "zero the padding first" if self.value == 0 else f"fill the padding with {self.value:.6g}"
 
 

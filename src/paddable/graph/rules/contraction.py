@@ -7,7 +7,7 @@ facts do not say so, the side that costs least is filled, or both.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -18,18 +18,32 @@ from paddable.graph.facts.value import Value
 from paddable.graph.rules.broadcast import pads_of, same_axis
 from paddable.graph.rules.operation import Operation, merge_axis
 from paddable.graph.rules.registry import rule
+from paddable.graph.rules.zero import Zero, zero_point
 
-__all__ = ["Term", "contract"]
+__all__ = ["Term", "contract", "gemm_terms", "matmul_terms", "on_codes"]
 
 _LEAK = "the sum over time reads the padding"
 
 
 @dataclass(frozen=True)
 class Term:
-    """An operand of a contraction: input position, and per axis the letter that names it."""
+    """An operand of a contraction: input position, and per axis the letter that names it.
+
+    ``zero`` is what stands for 0 in an operand of codes, from which the product takes its zero point first.
+    """
 
     index: int
     letters: tuple[str, ...]
+    zero: Zero | None = None
+
+    def stands_for(self, kind: Kind) -> Kind:
+        return kind if self.zero is None else self.zero.stands_for(kind)
+
+    def clear(self, operation: Operation, atom: int, leak: str) -> None:
+        if self.zero is None:
+            operation.fill(self.index, (atom,), 0.0, "PAD108", leak)
+        else:
+            self.zero.fill(operation, self.index, [atom], "PAD108", leak)
 
 
 def contract(operation: Operation, terms: Sequence[Term], result: Sequence[str]) -> Value:
@@ -93,7 +107,7 @@ def _kind(value: Value, term: Term, padded: set[tuple[str, int]]) -> Kind:
         for k, i in enumerate(value.span(axis)):
             if (letter, k) in padded:
                 region.append(i)
-    return value.kind(region)
+    return term.stands_for(value.kind(region))
 
 
 def _letters(operation: Operation, terms: Sequence[Term]) -> dict[str, Axis]:
@@ -150,11 +164,15 @@ def _clear(operation: Operation, terms: Sequence[Term], letter: str, k: int) -> 
             span = value.span(term.letters.index(letter))
             if len(span):
                 sides.append((term, span[k]))
-    facts = [operation.peek(term.index).pads[i].weak for term, i in sides]
+
+    def found() -> list[Kind]:
+        return [term.stands_for(operation.peek(term.index).pads[i].weak) for term, i in sides]
+
+    facts = found()
     if len(sides) == 1:
         term, i = sides[0]
         if not facts[0].is_zero:
-            operation.fill(term.index, (i,), 0.0, "PAD108", _LEAK)
+            term.clear(operation, i, _LEAK)
         return
     zero = [fact.is_zero for fact in facts]
     if not any(zero):
@@ -166,34 +184,55 @@ def _clear(operation: Operation, terms: Sequence[Term], letter: str, k: int) -> 
                 side[0].index,
             ),
         )
-        operation.fill(term.index, (i,), 0.0, "PAD108", _LEAK)
-        facts = [operation.peek(t.index).pads[j].weak for t, j in sides]
+        term.clear(operation, i, _LEAK)
+        facts = found()
         zero = [fact.is_zero for fact in facts]
     for (term, i), fact, is_zero in zip(sides, facts, zero, strict=True):
         if not is_zero and not fact.finite:
-            operation.fill(
-                term.index, (i,), 0.0, "PAD108", "zero times a value that may be NaN or infinite is not zero"
-            )
+            term.clear(operation, i, "zero times a value that may be NaN or infinite is not zero")
 
 
-@rule("MatMul", "MatMulInteger")
+@rule("MatMul")
 def matmul(operation: Operation) -> Sequence[Value | None]:
-    a, b = operation.peek(0), operation.peek(1)
-    left = _matmul_letters(a.rank, "m")
-    right = _matmul_letters(b.rank, "n")
-    if b.rank == 1:
+    terms, result = matmul_terms(operation, 0, 1)
+    return [contract(operation, terms, result)]
+
+
+@rule("MatMulInteger")
+def matmul_integer(operation: Operation) -> Sequence[Value | None]:
+    terms, result = matmul_terms(operation, 0, 1)
+    product = contract(operation, on_codes(operation, terms, (2, 3)), result)
+    return [replace(product, dtype=ir.DataType.INT32, low=float("-inf"))]
+
+
+def matmul_terms(operation: Operation, a: int, b: int) -> tuple[list[Term], tuple[str, ...]]:
+    """The terms and the result's letters of a matrix product of two inputs."""
+    left_rank, right_rank = operation.peek(a).rank, operation.peek(b).rank
+    left = _matmul_letters(left_rank, "m")
+    right = _matmul_letters(right_rank, "n")
+    if right_rank == 1:
         right = ("k",)
-    elif b.rank >= 2:
+    elif right_rank >= 2:
         right = (*right[:-2], "k", "n")
-    if a.rank == 1:
+    if left_rank == 1:
         left = ("k",)
-    batch = max(a.rank, b.rank, 2) - 2
+    batch = max(left_rank, right_rank, 2) - 2
     result = tuple(f"b{i}" for i in reversed(range(batch)))
-    result = (*result, *(("m",) if a.rank > 1 else ()), *(("n",) if b.rank > 1 else ()))
-    value = contract(operation, [Term(0, left), Term(1, right)], result)
-    if operation.type == "MatMulInteger":
-        value = replace(value, dtype=ir.DataType.INT32)
-    return [value]
+    result = (*result, *(("m",) if left_rank > 1 else ()), *(("n",) if right_rank > 1 else ()))
+    return [Term(a, left), Term(b, right)], result
+
+
+def on_codes(operation: Operation, terms: Iterable[Term], zero_points: Iterable[int]) -> list[Term]:
+    """The terms of a product that subtracts a zero point from each operand first."""
+    result = []
+    for term, index in zip(terms, zero_points, strict=True):
+        zero = zero_point(operation, index)
+        if zero is None:
+            if any(atom.ragged for atom in operation.peek(term.index).atoms):
+                operation.refuse("codes that vary with the length have several zero points", "use one for the tensor")
+            zero = Zero(FINITE)  # nothing is known to stand for 0
+        result.append(replace(term, zero=zero))
+    return result
 
 
 def _matmul_letters(rank: int, last: str) -> tuple[str, ...]:
@@ -218,9 +257,7 @@ def fused_matmul(operation: Operation) -> Sequence[Value | None]:
 
 @rule("Gemm")
 def gemm(operation: Operation) -> Sequence[Value | None]:
-    left = ("k", "m") if operation.attribute("transA", 0) else ("m", "k")
-    right = ("n", "k") if operation.attribute("transB", 0) else ("k", "n")
-    product = contract(operation, [Term(0, left), Term(1, right)], ("m", "n"))
+    product = contract(operation, gemm_terms(operation, 0, 1), ("m", "n"))
     if not operation.present(2) or operation.attribute("beta", 1.0) == 0:
         return [product]
     bias = operation.data(2)
@@ -228,6 +265,22 @@ def gemm(operation: Operation) -> Sequence[Value | None]:
         operation.refuse("Gemm with a ragged bias", "use MatMul and Add")
     pads = pads_of(product.axes, lambda region: FINITE if product.kind(region).finite and bias.finite else ANY)
     return [replace(product, pads=pads, low=float("-inf"), high=float("inf"))]
+
+
+@rule("FusedGemm", domain="com.microsoft")
+def fused_gemm(operation: Operation) -> Sequence[Value | None]:
+    """activation(product + bias)."""
+    (result,) = gemm(operation)
+    assert result is not None
+    pads = pads_of(result.axes, lambda region: FINITE if result.kind(region).finite else ANY)
+    return [replace(result, pads=pads, low=float("-inf"), high=float("inf"))]
+
+
+def gemm_terms(operation: Operation, a: int, b: int) -> list[Term]:
+    """The terms of Gemm's product, its result being ``("m", "n")``."""
+    left = ("k", "m") if operation.attribute("transA", 0) else ("m", "k")
+    right = ("n", "k") if operation.attribute("transB", 0) else ("k", "n")
+    return [Term(a, left), Term(b, right)]
 
 
 @rule("Einsum")
@@ -238,7 +291,9 @@ def einsum(operation: Operation) -> Sequence[Value | None]:
     inputs, arrow, output = equation.partition("->")
     parts = inputs.split(",")
     if any(len(set(part)) != len(part) for part in parts):
-        operation.refuse("Einsum with a repeated letter (a diagonal)")
+        operation.refuse(
+            "Einsum with a repeated letter (a diagonal)", "use torch.diagonal, or multiply by an EyeLike and sum"
+        )
     if not arrow:
         letters = "".join(parts)
         output = "".join(sorted(c for c in set(letters) if letters.count(c) == 1))

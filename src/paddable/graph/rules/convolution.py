@@ -17,13 +17,14 @@ from paddable.graph.facts.axes import Axis
 from paddable.graph.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.graph.facts.value import Pad, Pending, Value
 from paddable.graph.remedies import Fill, Replace
-from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.broadcast import pads_of, same_axis
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.reduction import identity, lowest
 from paddable.graph.rules.registry import rule
+from paddable.graph.rules.zero import Zero
 from paddable.lengths import Length, minimum
 
-__all__ = ["Window", "windows"]
+__all__ = ["Window", "convolve", "output_axis", "spatial_value", "windows"]
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ def spatial_value(operation: Operation) -> Value:
 
 
 def output_axis(operation: Operation, size: Length) -> Axis:
+    """The axis of a result of ``size`` windows, of which native needs one."""
     if not size.is_constant:
         operation.need(size - 1, f"{operation.type} needs an input of at least one window, {size} must be positive")
     elif size.constant <= 0:
@@ -159,8 +161,39 @@ def atom_sources(value: Value, out_axes: Sequence[Axis], channel_axis: int = 1) 
 
 @rule("Conv")
 def convolution(operation: Operation) -> Sequence[Value | None]:
+    return [convolve(operation, 1, operation.present(2))]
+
+
+@rule("FusedConv", domain="com.microsoft")
+def fused_convolution(operation: Operation) -> Sequence[Value | None]:
+    """activation(convolution + sum)."""
+    result = convolve(operation, 1, True)
+    if not operation.present(3):
+        return [result]
+    added = operation.data(3)
+    if added.rank != result.rank or not all(
+        same_axis(operation.scope, a, b) for a, b in zip(result.axes, added.axes, strict=True)
+    ):
+        operation.refuse("FusedConv adds what is not of its result's shape at every length")
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if result.kind(region).finite and added.kind(region).finite else ANY
+
+    finite, masked = result.finite and added.finite, result.masked or added.masked
+    return [replace(result, pads=pads_of(result.axes, kind_at), finite=finite, masked=masked)]
+
+
+def convolve(operation: Operation, weights: int, bias: bool, zero: Zero | None = None) -> Value:
+    """Facts of a convolution of input 0.
+
+    Args:
+        operation: the node.
+        weights: the input that holds the weights.
+        bias: whether something is added to each output.
+        zero: what stands for 0 in an operand of codes.
+    """
     value = spatial_value(operation)
-    weight = operation.data(1)
+    weight = operation.data(weights)
     if weight.ragged:
         operation.refuse("a convolution with weights that vary with the length")
     kernel = [int(_constant(operation, weight, k + 2)) for k in range(value.rank - 2)]
@@ -174,10 +207,14 @@ def convolution(operation: Operation) -> Sequence[Value | None]:
         if any(a.ragged for a in value.axes[k + 2]) and not operation.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
     if overhanging:
-        value = operation.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
+        leak = "the window at the valid end reads the padding"
+        if zero is None:
+            value = operation.fill(0, overhanging, 0.0, "PAD102", leak)
+        else:
+            value = zero.fill(operation, 0, overhanging, "PAD102", leak)
     pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
-    kinds = window_kinds(value, atom_sources(value, axes), operation.present(2), pointwise)
-    return [Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)]
+    kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise)
+    return Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)
 
 
 def _constant(operation: Operation, value: Value, axis: int) -> int:
@@ -309,7 +346,7 @@ def _agreed(operation: Operation, window: Window, length: Length, size: Length) 
         )
 
 
-@rule("GlobalAveragePool", "GlobalMaxPool")
+@rule("GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool")
 def global_pool(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     atoms = [i for a in range(2, value.rank) for i in value.span(a)]
@@ -322,6 +359,8 @@ def global_pool(operation: Operation) -> Sequence[Value | None]:
         value = operation.fill(0, ragged, 0.0, "PAD101", leak)
         arguments = {"axes": tuple(range(2, value.rank)), "keepdims": 1, "sizes": sizes}
         operation.ask(Replace("PAD101", leak, 0, "mean", arguments))
+    elif ragged and operation.type == "GlobalLpPool":
+        value = operation.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     elif ragged:
         fill = identity(value.dtype, -math.inf)
         value = operation.fill(0, ragged, fill, "PAD107", "the maximum over time sees the padding")
@@ -331,7 +370,8 @@ def global_pool(operation: Operation) -> Sequence[Value | None]:
         return FINITE if value.kind([kept[i] for i in region]).finite else ANY
 
     pads = pads_of(axes, kind_at)
-    return [Value(value.dtype, axes, pads, None, value.low, value.high, finite=value.finite)]
+    low, high = (0.0, math.inf) if operation.type == "GlobalLpPool" else (value.low, value.high)
+    return [Value(value.dtype, axes, pads, None, low, high, finite=value.finite)]
 
 
 @rule("STFT")

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from paddable.graph.rules.codes import CODES, Code
-from paddable.graph.rules.refused import ADVICE
+from paddable.graph.rules.refused import ADVICE, CONTRIBUTED
 from paddable.graph.rules.registry import find_rule, known_operators
 
 __all__ = ["pages"]
@@ -43,14 +43,18 @@ def _page(code: str, entry: Code) -> str:
 
 def _where(code: str) -> str:
     if code == "PAD190":
-        listed = "\n".join(f"| {op} | {advice} |" for op, advice in sorted(ADVICE.items()))
+        contributed = {f"com.microsoft.{op}": advice for op, advice in CONTRIBUTED.items()}
+        listed = "\n".join(
+            f"| {op} | {advice} |" for op, advice in (*sorted(ADVICE.items()), *sorted(contributed.items()))
+        )
         return (
             f"Any operator whose rule finds no proof; always, over time:\n\n| operator | instead |\n|---|---|\n{listed}"
         )
     rows = []
     for module, operators in _modules().items():
-        if f'"{code}"' in inspect.getsource(module):
-            about = (inspect.getdoc(module) or "").split("\n\n")[0].replace("\n", " ")
+        said = inspect.getdoc(module) or ""
+        if code in said or f'"{code}"' in inspect.getsource(module):
+            about = said.split("\n\n")[0].replace("\n", " ")
             rows.append(f"- {', '.join(operators)}: {about}")
     if code in ("PAD105", "PAD106"):
         rows.append("- every operator that reads a shifted value, or a number computed from a shape, as data")

@@ -89,7 +89,7 @@ def _combine(operation: Operation, operands: Sequence[Value], kinds: Sequence[Ki
         value = _evaluate(operation, known)
         if value is not None:
             return constant(value)
-        if op_type in _ZERO_AT_ZERO and kinds[0].is_zero:
+        if op_type in _ZERO_AT_ZERO and kinds[0].is_zero and (len(kinds) == 1 or op_type == "PRelu"):
             return ZERO
     if op_type in _BOOLEAN:
         return FINITE

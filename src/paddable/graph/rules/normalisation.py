@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from paddable.graph.facts.kinds import ANY, FINITE, Kind
 from paddable.graph.facts.value import Value
 from paddable.graph.remedies import Replace
-from paddable.graph.rules.broadcast import pads_of
+from paddable.graph.rules.broadcast import broadcast, pads_of
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 from paddable.lengths import Length
@@ -99,13 +99,33 @@ def instance_normalisation(operation: Operation) -> Sequence[Value | None]:
     return [Value(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)]
 
 
-@rule("LpNormalization", "MeanVarianceNormalization")
+@rule("LpNormalization")
 def vector_normalisation(operation: Operation) -> Sequence[Value | None]:
+    """x / |x|: zeros in the padding leave the norm as it is."""
     value = operation.data(0)
-    axes = [operation.attribute("axis", -1) % value.rank]
-    if operation.type == "MeanVarianceNormalization":
-        axes = [a % value.rank for a in operation.attribute("axes", [0, 2, 3])]
-    if any(a.ragged or a.batch for axis in axes for a in value.axes[axis]):
-        operation.refuse(f"{operation.type} over time", "write it as ReduceMean, Sub, Mul")
+    atoms = list(value.span(operation.attribute("axis", -1) % value.rank))
+    operation.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    if ragged:
+        value = operation.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     kinds = pads_of(value.axes, lambda region: ANY)
     return [Value(value.dtype, value.axes, kinds, None, -math.inf, math.inf, finite=False)]
+
+
+@rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
+def skip_layer_normalisation(operation: Operation) -> Sequence[Value | None]:
+    """x + skip (+ bias), then LayerNormalization over the last axis; output 3 is the sum."""
+    for i in (0, 1):
+        operation.data(i)
+    joined = broadcast(operation, (0, 1))
+    if any(not atom.fixed for atom in joined.axes[-1]):
+        operation.refuse(f"{operation.type} over time", "normalise the channels")
+    if any(operation.uses.get(o.name or "", 0) for o in operation.node.outputs[1:3]):
+        operation.refuse(f"{operation.type} with used statistics outputs")
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if all(kind.finite for kind in joined.kinds(region)) else ANY
+
+    finite = all(value.finite for value in joined.values)
+    result = Value(joined.values[0].dtype, joined.axes, pads_of(joined.axes, kind_at), finite=finite)
+    return [result, None, None, result][: len(operation.node.outputs)]

@@ -15,7 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.facts.axes import Atom, Axes, Axis, axis_size
-from paddable.graph.facts.kinds import ANY, FINITE
+from paddable.graph.facts.kinds import ANY, FINITE, Kind, constant, scalar
 from paddable.graph.facts.numbers import Face, Number, Product, number
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.remedies import Fill, Remedy, Segment, Take, UseLength, UseSize
@@ -282,21 +282,30 @@ class Operation:
                 self.refuse(_NO_ROWS, "export with batch 1, or compute it per row")
         self.remedies.append(remedy)
 
-    def fill(self, index: int, atoms: Iterable[int], value: float, code: str, leak: str) -> Value:
+    def fill(
+        self, index: int, atoms: Iterable[int], value: float, code: str, leak: str, *, scalar_input: int | None = None
+    ) -> Value:
         """Ask for the padding of an operand to be filled along some atoms, and return its facts afterwards.
 
         Nothing is asked for where the padding has the value already: along one atom the weak fact suffices, along
-        several each needs the strong one.
+        several each needs the strong one. With ``scalar_input``, the one element of that input stands for the value.
         """
         operand = self.peek(index)
+        kind = constant(value) if scalar_input is None else self.scalar_kind(scalar_input)
         ragged = [i for i in atoms if operand.atoms[i].ragged]
         facts = [operand.pads[i].weak if len(ragged) == 1 else operand.pads[i].strong for i in ragged]
-        wanted = tuple(i for i, fact in zip(ragged, facts, strict=True) if fact.value != float(value))
+        wanted = tuple(i for i, fact in zip(ragged, facts, strict=True) if not fact.equals(kind))
         if wanted:
-            self.ask(Fill(code, leak, index, operand.axes, wanted, value))
-            operand = operand.with_fill(wanted, value)
+            self.ask(Fill(code, leak, index, operand.axes, wanted, value, scalar_input))
+            operand = operand.with_fill(wanted, kind)
             self.operands[index] = operand
         return operand
+
+    def scalar_kind(self, index: int) -> Kind:
+        """The kind of what equals the one element of an input everywhere."""
+        source = self.node.inputs[index]
+        assert source is not None and source.name
+        return scalar(source.name)
 
     def take(
         self,

@@ -18,6 +18,9 @@ from paddable.lengths import Length, constant, maximum, minimum
 
 __all__: list[str] = []
 
+_LAPS = 16
+"""Steps that a wrap may add: a sequence of one step goes round as often."""
+
 
 @rule("Pad")
 def pad(operation: Operation) -> Sequence[Value | None]:
@@ -85,9 +88,34 @@ def _pad_axis(operation: Operation, value: Value, axis: int, before: Length, aft
         return replaced_axis(value, axis, operation.axis(total), Pad())
     if mode == "constant":
         return _constant(operation, value, axis, front, after, total)
+    if mode == "wrap":
+        return _wrapped(operation, value, axis, before, after, total)
     if mode not in ("reflect", "edge"):
         operation.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
     return _continued(operation, value, axis, front, after, total, mirrored=mode == "reflect")
+
+
+def _wrapped(operation: Operation, value: Value, axis: int, before: Length, after: Length, total: Length) -> Value:
+    """Native's element i is x[(i - before) mod size]: one segment a lap, of which one step makes as many as amounts."""
+    front, behind = (operation.scope.domain.is_constant(amount) for amount in (before, after))
+    if front is None or behind is None or min(front, behind) < 0 or front + behind > _LAPS:
+        operation.refuse(
+            "Pad mode wrap along time by an amount that varies, is negative, or is large",
+            f"pad by constants of {_LAPS} steps in all, or use constant, reflect or edge",
+        )
+    size = operation.length_of(value.axes[axis])
+    operation.need(size - 1, "a wrap needs one step")
+    starts = [size * lap + front for lap in range(-front, behind + 1)]
+    operation.operands[0] = value
+    return operation.take(
+        0,
+        axis,
+        total,
+        [Segment(start, -start, constant(0), 1) for start in starts],
+        "PAD102",
+        "the wrapped tail is taken from the padding",
+        instead=True,
+    )
 
 
 def _constant(operation: Operation, value: Value, axis: int, front: int, after: Length, total: Length) -> Value:

@@ -8,7 +8,7 @@ from paddable.graph.facts.value import Value
 from paddable.graph.rules.operation import Operation
 from paddable.graph.rules.registry import rule
 
-__all__ = ["ADVICE"]
+__all__ = ["ADVICE", "CONTRIBUTED", "advice_for"]
 
 ADVICE = {
     "NonZero": "use Where with the condition instead of the indices that satisfy it",
@@ -27,6 +27,39 @@ ADVICE = {
     "Bernoulli": "pass the noise as an input",
     "ReverseSequence": "use Slice with step -1, which becomes a gather on run-time indices",
 }
+
+_FORMAT = "quantise with QuantFormat.QDQ, and save it as it is: the operator itself stays in float"
+_UNFUSED = "quantise the model before its attention is fused; ONNX Runtime fuses it when it loads the file"
+_OPTIMISED = "save the model below optimisation level 3 (ALL): the blocked layout is for one processor"
+_FORM = (
+    "only the form with a mask for each key, and without a cache, a causal flag or rotary positions, is understood: "
+    "save the model before it is fused; ONNX Runtime fuses it when it loads the file"
+)
+
+CONTRIBUTED = {
+    "Attention": _FORM,
+    "MultiHeadAttention": _FORM,
+    "EmbedLayerNormalization": _FORM,
+    "QAttention": _UNFUSED,
+    "QEmbedLayerNormalization": _UNFUSED,
+    "QLinearGlobalAveragePool": _FORMAT,
+    "QLinearReduceMean": _FORMAT,
+    "QLinearWhere": _FORMAT,
+    "QOrderedAttention": _UNFUSED,
+    "NhwcMaxPool": _OPTIMISED,
+    "NhwcFusedConv": _OPTIMISED,
+    "ReorderInput": _OPTIMISED,
+    "ReorderOutput": _OPTIMISED,
+}
+"""Operators of ONNX Runtime's own that have no rule, and what to do instead."""
+
+
+def advice_for(domain: str, op_type: str) -> str:
+    """What helps where an operator has no rule."""
+    table = CONTRIBUTED if domain.startswith("com.microsoft") else ADVICE
+    if domain.startswith("com.microsoft.nchwc"):
+        return _OPTIMISED
+    return table.get(op_type, "write a rule (docs: adding a rule), or replace the operator")
 
 
 @rule(*ADVICE)

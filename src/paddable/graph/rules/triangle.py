@@ -1,12 +1,14 @@
-"""Trilu and EyeLike-style masks: which corner is zero is decided from the sizes."""
+"""Trilu and EyeLike: which corner is zero is decided from the sizes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paddable.graph.facts.kinds import ZERO, Kind, join
-from paddable.graph.facts.value import Value
+import onnx_ir as ir
+
+from paddable.graph.facts.kinds import FINITE, ZERO, Kind, join
+from paddable.graph.facts.value import Pad, Value
 from paddable.graph.rules.broadcast import pads_of
 from paddable.graph.rules.operation import Operation, merge_axis
 from paddable.graph.rules.registry import rule
@@ -57,3 +59,30 @@ def triangle(operation: Operation) -> Sequence[Value | None]:
     low, high = min(0.0, value.low), max(0.0, value.high)
 
     return [replace(value, pads=pads, low=low, high=high, content=None, pending=None, diagonal=None, image=False)]
+
+
+@rule("EyeLike")
+def eye(operation: Operation) -> Sequence[Value | None]:
+    """1 where j = i + k. Of its operand only the shape is read, and native's is the corner of the container's."""
+    value = operation.peek(0)
+    if value.rank != 2:
+        operation.refuse(f"EyeLike of rank {value.rank}")
+    operation.keep_rows_apart(value.atoms, "EyeLike of")
+    scope, shift = operation.scope, operation.attribute("k", 0)
+    height, width = (operation.length_of(axis) for axis in value.axes)
+    axes = (operation.axis(height), operation.axis(width))
+    rows = range(len(axes[0]))
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        if len(region) != 1:
+            return FINITE
+        if region[0] in rows:  # i >= height and j < width
+            beside = operation.decided(lambda: scope.domain.less(width - 1, height + shift))
+        else:
+            beside = operation.decided(lambda: scope.domain.less(height - 1 + shift, width))
+        return ZERO if beside else FINITE
+
+    dtype = ir.DataType(operation.attribute("dtype", value.dtype.value))
+    atoms = [atom for axis in axes for atom in axis]
+    pads = tuple(Pad(kind_at((i,)), FINITE) if atom.ragged else Pad() for i, atom in enumerate(atoms))
+    return [Value(dtype, axes, pads, None, 0.0, 1.0)]
