@@ -13,6 +13,7 @@ from paddable.targets.cuda.placement import place as place_on_cuda
 from paddable.targets.cuda.rules import CUDA_RULES
 from paddable.targets.directml.placement import place
 from paddable.targets.directml.rules import RULES
+from paddable.targets.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot
 from paddable.targets.directml.site import sites
 from paddable.targets.folding import view_model
 from paddable.targets.lint import matches_of
@@ -68,3 +69,13 @@ def test_every_rule_is_complete() -> None:
         lines = (rule.__doc__ or "").splitlines()
         assert tuple(line.strip()[3:] for line in lines if line.strip().startswith("## ")) == HEADINGS, rule.name
         assert rule.evidence and len(rule.VALID) >= 2 and len(rule.INVALID) >= 2, rule.name
+
+
+@pytest.mark.parametrize(("reduction", "helps"), [("none", True), ("add", False)])
+def test_older_opset_is_offered_where_it_keeps_the_node_on_directml(reduction: str, helps: bool) -> None:
+    text = f"""<ir_version: 8, opset_import: ["" : 18]> agraph (float[4] x, int64[4] i) => (float[4] y) {{
+        y = ScatterElements<reduction: string = "{reduction}">(x, i, x) }}"""
+    (found,) = matches(OpsetOutsideSweetSpot(), on_directml, text)
+    assert found.fixable is helps
+    assert ("convert" in found.remedy) is helps
+    assert ("would not help" in found.what) is not helps

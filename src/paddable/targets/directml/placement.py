@@ -22,7 +22,7 @@ from paddable.targets.directml.support import refusal
 from paddable.targets.value_type import ValueType
 from paddable.targets.view import GraphView, NodeView
 
-__all__ = ["Copy", "NodePlacement", "Placement", "Reason", "place"]
+__all__ = ["Copy", "NodePlacement", "Placement", "Reason", "find_kernel", "place"]
 
 Reason = Literal["kernel", "operator", "version", "type", "device type", "form", "shape chain"]
 """Why a node runs where it runs: DirectML has the ``kernel``; or it lacks the operator, its version, its types, the
@@ -148,7 +148,7 @@ def _find_kernels(view: GraphView, order: list[NodeView], types: list[_Types]) -
         key = (node.op, node.domain, node.since, len(node.inputs), known)
         kernel = taken.get(key)
         if kernel is None:
-            kernel, reason = _find_kernel(view, node)
+            kernel, reason = find_kernel(view, node)
             if reason is not None:
                 refused[node.index] = reason
             elif kernel is not None and kernel.query is None:
@@ -172,8 +172,8 @@ def _why_unfused(
     }
 
 
-def _find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[Reason, str] | None]:
-    """The registered kernel, and why it is not used; both, when a known kernel is refused."""
+def find_kernel(view: GraphView, node: NodeView) -> tuple[Kernel | None, tuple[Reason, str] | None]:
+    """The registered kernel of a node, and why it is not used; both, when a known kernel is refused."""
     table = registry()
     kernel = table.find(node)
     if kernel is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import onnx
 
 from paddable.graph.lint.rule import measured
-from paddable.targets.directml.kernels import registry
+from paddable.targets.directml.placement import find_kernel
 from paddable.targets.directml.site import DirectMLRule, Site
 from paddable.targets.rule import Match
 from paddable.targets.view import GraphView, NodeView
@@ -33,7 +33,8 @@ class OpsetOutsideSweetSpot(DirectMLRule):
 
     ## Fix safety
     Converted with ONNX's own version converter, re-checked numerically; refused where an operator does not exist or
-    means something else in the older opset.
+    means something else in the older opset. None where the older opset keeps the nodes on the CPU as well, as it does
+    a Scatter with a reduction.
     """
 
     code = "DML106"
@@ -55,6 +56,9 @@ class OpsetOutsideSweetSpot(DirectMLRule):
                 agraph (float[1, 2, 9] x, float[3, 2, 4] w) => (float[1, 3, 6] y) { y = Conv(x, w) }""",
         """<ir_version: 10, opset_import: ["" : 18]>
                 agraph (float[4] x, int64[1, 1] i, float[1] u) => (float[4] y) { y = ScatterND(x, i, u) }""",
+        """<ir_version: 10, opset_import: ["" : 18]>
+                agraph (float[4] x, int64[4] i) => (float[4] y) {
+                    y = ScatterElements<reduction: string = "add">(x, i, x) }""",
     )
 
     def check(self, site: Site) -> Iterator[Match]:
@@ -63,13 +67,13 @@ class OpsetOutsideSweetSpot(DirectMLRule):
             counts = Counter(f"{node.op}-{node.since}" for node in lost)
             listed = ", ".join(f"{count} {op}" for op, count in counts.most_common())
             opset, target = site.view.opset.get("", 0), sweet_spot(site.view)
-            helps = opset != target and any(_has_kernel(node, target) for node in lost)
-            yield Match(
-                f"opset {opset} selects versions that DirectML has no kernel for, so they run on the CPU: {listed}",
-                f"convert the model to opset {target}" if helps else "write them with other operators",
-                lost[0],
-                fixable=helps,
-            )
+            refusals = [_refusal(node, site.view, target) for node in lost]
+            helps = opset != target and None in refusals
+            what = f"opset {opset} selects versions that DirectML has no kernel for, so they run on the CPU: {listed}"
+            if opset != target and not helps:
+                what = f"{what}; opset {target} would not help: {refusals[0]}"
+            remedy = f"convert the model to opset {target}" if helps else "write them with other operators"
+            yield Match(what, remedy, lost[0], fixable=helps)
 
 
 def sweet_spot(view: GraphView) -> int:
@@ -78,9 +82,11 @@ def sweet_spot(view: GraphView) -> int:
     return 17 if any(node.op in ("ScatterND", "ScatterElements") for node in nodes) else 18
 
 
-def _has_kernel(node: NodeView, opset: int) -> bool:
+def _refusal(node: NodeView, view: GraphView, opset: int) -> str | None:
+    """Why DirectML would leave the node to the CPU in another opset as well; None where it would take it."""
     try:
         since = onnx.defs.get_schema(node.op, opset).since_version
     except onnx.defs.SchemaError:
-        return False
-    return since in registry().versions(node)
+        return f"it has no {node.op}"
+    _, refused = find_kernel(view, NodeView(node.proto, node.index, since))
+    return refused[1] if refused else None
