@@ -1,312 +1,78 @@
 """What an execution provider's error means, what usually causes it and what to do next.
 
-Plain data and one function, for ``paddable doctor --explain`` and for sessions that fail. Codes come as hex, as
-negative decimals, in a sentence of the user's language, or as bytes of an old code page that Python could not decode.
+One function, for ``paddable doctor --explain`` and for sessions that fail. Codes come as hex, as decimals with and
+without a sign, by their names, in a sentence of the user's language, as bytes of an old code page that Python could not
+decode, or not at all, where only the provider's source file is told.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+
+from paddable.bundle.provider_error_table import (
+    BY_CODE,
+    BY_NAME,
+    CODE_PAGES,
+    FIRST_BYTES,
+    PLACES,
+    SENTENCES,
+    TEXTS,
+    Explanation,
+)
 
 __all__ = ["Explanation", "explain"]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """One thing that an error text says.
-
-    Attributes:
-        code: the HRESULT as eight hex digits, or a short name for a text without a code.
-        name: the system's name for it.
-        meaning: what it says.
-        cause: what usually lies behind it in a speech model.
-        next_step: what to do.
-        evidence: ``measured: ...`` or ``reported: ...``.
-    """
-
-    code: str
-    name: str
-    meaning: str
-    cause: str
-    next_step: str
-    evidence: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The explanation as ``--json`` prints it."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        head = f"{self.code} {self.name}: {self.meaning}. Usual cause: {self.cause}."
-        return f"{head} Next: {self.next_step}. ({self.evidence})"
-
-
-_RAN = "measured: onnxruntime-directml 1.24.4"
-
-_HRESULTS = (
-    Explanation(
-        "80070057",
-        "E_INVALIDARG",
-        "an argument is invalid",
-        "a recorded shape that the run contradicts, a one-dimensional ConvTranspose with output_padding, a static "
-        "Reshape with allowzero=1 and -1, more than 8 axes, or a DirectML.dll older than the runtime",
-        "run `paddable lint --target directml` on the model; it names the node",
-        f"{_RAN} (lines 2853, 2818, 519 of the provider); reported: microsoft/onnxruntime#18666, onnxruntime-genai#521",
-    ),
-    Explanation(
-        "8007023E",
-        "ERROR_UNHANDLED_EXCEPTION",
-        "a C++ exception without a code inside the provider",
-        "Reshape with allowzero=1 and a -1 in its target, as PyTorch's dynamo exporter writes every view",
-        "run `paddable lint --target directml --fix`, which drops allowzero where it changes nothing",
-        f"{_RAN} and onnxruntime-windowsml 1.30",
-    ),
-    Explanation(
-        "887A0001",
-        "DXGI_ERROR_INVALID_CALL",
-        "the graphics runtime was called in a wrong state",
-        "a fused graph that failed to execute",
-        "set ep.dml.disable_graph_fusion=1 to find the node, and report it with the model",
-        "reported: onnxruntime-genai#863",
-    ),
-    Explanation(
-        "887A0002",
-        "DXGI_ERROR_NOT_FOUND",
-        "no such device",
-        "a device_id beyond the number of adapters",
-        "leave device_id out, or list the adapters and choose one that is there",
-        _RAN,
-    ),
-    Explanation(
-        "887A0004",
-        "DXGI_ERROR_UNSUPPORTED",
-        "the device or the feature level is not supported",
-        "no Direct3D 12 device, or a DirectML.dll older than the runtime",
-        "update the driver; make sure that the DirectML.dll of the package is the one that is loaded",
-        f"{_RAN}; reported: the provider's documentation",
-    ),
-    Explanation(
-        "887A0005",
-        "DXGI_ERROR_DEVICE_REMOVED",
-        "the device is gone ('the GPU device instance has been suspended')",
-        "a driver reset after a dispatch that took too long, exhausted memory, or two runs of one session at once",
-        "recreate the session (or the process); run one thread a session; try a smaller container",
-        "reported: microsoft/onnxruntime#22700, microsoft/DirectML#95, #550",
-    ),
-    Explanation(
-        "887A0006",
-        "DXGI_ERROR_DEVICE_HUNG",
-        "the device took too long and was reset",
-        "one dispatch longer than the system's limit (two seconds on Windows)",
-        "use a smaller container, update the driver",
-        "reported: microsoft/onnxruntime#28495",
-    ),
-    Explanation(
-        "887A0007",
-        "DXGI_ERROR_DEVICE_RESET",
-        "the device was reset by a bad command or by another program",
-        "another program's fault, or a driver's",
-        "recreate the session; update the driver",
-        "reported: microsoft/onnxruntime#28495",
-    ),
-    Explanation(
-        "887A0020",
-        "DXGI_ERROR_DRIVER_INTERNAL_ERROR",
-        "the driver failed inside",
-        "a driver bug, often in one operator's fast path",
-        "update the driver; set ep.dml.disable_graph_fusion=1 to find the node",
-        "reported: microsoft/onnxruntime#28495",
-    ),
-    Explanation(
-        "8007000E",
-        "E_OUTOFMEMORY",
-        "memory is exhausted",
-        "GPU memory, often large temporaries of attention at a long container",
-        "use a smaller container or half precision; close other sessions",
-        "reported: the provider's documentation",
-    ),
-    Explanation(
-        "80004001",
-        "E_NOTIMPL",
-        "not implemented",
-        "a software or partial Direct3D 12 device",
-        "choose a real adapter",
-        f"{_RAN} on a stub device",
-    ),
-    Explanation(
-        "80004002",
-        "E_NOINTERFACE",
-        "no such interface",
-        "a DirectML.dll or a Windows older than what the runtime asks for (before Windows 10 2004 a debugger also "
-        "shows it of DXCore, where it is harmless)",
-        "update Windows; make sure that the DirectML.dll of the package is the one that is loaded",
-        "reported: microsoft/onnxruntime#6457, microsoft/DirectML#89",
-    ),
-    Explanation(
-        "80004005",
-        "E_FAIL",
-        "unspecified failure",
-        "several threads in one session, or on one device",
-        "use one lock a session, and one a device if that is not enough",
-        "reported: microsoft/onnxruntime#25577",
-    ),
-)
-
-_BY_CODE = {entry.code: entry for entry in _HRESULTS}
-
-# What Windows says for a code, in languages whose code pages Python fails to decode as UTF-8.
-_SENTENCES = dict.fromkeys(
-    (
-        "The parameter is incorrect",
-        "参数错误",
-        "參數錯誤",
-        "パラメーターが間違っています",
-        "매개 변수가 틀립니다",
-        "Falscher Parameter",
-        "Paramètre incorrect",
-        "El parámetro no es correcto",
-        "Параметр задан неверно",
-    ),
-    "80070057",
-) | dict.fromkeys(("No such interface supported", "不支持此接口"), "80004002")
-
-_FIRST_BYTES = {"b2": ("80070057", "80004002"), "cf": ("80070057",)}
-"""All that Python shows of an undecoded sentence: 0xb2 begins both of GBK's, 0xcf the Russian one."""
-_CODE_PAGES = ("gbk", "big5", "cp932", "cp949", "cp1252", "cp1251")
-
-_TEXTS: tuple[tuple[str, Explanation], ...] = (
-    (
-        r"ERROR_GRAPHICS_INVALID_DISPLAY_ADAPTER",
-        Explanation(
-            "display-adapter",
-            "ERROR_GRAPHICS_INVALID_DISPLAY_ADAPTER",
-            "the adapter is a software one",
-            "the provider refuses the Basic Render driver (WARP)",
-            "choose a hardware adapter, or run on the CPU",
-            "reported: the provider's source",
-        ),
-    ),
-    (
-        r"Attempt to replace the existing tensor",
-        Explanation(
-            "optimised-model",
-            "ORT FAIL",
-            "an initializer exists twice after fusion",
-            "a model that ONNX Runtime's optimiser had saved before",
-            "give DirectML the model as exported or converted, not an optimised copy",
-            f"{_RAN}: five graphs",
-        ),
-    ),
-    (
-        r"not in available provider names|Failed to (?:create|load).{0,40}ExecutionProvider|onnxruntime_providers_\w+",
-        Explanation(
-            "provider-missing",
-            "ORT warning",
-            "the provider asked for is not there, and the session runs on the CPU instead",
-            "the installed onnxruntime is another flavour, or a library it needs is missing",
-            "install exactly one runtime extra, and compare session.get_providers() with what was asked for",
-            "measured: onnxruntime 1.32 CPU; reported: microsoft/onnxruntime#23372",
-        ),
-    ),
-    (
-        r"Could not find an implementation for|NOT_IMPLEMENTED",
-        Explanation(
-            "no-kernel",
-            "ORT NOT_IMPLEMENTED",
-            "no provider of the session has a kernel for a node in its opset and types",
-            "an operator newer than the runtime, or half precision on the CPU",
-            "run `paddable lint` with the target's name; convert the opset, or cast",
-            "reported: ONNX Runtime's status texts",
-        ),
-    ),
-    (
-        r"under development|Unsupported model IR version|Opset \d+ is",
-        Explanation(
-            "model-too-new",
-            "ORT FAIL",
-            "the model is newer than the runtime",
-            "an exporter ahead of the installed onnxruntime",
-            "update the runtime, or convert the model to opset 18",
-            "reported: snakers4/silero-vad#355",
-        ),
-    ),
-    (
-        r"Got invalid dimensions for input",
-        Explanation(
-            "wrong-shape",
-            "ORT INVALID_ARGUMENT",
-            "an input's size is not the one the graph has",
-            "a container graph that was fed without padding, or a length in another unit",
-            "use paddable.load(...).run(...), which pads and cuts",
-            "measured: onnxruntime 1.32 CPU",
-        ),
-    ),
-    (
-        r"Unexpected input data type",
-        Explanation(
-            "wrong-type",
-            "ORT INVALID_ARGUMENT",
-            "an input has another element type than the graph wants",
-            "int32 against int64 lengths, or float64 audio",
-            "cast the input named; paddable.load(...).run(...) casts where nothing is lost",
-            "reported: pengzhendong/streaming-sensevoice#10",
-        ),
-    ),
-    (
-        r"Invalid (?:Feed )?Input Name|Required inputs .* are missing",
-        Explanation(
-            "wrong-input",
-            "ORT INVALID_ARGUMENT",
-            "an input is missing or has another name",
-            "an exporter dropped or renamed it (an unread length input vanishes)",
-            "list the inputs with `paddable inspect`",
-            "measured: torch 2.13 exports",
-        ),
-    ),
-)
 
 
 def explain(error: str | BaseException) -> list[Explanation]:
     """Everything that an error text says, most specific first; empty when nothing in it is known.
 
     Args:
-        error: a code (``8007023E``, ``0x80070057``, ``-2147024809``), any text around one, or the exception. Of a
-            UnicodeDecodeError the undecoded bytes are read: PyTorch-DirectML reports localised messages that way.
+        error: a code (``8007023E``, ``0x80070057``, ``-2147024809``, ``2147942487``), its name, any text around one, or
+            the exception. Of a UnicodeDecodeError the undecoded bytes are read: PyTorch-DirectML reports localised
+            messages that way. Bytes may also be written out in hex, or be surrogates, as in ``sys.argv``.
     """
-    found: list[Explanation] = []
     text = str(error)
+    undecoded = [bytes.fromhex("".join(_PAIR.findall(listed))) for listed in _BYTES.findall(text)]
     if isinstance(error, UnicodeDecodeError):
-        text = f"{text} {_decoded(error.object)}"
-    for listed in _BYTES.findall(text):
-        text = f"{text} {_decoded(bytes.fromhex(''.join(_PAIR.findall(listed))))}"
-    said = [code for sentence, code in _SENTENCES.items() if sentence in text]
+        undecoded.append(error.object)
+    if _ESCAPED.search(text):
+        undecoded.append(_OTHER_SURROGATES.sub("", text).encode("utf-8", "surrogateescape"))
+    text = " ".join([text, *map(_decoded, undecoded)])
+    found = _found(PLACES, text)
+    plain = text.casefold()
+    said = [code for sentence, code in SENTENCES.items() if sentence.casefold() in plain]
     first = re.search(r"can't decode byte 0x(\w\w)\b", text) if not said else None
-    said += _FIRST_BYTES.get(first[1], ()) if first else ()
-    found += [_BY_CODE[code] for code in (*_codes(text), *said)]
-    found += [entry for pattern, entry in _TEXTS if re.search(pattern, text)]
-    return list(dict.fromkeys(found))
+    said += FIRST_BYTES.get(first[1], ()) if first else ()
+    found += [BY_CODE[code] for code in (*_codes(text), *said)]
+    return list(dict.fromkeys(found + _found(TEXTS, text)))
+
+
+def _found(known: tuple[tuple[str, Explanation], ...], text: str) -> list[Explanation]:
+    return [entry for pattern, entry in known if re.search(pattern, text)]
 
 
 _PAIR = re.compile(r"(?:0x|\\x)?([0-9A-Fa-f]{2})")
-_BYTES = re.compile(r"(?:(?:\b|0x|\\x)[0-9A-Fa-f]{2}(?![0-9A-Fa-f])[\s,;]*){4,}")
-"""Bytes that somebody wrote out: ``b2 ce ca fd``, ``0xb2, 0xce``, ``\\xb2\\xce``."""
+_BYTES = re.compile(
+    r"(?:(?:\b|0x|\\x)[0-9A-Fa-f]{2}(?![0-9A-Fa-f])[\s,;]*){4,}"
+    r"|(?<![0-9A-Za-z])(?:0x)?(?:[0-9A-Fa-f]{2}){6,}(?![0-9A-Za-z])"
+)
+"""Bytes that somebody wrote out: ``b2 ce ca fd``, ``0xb2, 0xce``, ``\\xb2\\xce``, ``b2cecafdb4ed``."""
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_OTHER_SURROGATES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 
 
 def _codes(text: str) -> list[str]:
     numbers = [
-        int(digits, 16) for digits in re.findall(r"(?<![0-9A-Fa-f])(?:0x)?(8[0-9A-Fa-f]{7})(?![0-9A-Fa-f])", text)
+        int(digits, 16) for digits in re.findall(r"(?<![0-9A-Fa-f])(?:0x)?([8C][0-9A-F]{7})(?![0-9A-F])", text, re.I)
     ]
-    numbers += [int(digits) & 0xFFFFFFFF for digits in re.findall(r"-\d{10}\b", text)]
-    return [code for number in numbers if (code := f"{number:08X}") in _BY_CODE]
+    numbers += [int(digits) & 0xFFFFFFFF for digits in re.findall(r"(?:-|\b)\d{10}\b", text, re.ASCII)]
+    codes = [f"{number:08X}" for number in numbers]
+    codes += [
+        BY_NAME[name] for name in re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", text.upper(), re.ASCII) if name in BY_NAME
+    ]
+    return [code for code in codes if code in BY_CODE]
 
 
 def _decoded(raw: bytes) -> str:
-    """The bytes as text in each code page that knows them."""
-    readings = []
-    for page in _CODE_PAGES:
-        try:
-            readings.append(raw.decode(page))
-        except UnicodeDecodeError:
-            continue
-    return " ".join(readings)
+    """The bytes as text in each code page; what a page does not know is left out."""
+    return " ".join(raw.decode(page, "ignore") for page in CODE_PAGES)
