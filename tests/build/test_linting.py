@@ -7,8 +7,9 @@ from pathlib import Path
 import onnx
 import pytest
 
-from paddable.build import convert, lint, linting
-from paddable.errors import Misuse
+from paddable.build import check, convert, lint, linting
+from paddable.errors import Misuse, Refused
+from paddable.targets.tables import TARGETS
 
 # Runs at 50 steps only.
 FROZEN = """<ir_version: 10, opset_import: ["" : 18]>
@@ -89,3 +90,18 @@ def test_an_empty_input_does_not_end_the_findings() -> None:
         y = Concat<axis = 2>(x, e) z = ReduceProd<axes = [2]>(e) }""")
     found = {finding.code: finding.severity for finding in lint(model, target="directml").findings}
     assert (found["DML120"], found["DML125"]) == ("warning", "error")
+
+
+@pytest.mark.parametrize("opset", [25, 26])
+@pytest.mark.parametrize("target", [None, *TARGETS])
+def test_an_opset_without_rules_is_linted_all_the_same(opset: int, target: str | None) -> None:
+    model = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : {opset}]>
+        g (float[1, 8, T] x) => (float[1, 8, T] y) <int64[3] s = {{0, 0, -1}}> {{ r = Reshape(x, s) y = Gelu(r) }}""")
+    report = lint(model, target=target)
+    said = {finding.code: str(finding) for finding in report.findings}
+    assert f"opset {opset} is newer than 24" in said["OPS101"] and "opset_version=18" in said["OPS101"]
+    assert not report.ok
+    if target == "directml":
+        assert {"DML106", "DML107"} <= set(said)
+    with pytest.raises(Refused, match=f"opset {opset} is newer than 24"):
+        check(model, lengths=["x:2=T"])

@@ -97,7 +97,7 @@ def lint(
     place = None if out is None else Path(out)
     if place is not None:
         demand_place(place, None if isinstance(model, onnx.ModelProto) else Path(model), force)
-    found = read_model(model, empty_inputs=True)
+    found = read_model(model, for_lint=True)
     applied: Mapping[str, float | None] = {}
     left: Mapping[str, str] = {}
     if fix:

@@ -25,25 +25,25 @@ _OF_THE_RUNTIME = {"LayerNormalization", "SimplifiedLayerNormalization"}
 _RAISE = "onnx.version_converter.convert_version(model, 17) raises it; exporting again with opset_version=18 is better"
 
 
-def check_structure(model: ModelProto, *, where: str, empty_inputs: bool = False) -> None:
+def check_structure(model: ModelProto, *, where: str, for_lint: bool = False) -> None:
     """Checks opset, operators, names and signature.
 
     Args:
         model: the model; its tensors are not looked at.
         where: how messages name it.
-        empty_inputs: accept graph inputs of size 0.
+        for_lint: accept graph inputs of size 0, and every newer opset that the installed onnx knows.
 
     Raises:
         Unreadable: the graph contradicts itself (a name defined twice, or never).
         Refused: valid, but outside what is understood.
     """
-    opsets = _opsets(model, where)
+    opsets = _opsets(model, where, onnx.defs.onnx_opset_version() if for_lint else NEWEST_OPSET)
     local = {(function.domain, function.name) for function in model.functions}
     for function in model.functions:
         _Scope(where, {**opsets, **_imports(function)}, local).check(
             function, set(function.input), f"function {function.name!r}"
         )
-    if not empty_inputs:
+    if not for_lint:
         _refuse_empty_inputs(model.graph, where)
     _Scope(where, opsets, local).check(model.graph, set(), "graph")
 
@@ -52,7 +52,7 @@ def _imports(owner: ModelProto | FunctionProto) -> dict[str, int]:
     return {"" if entry.domain in _ONNX else entry.domain: entry.version for entry in owner.opset_import}
 
 
-def _opsets(model: ModelProto, where: str) -> dict[str, int]:
+def _opsets(model: ModelProto, where: str, newest: int) -> dict[str, int]:
     opsets = _imports(model)
     version = opsets.get("")
     if version is None:
@@ -61,9 +61,9 @@ def _opsets(model: ModelProto, where: str) -> dict[str, int]:
         raise Refused(
             f"opset {version} is older than {OLDEST_OPSET}, the oldest that is understood", where=where, fix=_RAISE
         )
-    if version > NEWEST_OPSET:
+    if version > newest:
         raise Refused(
-            f"opset {version} is newer than {NEWEST_OPSET}, the newest whose operators are understood",
+            f"opset {version} is newer than {newest}, the newest whose operators are understood",
             where=where,
             fix="export the model with opset_version=18",
         )

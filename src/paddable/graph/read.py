@@ -32,12 +32,13 @@ _FOREIGN = {
 }
 
 
-def read_model(source: str | os.PathLike[str] | onnx.ModelProto, *, empty_inputs: bool = False) -> ir.Model:
+def read_model(source: str | os.PathLike[str] | onnx.ModelProto, *, for_lint: bool = False) -> ir.Model:
     """Reads a model. Its large weights stay in their file and are mapped; the file must outlive the model.
 
     Args:
         source: path of an .onnx file, or a ModelProto (kept in place: its tensors are shared, not copied).
-        empty_inputs: accept graph inputs of size 0: lint tells what they do, nothing else can use them.
+        for_lint: accept what only lint has a use for, since it tells what is wrong there: graph inputs of size 0, and
+            newer opsets that the installed onnx knows.
 
     Returns:
         The model, its nodes in topological order.
@@ -47,12 +48,12 @@ def read_model(source: str | os.PathLike[str] | onnx.ModelProto, *, empty_inputs
         Refused: a model outside what is understood (opset, operators, sparse tensors).
     """
     if isinstance(source, onnx.ModelProto):
-        check_structure(source, where=source.graph.name or "model", empty_inputs=empty_inputs)
+        check_structure(source, where=source.graph.name or "model", for_lint=for_lint)
         return _model(source, source.graph.name or "model", None)
     path = Path(source)
     data = _map_file(path)
     proto = _parse(data, path)
-    check_structure(proto, where=str(path), empty_inputs=empty_inputs)
+    check_structure(proto, where=str(path), for_lint=for_lint)
     return _model(proto, str(path), WeightFiles(path.parent))
 
 

@@ -247,6 +247,16 @@ def opset_25(folder: Path) -> tuple[Path, str]:
     return save(model, folder / "m.onnx"), "opset 25 is newer than 24"
 
 
+def test_lint_reads_every_opset_that_onnx_knows(tmp_path: Path) -> None:
+    newest = onnx.defs.onnx_opset_version()
+    model = dense()
+    model.opset_import[0].version = newest
+    assert read_model(save(model, tmp_path / "m.onnx"), for_lint=True).opset_imports[""] == newest
+    model.opset_import[0].version = newest + 1
+    with pytest.raises(Refused, match=f"opset {newest + 1} is newer than {newest}, .*opset_version=18"):
+        read_model(save(model, tmp_path / "m.onnx"), for_lint=True)
+
+
 @bad
 def no_opset(folder: Path) -> tuple[Path, str]:
     model = dense()

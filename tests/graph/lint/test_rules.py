@@ -20,7 +20,8 @@ DOCS = Path(__file__).parents[3] / "docs" / "lint"
 
 
 def findings(rule: type[Rule], source: str) -> list[str]:
-    model = read_model(onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 18]>' + source))
+    head = "" if source.startswith("<") else '<ir_version: 9, opset_import: ["" : 18]>'
+    model = read_model(onnx.parser.parse_model(head + source), for_lint=True)
     return [str(finding) for finding in lint_model(model, select=[rule], weights=True)]
 
 

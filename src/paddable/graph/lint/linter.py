@@ -61,7 +61,7 @@ def lint_file(
     Raises:
         Unreadable, Refused: as `paddable.graph.read.read_model`.
     """
-    return lint_model(read_model(path), runner=runner, declarations=declarations, weights=weights)
+    return lint_model(read_model(path, for_lint=True), runner=runner, declarations=declarations, weights=weights)
 
 
 def _finding(rule: type[Rule], match: Match) -> Finding:

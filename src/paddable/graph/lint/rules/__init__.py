@@ -7,6 +7,7 @@ from paddable.graph.lint.rules.frozen_length import FrozenLength
 from paddable.graph.lint.rules.length_input_missing import LengthInputMissing
 from paddable.graph.lint.rules.length_input_unused import LengthInputUnused
 from paddable.graph.lint.rules.non_finite_weight import NonFiniteWeight
+from paddable.graph.lint.rules.opset_without_rules import OpsetWithoutRules
 from paddable.graph.lint.rules.range_fed_reshape import RangeFedReshape
 from paddable.graph.lint.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
 
@@ -19,6 +20,7 @@ BUILT_IN: tuple[type[Rule], ...] = (
     LengthInputMissing,
     LengthInputUnused,
     NonFiniteWeight,
+    OpsetWithoutRules,
     RangeFedReshape,
     ReshapeMinusOneUnderAllowzero,
 )
