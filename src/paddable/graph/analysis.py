@@ -18,7 +18,7 @@ import onnx_ir as ir
 from paddable.errors import Refused
 from paddable.findings import Finding
 from paddable.graph import trace
-from paddable.graph.branches import inline_both, inline_branch, selects
+from paddable.graph.branches import in_branch, inline_both, inline_branch, selects
 from paddable.graph.declaration import Declarations
 from paddable.graph.expand import ExpandPass
 from paddable.graph.facts.axes import Axes, Axis, fixed, flatten
@@ -28,7 +28,7 @@ from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.normalise import captured, normalise
 from paddable.graph.remedies import Remedy, Take
 from paddable.graph.rules import NoProof, Operation, find_rule, known_operators
-from paddable.graph.rules.broadcast import same_axis
+from paddable.graph.rules.choice import need_equal_shapes, need_total
 from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.empty import need_steps, takes_empty
 from paddable.graph.rules.refused import ADVICE, advice_for
@@ -381,7 +381,9 @@ class _Walk:
                 if not takes_empty(node.domain, node.op_type):
                     need_steps(operation, node.op_type)
                 if selects(node):
-                    self._need_equal_shapes(operation)
+                    need_equal_shapes(operation)
+                if in_branch(node):
+                    need_total(operation)
                 outputs = rule(operation)
             self._fits(node, outputs)
         except NoProof as proof:
@@ -399,17 +401,6 @@ class _Walk:
                     output.dtype = value.dtype
         if varying or operation.remedies or any(v is not None and v.pending is not None for v in results):
             self.analysis.sites.append(Site(node, before, operation.remedies, tuple(results)))
-
-    def _need_equal_shapes(self, operation: Operation) -> None:
-        """Of what the branches of an If make: native has one of the two, and Where would broadcast."""
-        then, other = operation.peek(1), operation.peek(2)
-        if then.rank != other.rank or not all(
-            same_axis(self.scope, a, b) for a, b in zip(then.axes, other.axes, strict=True)
-        ):
-            operation.refuse(
-                "the condition of an If depends on the length or on data, and its branches make different shapes",
-                "export the model so that one branch holds at every length, or give both results one shape",
-            )
 
     def _fits(self, node: ir.Node, values: Sequence[Value | None]) -> None:
         """A container holds the valid part only if its size grows with the length; T % 3 does not."""

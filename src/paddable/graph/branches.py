@@ -1,7 +1,7 @@
 """An If becomes part of the graph that it stands in: one branch where its condition is decided, otherwise both.
 
 With both, a Where selects: it reads the condition at run time, for each row its own. That is native's answer where the
-branches make equal shapes, which the interpreter checks when it meets the Where.
+branches make equal shapes and neither can stop where it is not taken, which the interpreter checks (`rules/choice.py`).
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import onnx_ir as ir
 from paddable.graph.names import Names
 from paddable.graph.normalise import bodies
 
-__all__ = ["inline_both", "inline_branch", "selects"]
+__all__ = ["in_branch", "inline_both", "inline_branch", "selects"]
 
 _SELECTS = "paddable.selects"
+_IN_BRANCH = "paddable.in_branch"
 
 
 def inline_branch(model: ir.Model, node: ir.Node, branch: ir.Graph) -> None:
@@ -42,6 +43,9 @@ def inline_both(model: ir.Model, node: ir.Node) -> None:
     graph, condition = node.graph, node.inputs[0]
     assert graph is not None and condition is not None
     branches = [node.attributes[name].as_graph() for name in ("then_branch", "else_branch")]
+    for branch in branches:
+        for inner in ir.traversal.RecursiveGraphIterator(branch):
+            inner.meta[_IN_BRANCH] = True
     names = _let_go(model, node)
     then, other = (_take_out(node, branch, names) for branch in branches)
     if condition.shape is None or condition.shape.rank():  # an If also takes a condition of shape [1]
@@ -56,6 +60,11 @@ def inline_both(model: ir.Model, node: ir.Node) -> None:
         graph.insert_before(node, select)
         results.append(_named(select, names))
     _replace(node, results, names)
+
+
+def in_branch(node: ir.Node) -> bool:
+    """Whether native computes a node only where it takes the branch that the node was in."""
+    return bool(node.meta.get(_IN_BRANCH))
 
 
 def selects(node: ir.Node) -> bool:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
 import pytest
+
+import paddable
 
 from .native import assert_exact, verdict_of
 
@@ -248,3 +254,37 @@ def test_a_quotient_of_an_index_is_not_negative() -> None:
         }""",
         "x:1=T", rows=None, padded_rows=3,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "k = Gather (l, zero) f = Cast <to = 1> (k) y = Mul (x, f)",
+        "k = Gather (l, zero) few = Less (k, eight) n = Neg (x) y = Where (few, n, x)",
+        "w = Unsqueeze (l, last) k = GatherND (w, pair) f = Cast <to = 1> (k) y = Mul (x, f)",
+    ],
+)
+def test_the_first_of_the_given_lengths_is_each_rows_own(use: str) -> None:
+    """Native has one row: l[0] is its length. In a batch it was the first row's for all."""
+    text = f"""g (float[N, T, 4] x, int64[N] l) => (float[N, T, 4] y)
+        <int64 zero = {{0}}, int64 eight = {{8}}, int64[1] last = {{1}}, int64[2] pair = {{0, 0}}> {{ {use} }}"""
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 17]>\n{text}')
+    padded = paddable.convert(model, ["x:1=T"], containers=[20], batch_size=3, length_inputs=["l=T"])
+    assert isinstance(padded, onnx.ModelProto)
+    x, lengths = np.random.default_rng(0).standard_normal((3, 20, 4)).astype(np.float32), np.array([3, 20, 9])
+    ours, native = (onnxruntime.InferenceSession(m.SerializeToString()) for m in (padded, model))
+    got = ours.run(["y"], {"x": x, "l": lengths})[0]
+    for row, n in enumerate(lengths):
+        want = native.run(None, {"x": x[row : row + 1, :n], "l": lengths[row : row + 1]})[0]
+        assert np.array_equal(got[row, :n], want[0])
+
+
+def test_one_index_for_all_rows_reads_no_row_for_another() -> None:
+    verdict = verdict_of(
+        """g (float[batch, T, 4] x) => (float[batch, T, 4] y) <int64[1, 1, 4] index = {0, 0, 0, 0}> {
+           first = GatherElements <axis = 1> (x, index)
+           y = Add (x, first)
+        }""",
+        "x:1=T", rows=None, padded_rows=3,
+    )  # fmt: skip
+    assert verdict.outcome == "refused" and "first row alone" in verdict.reason

@@ -97,3 +97,39 @@ def test_branches_of_different_shapes_are_refused() -> None:
     verdict = verdict_of(_graph(body, "float[1, K, 4] y"), "x:1=T")
     assert verdict.outcome == "refused"
     assert "different shapes" in verdict.reason
+
+
+def _verdict(branch: str, condition: str = "few = Less (peak, ten)") -> str:
+    text = f"""g (int64[1, T] x) => (float[1, T] y)
+        <int64[1] axis = {{1}}, int64 ten = {{2}}, float[2] short = {{1.0, 2.0}}, float[3] long = {{3.0, 4.0, 5.0}}> {{
+        peak = ReduceMax <axes = [1], keepdims = 0> (x)
+        {condition}
+        y = If (few) <then_branch = t () => (float[1, T] p) {{ {branch} }},
+                      else_branch = e () => (float[1, T] q) {{ q = Cast <to = 1> (x) }}>
+    }}"""
+    verdict = verdict_of(text, "x:1=T")
+    return verdict.outcome if verdict.outcome != "refused" else verdict.reason
+
+
+def test_a_branch_that_native_does_not_take_may_not_stop() -> None:
+    """Tokens up to 7 for a table of 2: native reads it where all of them are 0 or 1."""
+    assert "may be out of range where it is not taken" in _verdict("p = Gather (short, x)")
+    assert "may be 0 where it is not taken" in _verdict("d = Div (ten, x) p = Cast <to = 1> (d)")
+
+
+def test_a_clamped_index_is_in_range_in_either_branch() -> None:
+    branch = """least = Constant <value = int64 {0}> () most = Constant <value = int64 {1}> ()
+        inside = Clip (x, least, most) p = Gather (short, inside)"""
+    assert _verdict(branch) == "exact"
+
+
+def test_the_number_of_rows_is_no_condition() -> None:
+    text = """g (float[batch, T, 4] x) => (float[batch, T, 4] y) <int64 first = {0}, int64 one = {1}> {
+        s = Shape (x)
+        rows = Gather (s, first)
+        many = Greater (rows, one)
+        y = If (many) <then_branch = t () => (float[batch, T, 4] p) { p = Neg (x) },
+                       else_branch = e () => (float[batch, T, 4] q) { q = Relu (x) }>
+    }"""
+    verdict = verdict_of(text, "x:1=T", rows=None, padded_rows=3)
+    assert verdict.outcome == "refused" and "number of rows" in verdict.reason

@@ -7,12 +7,12 @@ used as data, so the run-time length is substituted (PAD106) and the read lands 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from paddable.graph.facts.axes import Axes, Axis, axis_size
+from paddable.graph.facts.axes import Atom, Axes, Axis, axis_size
 from paddable.graph.facts.kinds import ANY, FINITE, Kind, join
 from paddable.graph.facts.numbers import Face, Product
 from paddable.graph.facts.value import Affine, Elements, Pad, Value
@@ -40,7 +40,7 @@ def gather(operation: Operation) -> Sequence[Value | None]:
     if isinstance(value.content, Affine) and not value.content.coefficients:
         _guarded(operation, index, value.axes[axis])
         axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
-        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), diagonal=None)]
+        return [_uniform(value, axes, value.axes[axis])]
     if value.content is not None:
         value = operation.data(0)
     rank, whole = index.rank, value.axes[axis]
@@ -62,6 +62,17 @@ def gather(operation: Operation) -> Sequence[Value | None]:
         value, index = _ragged_source(operation, value, index, axis)
     axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
     return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
+
+
+def _uniform(value: Value, axes: Axes, read: Iterable[Atom]) -> Value:
+    """What is read from a tensor whose elements are one number, wherever the index points.
+
+    Read across the batch it is one row's length, and in native each row's own: it is made again from the length inputs.
+    """
+    content = value.content
+    if isinstance(content, Affine) and content.face is Face.LENGTH and any(atom.batch for atom in read):
+        content = Affine(replace(content.base, face=Face.MIXED))
+    return replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), content=content, diagonal=None)
 
 
 def _taken(operation: Operation, value: Value, index: Value, axis: int) -> Value | None:
@@ -185,6 +196,7 @@ def gather_elements(operation: Operation) -> Sequence[Value | None]:
     value = operation.data(0)
     axis = operation.attribute("axis", 0) % value.rank
     index = _guarded(operation, operation.data(1), value.axes[axis])
+    operation.keep_rows_apart(value.axes[axis], "GatherElements along")
     if any(len(a) > 1 for a in value.axes[axis : axis + 1]):
         merged = merge_axis(operation.scope, value, axis)
         if merged is None:
@@ -195,6 +207,11 @@ def gather_elements(operation: Operation) -> Sequence[Value | None]:
     for k in range(value.rank):
         if k == axis:
             continue
+        if not index.axes[k] and any(a.batch for a in value.axes[k]):
+            operation.refuse(
+                "GatherElements with one index for all rows of a batch reads the first row alone",
+                "expand the index to the batch",
+            )
         if index.axes[k] and not same_axis(operation.scope, value.axes[k], index.axes[k]):
             operation.refuse("GatherElements with an index that covers a part of an axis")
     finite = value.everywhere.finite
@@ -215,7 +232,8 @@ def gather_nd(operation: Operation) -> Sequence[Value | None]:
     source = value.axes[batch_dims] if depth == 1 else ()
     if isinstance(value.content, Affine) and not value.content.coefficients:
         _guarded(operation, index, source)
-        return [replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), diagonal=None)]
+        read = [atom for axis in value.axes[batch_dims : batch_dims + depth] for atom in axis]
+        return [_uniform(value, axes, read)]
     value = operation.data(0)
     index = _guarded(operation, operation.data(1), source)
     if batch_dims:

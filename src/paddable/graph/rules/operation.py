@@ -135,6 +135,8 @@ class Operation:
             x is None or isinstance(x.length, Product) for x in content.array.flat
         ):
             self.refuse("a value computed from shapes is used as data and is not known symbolically")
+        if self.rows.symbols & _symbols(content):
+            self.refuse("the number of rows is used as data, and native has one row at a time", "export with batch 1")
         axes = value.axes
         if not self.scope.single_row:
             if row_axis is None or (len(axes) >= row_axis and axes[len(axes) - row_axis] != ()):
@@ -429,6 +431,12 @@ def _replace_atom(axes: Axes, position: int, atom: Atom) -> Axes:
         result.append(tuple(atom if count + k == position else old for k, old in enumerate(axis)))
         count += len(axis)
     return tuple(result)
+
+
+def _symbols(content: Elements | Affine) -> frozenset[str]:
+    numbers = [content.base] if isinstance(content, Affine) else list(content.array.flat)
+    lengths = [found.length for found in numbers if found is not None]
+    return frozenset().union(*(length.symbols for length in lengths if isinstance(length, Length)))
 
 
 def _known(size: Length | Product) -> int | None:

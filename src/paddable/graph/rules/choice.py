@@ -1,0 +1,51 @@
+"""What has to hold where both branches of an If are computed and a Where selects (see ``graph/branches.py``)."""
+
+from __future__ import annotations
+
+from paddable.graph.facts.axes import axis_size
+from paddable.graph.facts.value import Value
+from paddable.graph.rules.broadcast import same_axis
+from paddable.graph.rules.operation import Operation
+from paddable.lengths import Length
+
+__all__ = ["need_equal_shapes", "need_total"]
+
+_WHY = "the condition of an If depends on the length or on data"
+_FIX = "export the model so that one branch holds at every length"
+_BY_INDEX = ("Gather", "GatherElements", "GatherND")
+
+
+def need_equal_shapes(operation: Operation) -> None:
+    """Of the two results that a Where selects from: native has one of them, and Where would broadcast."""
+    then, other = operation.peek(1), operation.peek(2)
+    if then.rank != other.rank or not all(
+        same_axis(operation.scope, a, b) for a, b in zip(then.axes, other.axes, strict=True)
+    ):
+        operation.refuse(f"{_WHY}, and its branches make different shapes", f"{_FIX}, or give both results one shape")
+
+
+def need_total(operation: Operation) -> None:
+    """Of an operator inside a branch: it is computed where native does not take the branch, and must not stop there."""
+    if operation.type in _BY_INDEX:
+        source, index = operation.peek(0), operation.peek(1)
+        axis = None if operation.type == "GatherND" else operation.attribute("axis", 0)
+        if index.content is None and not _inside(source, index, axis):
+            operation.refuse(
+                f"{_WHY}, and a branch reads by an index that may be out of range where it is not taken",
+                f"{_FIX}, or clamp the index",
+            )
+    elif operation.type in ("Div", "Mod") and operation.peek(0).dtype.is_integer():
+        divisor = operation.peek(1)
+        if not (divisor.low > 0 or divisor.high < 0):
+            operation.refuse(
+                f"{_WHY}, and a branch divides integers by what may be 0 where it is not taken",
+                f"{_FIX}, or keep the divisor above 0",
+            )
+
+
+def _inside(source: Value, index: Value, axis: int | None) -> bool:
+    """Whether the index lies in the axis whatever the data is; for tuples of indices, in every axis."""
+    read = source.axes if axis is None else (source.axes[axis % source.rank],)
+    sizes = [axis_size(found) for found in read]
+    rows = min((size.constant if isinstance(size, Length) and size.is_constant else 0 for size in sizes), default=0)
+    return index.low >= -rows and index.high < rows
