@@ -65,7 +65,11 @@ def _rotated(b: Builder, x: Tensor, angle: Tensor) -> Tensor:
 @step
 def divided_by_the_length(b: Builder, x: Tensor) -> Tensor:
     axis = b.time_axis(x)
-    steps = b.cast(b.dim(x, axis, scalar=b.chance()), FLOAT)
+    given = b.lengths.get(str(x.shape[axis]))
+    if given is not None:  # the first of the lengths that the model is given: native has one row
+        steps = b.cast(b.op("Gather", given, b.constant(0), shape=[], axis=0), FLOAT)
+    else:
+        steps = b.cast(b.dim(x, axis, scalar=b.chance()), FLOAT)
     if b.chance():
         steps = b.op("Sqrt", steps)
     return b.op("Mul", b.op("Div", x, steps), b.floats(3.0))

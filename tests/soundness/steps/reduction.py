@@ -69,7 +69,7 @@ def squeeze_excite(b: Builder, x: Tensor) -> Tensor:
     if b.chance(0.7):
         norm = ["GlobalLpPool"] if b.opset < 22 else []  # ONNX Runtime 1.32 has no kernel of opset 22
         pooled = b.op(
-            b.pick(["GlobalAveragePool", "GlobalAveragePool", "GlobalMaxPool", *norm]), x, shape=[*x.shape[:2], 1]
+            b.pick(["GlobalAveragePool", "GlobalMaxPool", "GlobalMaxPool", *norm]), x, shape=[*x.shape[:2], 1]
         )
     else:
         pooled = b.reduce("ReduceMean", x, 2)
