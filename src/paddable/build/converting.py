@@ -112,7 +112,8 @@ def convert(
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
-        tell: called with a line for each fix of the target that was left out, and for where the nodes run there.
+        tell: called with a line for each length that only native answers, for each fix of the target that was left
+            out, and for where the nodes run there.
 
     Returns:
         ``out``, or the model when ``out`` is None.
@@ -146,6 +147,10 @@ def convert(
         refuse_what_is_there(place, force)
     refuse_damaged_weights(opened)
     report = judged(opened, wanted, target, place, progress, precision, gate_lengths) if verify else None
+    if report is not None and tell is not None:
+        for check in report.domain:
+            if check.note:
+                tell(check.note)
     verified = report.summary() if report is not None else {}
     graphs = []
     for count, container in enumerate(wanted):

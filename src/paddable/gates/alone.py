@@ -245,6 +245,8 @@ def _valid_data(facts: Value, site: Site, position: int, frame: Frame, rng: np.r
     low, high = facts.low, facts.high
     if dtype.kind in "iu":
         high = min(high, _largest_index(site, position, frame))
+        if site.node.op_type in ("Div", "Mod") and position == 1 and low <= 0 <= high:
+            low = 1  # native divides by no 0 either
     return draw(rng, shape, dtype, low, high)
 
 

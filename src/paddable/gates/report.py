@@ -90,6 +90,7 @@ class DomainCheck:
         outcome: what native did.
         ok: native failed or its answer is undefined; None when it was not tried.
         fix: how to go on where native answers.
+        note: what a user of the padded model should know although nothing is wrong.
     """
 
     symbol: str
@@ -98,6 +99,7 @@ class DomainCheck:
     outcome: str
     ok: bool | None
     fix: str = ""
+    note: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The check as plain data."""

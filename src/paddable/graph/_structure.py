@@ -136,6 +136,13 @@ class _Scope:
         domain = "" if node.domain in _ONNX else node.domain
         if (node.domain, node.op_type) in self._local:
             return
+        if domain == "com.microsoft.nchwc":
+            raise Refused(
+                f"{_called(node)} computes in the blocked layout of one processor",
+                where=self._where,
+                why="ONNX Runtime wrote the file with every optimisation on",
+                fix="save the optimised model at level EXTENDED, or convert the one that it was made from",
+            )
         if domain not in _KNOWN_DOMAINS and find_rule(domain, node.op_type) is None:
             raise Refused(
                 f"{_called(node)} is a custom operator of {domain!r}",

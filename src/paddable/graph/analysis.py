@@ -28,7 +28,7 @@ from paddable.graph.facts.value import Affine, Elements, Pad, Value
 from paddable.graph.normalise import captured, normalise
 from paddable.graph.remedies import Remedy, Take
 from paddable.graph.rules import NoProof, Operation, find_rule, known_operators
-from paddable.graph.rules.choice import need_equal_shapes, need_total
+from paddable.graph.rules.choice import need_equal_shapes, need_total, refuse_narrowing
 from paddable.graph.rules.elementwise import elementwise
 from paddable.graph.rules.empty import need_steps, takes_empty
 from paddable.graph.rules.refused import ADVICE, advice_for
@@ -363,7 +363,7 @@ class _Walk:
         }
         uses = {o.name or "": len(o.uses()) + int(o.is_graph_output()) for o in node.outputs}
         operation = Operation(node, version, operands, self.scope, constants, uses=uses)
-        before = tuple(operands)
+        before, spans, settled = tuple(operands), dict(self.scope.spans), not self.scope.narrowed
         rule = find_rule(node.domain, node.op_type)
         varying = [v for v in (*operands, *outer) if v is not None and (v.ragged or _varies(v))]
         try:
@@ -385,9 +385,12 @@ class _Walk:
                 if in_branch(node):
                     need_total(operation)
                 outputs = rule(operation)
+            if in_branch(node) and self.scope.spans != spans:
+                self.scope.restore(spans)
+                refuse_narrowing(operation)
             self._fits(node, outputs)
         except NoProof as proof:
-            if self.scope.narrowed:
+            if self.scope.narrowed and not (settled and in_branch(node)):
                 raise _Again from None
             self._refuse(node, proof)
         results = list(outputs)

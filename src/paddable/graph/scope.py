@@ -47,6 +47,11 @@ class Scope:
         self._growing: dict[Length, bool] = {}
         self._steps: dict[Length, bool] = {}
 
+    def restore(self, spans: Mapping[str, Span]) -> None:
+        """Take back what narrowed the domain since it was this."""
+        self.spans = dict(spans)
+        self._refresh()
+
     # -- sizes -------------------------------------------------------------------------------------------------
 
     def simplify(self, length: Length) -> Length:

@@ -133,3 +133,17 @@ def test_the_number_of_rows_is_no_condition() -> None:
     }"""
     verdict = verdict_of(text, "x:1=T", rows=None, padded_rows=3)
     assert verdict.outcome == "refused" and "number of rows" in verdict.reason
+
+
+def test_a_table_in_a_branch_does_not_end_the_domain_of_the_other() -> None:
+    text = _graph(
+        """y = If (short) <
+            then_branch = then () => (float[1, T, 4] p) {
+                table = Constant <value = float[20] {0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19}> ()
+                n = Squeeze (steps, front) row = Gather (table, n) p = Mul (x, row) },
+            else_branch = other () => (float[1, T, 4] q) { q = Relu (x) }>
+        """
+    )
+    verdict = verdict_of(text, "x:1=T")
+    assert verdict.outcome == "refused"
+    assert "does not take the lengths of the other: the table of 20 rows ends" in verdict.reason

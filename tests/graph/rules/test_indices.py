@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx.parser
+
+from paddable.build.opened import open_model
 
 from .native import assert_exact, verdict_of
 
@@ -109,3 +112,31 @@ def test_a_constant_vector_compared_with_a_length_reads_the_length() -> None:
         }""",
         "x:1=T",
     )  # fmt: skip
+
+
+def test_a_table_that_is_read_at_the_length_ends_the_domain() -> None:
+    text = """g (float[1, T, 4] x) => (float[1, T, 4] y) <int64 one = {1}, float[4] table = {1.0, 2.0, 3.0, 4.0}> {
+        s = Shape (x)
+        n = Gather (s, one)
+        row = Gather (table, n)
+        y = Mul (x, row)
+    }"""
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 17]>\n{text}')
+    assert open_model(model, ["x:1=T"]).analyse().scope.spans["T"].last == 3
+    assert_exact(text, "x:1=T")
+
+
+def test_an_integer_divisor_is_not_0_in_the_padding() -> None:
+    """Relu makes 0 of the copies that the tail fill leaves there; a runtime stops at the division."""
+    assert_exact(
+        """g (int64[1, T] x) => (int64[1, T] y) <int64 big = {100}, int64 one = {1}> {
+           clamped = Max (x, one)
+           shifted = Sub (clamped, one)
+           kept = Add (shifted, one)
+           q = Div (big, kept)
+           total = CumSum (kept, one)
+           r = Mod (big, total)
+           y = Add (q, r)
+        }""",
+        "x:1=T",
+    )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from paddable.graph.facts.axes import axis_size
 from paddable.graph.facts.value import Value
 from paddable.graph.rules.broadcast import same_axis
 from paddable.graph.rules.operation import Operation
 from paddable.lengths import Length
 
-__all__ = ["need_equal_shapes", "need_total"]
+__all__ = ["need_equal_shapes", "need_total", "refuse_narrowing"]
 
 _WHY = "the condition of an If depends on the length or on data"
 _FIX = "export the model so that one branch holds at every length"
@@ -41,6 +43,15 @@ def need_total(operation: Operation) -> None:
                 f"{_WHY}, and a branch divides integers by what may be 0 where it is not taken",
                 f"{_FIX}, or keep the divisor above 0",
             )
+
+
+def refuse_narrowing(operation: Operation) -> NoReturn:
+    """An operator inside a branch does not take every length, and native computes it only where it takes the branch."""
+    reasons = " and ".join(dict.fromkeys(operation.scope.reasons.values()))
+    operation.refuse(
+        f"{_WHY}, and a branch does not take the lengths of the other: {reasons}",
+        "give --shortest T=N if one branch holds from there on, or export the model so",
+    )
 
 
 def _inside(source: Value, index: Value, axis: int | None) -> bool:

@@ -188,6 +188,8 @@ def _elementwise(operation: Operation) -> Value:
         _nonzero(operation, joined.values[1])
     for i in indices:
         operation.data(i, row_axis=row_axis, shifted=one_varies)
+    if operation.type in ("Div", "Mod") and operation.peek(0).dtype.is_integer():
+        _divisible(operation)
     joined = broadcast(operation, indices)
     in_front = in_front or len(joined.axes) > rank
     operands = joined.values
@@ -254,6 +256,14 @@ def _nonzero(operation: Operation, divisor: Value) -> None:
     length = number.length if number is not None else None
     if isinstance(length, Length) and not length.is_constant:
         operation.scope.need(length - 1, f"the divisor {length} must not be zero")
+
+
+def _divisible(operation: Operation) -> None:
+    """A runtime stops where integers are divided by 0, in the padding too: what may be 0 there is 1."""
+    divisor = operation.peek(1)
+    if divisor.low <= 0 <= divisor.high and not divisor.image:
+        loose = [i for i in divisor.ragged if divisor.pads[i].strong.value in (None, 0.0)]
+        operation.fill(1, loose, 1.0, "", "integers are divided by what may be 0 in the padding")
 
 
 def _widest(joined: Broadcast) -> int:

@@ -155,6 +155,12 @@ def _table_end(operation: Operation, value: Value, index: Value, axis: int) -> N
     if isinstance(rows, Product) or not rows.is_constant:
         return
     content = index.content
+    if isinstance(content, Elements):
+        for number in content.array.flat:
+            length = number.integer if number is not None and not number.is_constant else None
+            if length is not None:
+                operation.need(rows - 1 - length, f"the table of {rows} rows ends")
+                operation.need(rows + length, f"the table of {rows} rows ends")
     if isinstance(content, Affine) and isinstance(content.base.length, Length) and content.base.divisor == 1:
         highest = content.base.length
         for i, c in content.coefficients:

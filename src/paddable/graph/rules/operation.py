@@ -94,6 +94,8 @@ class Operation:
         """
         value = self._settle(index)
         content = value.content
+        if isinstance(content, Affine) and any(value.atoms[i].batch for i, _ in content.coefficients):
+            self.refuse("a row's place in the batch is used as data, and native has one row", "export with batch 1")
         if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
             value = self._use_length(index, value, content, row_axis, shifted)
         if not shifted and any(not atom.prefix for atom in value.atoms):
