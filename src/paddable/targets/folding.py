@@ -16,7 +16,7 @@ import onnx
 from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
-from paddable.targets.view import SMALL, GraphView, NodeView, elements, overridable_names
+from paddable.targets.view import SMALL, WITH_SUBGRAPHS, GraphView, NodeView, elements, overridable_names
 
 __all__ = ["out_of_range", "view_model"]
 
@@ -282,8 +282,8 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
         copy(node, proto)
         clear(node, "metadata_props")  # what exporters record is most of a file without weights
         clear(node, "doc_string")
-        for body in NodeView(node, 0).subgraphs:
-            _forget_annotations(body)
+        if node.op_type in WITH_SUBGRAPHS:
+            _forget_annotations(node)
         if node.op_type in _SHAPE_OF_INPUT and not node.domain:
             node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
     graph.input.extend(model.graph.input)
@@ -311,13 +311,13 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     return skeleton
 
 
-def _forget_annotations(body: onnx.GraphProto) -> None:
-    body.ClearField("value_info")
-    for output in body.output:
-        if output.type.HasField("tensor_type"):
-            output.type.tensor_type.ClearField("shape")
-    for node in body.node:
-        for inner in NodeView(node, 0).subgraphs:
+def _forget_annotations(node: onnx.NodeProto) -> None:
+    for body in NodeView(node, 0).subgraphs:
+        body.ClearField("value_info")
+        for output in body.output:
+            if output.type.HasField("tensor_type"):
+                output.type.tensor_type.ClearField("shape")
+        for inner in body.node:
             _forget_annotations(inner)
 
 

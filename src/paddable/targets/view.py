@@ -19,11 +19,11 @@ import onnx
 
 from paddable.targets.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
 
-__all__ = ["SMALL", "Dim", "GraphView", "NodeView", "elements", "overridable_names"]
+__all__ = ["SMALL", "WITH_SUBGRAPHS", "Dim", "GraphView", "NodeView", "elements", "overridable_names"]
 
 Array = npt.NDArray[Any]
 
-_WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
 
 class NodeView:
@@ -45,7 +45,7 @@ class NodeView:
         self.proto = proto
         self.index = index
         self.op = op = proto.op_type
-        self.nests = op in _WITH_SUBGRAPHS
+        self.nests = op in WITH_SUBGRAPHS
         domain = proto.domain
         self.domain = "" if domain == "ai.onnx" else domain
         self.since = since
@@ -219,7 +219,8 @@ class GraphView:
 
     def settle(self) -> None:
         """Complete what was inferred, where it is open, before anybody asks."""
-        annotated, join, types = self.annotated, self._join, self._types
+        annotated, types = self.annotated, self._types
+        join = self.reader.join if self.trusting else self._join
         for name, found in self.inferred.items():
             if found.static:
                 types[name] = found
