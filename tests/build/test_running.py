@@ -67,3 +67,10 @@ def test_what_does_not_load_is_told_without_a_path() -> None:
     with pytest.raises(EngineError) as told:
         run_model(model, [])
     assert "onnx.py" not in str(told.value) and "model.onnx" not in str(told.value)
+
+
+def test_time_may_lead_without_a_batch() -> None:
+    """Ten frames at least, as in front of a subsampling."""
+    body = "a = Constant<value = int64[2] {0, 1}>() u = Unsqueeze(x, a) y = MaxPool<kernel_shape = [10, 1]>(u)"
+    large, small = _feeds("(float[T, 8] x) => (float[1, 1, M, 8] y)", body)
+    assert large["x"].shape[0] > small["x"].shape[0] >= 10

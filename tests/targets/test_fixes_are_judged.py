@@ -80,6 +80,13 @@ def test_without_a_sample_only_exact_fixes_are_applied(run_on_cpu: Runner) -> No
     }
 
 
+@pytest.mark.parametrize(("op", "repaired"), [("Mean", 0), ("Sum", 0), ("Max", 1)])
+def test_a_chain_of_halves_would_round(op: str, repaired: int) -> None:
+    text = SUM.replace("float", "float16").replace("Sum", op)
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    assert len(SplitVariadic().matches(SplitVariadic().look(model))) == repaired
+
+
 @pytest.mark.parametrize("opset", [11, 12, 13])
 def test_axes_are_written_as_the_opset_has_them(opset: int, run_on_cpu: Runner) -> None:
     head = f'<ir_version: 8, opset_import: ["" : {opset}]> a '

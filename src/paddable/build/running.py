@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,9 @@ _SMALL = (3, 7, 20, 100, 400, 2000, 16000)
 _LARGE = (16000, 2000, 400, 100, 20)
 """Sizes tried for the free axes of a model about which nothing is declared; the first at which it runs is taken."""
 
+_MOST = 1 << 26
+"""Elements of an input above which it is not tried."""
+
 _FULL = ("full", "few", "one")
 _PARTS = ("part", "few", "one")
 _VARIED = ("signed", "few", "one", "full")
@@ -89,22 +93,22 @@ def _first(
     """The first inputs that the model runs on and answers with at least one number."""
     random = np.random.default_rng(batch)
     free = _free_axes(engine)
-    varies = any(np.issubdtype(dtype, np.integer) for dtype in engine.dtypes.values())
-    for size in sizes if free else sizes[:1]:
-        for dims in _dims_of(free, size, batch):
-            for kind in integers if varies else integers[:1]:
-                feed = {
-                    name: _draw(
-                        [dims.get(dim, dim) for dim in _keys(name, shape)],
-                        engine.dtypes[name],
-                        (kind, scale, full or max(dims.values(), default=1)),
-                        random,
-                    )
-                    for name, shape in engine.shapes.items()
-                }
-                with suppress(EngineError):
-                    if any(np.size(output) for output in engine.run(feed).values()):
-                        return feed
+    varies = any(dtype.kind in "iub" for dtype in engine.dtypes.values())
+    tried = (
+        (dims, kind)
+        for size in (sizes if free else sizes[:1])
+        for dims in _dims_of(free, size, batch)
+        for kind in (integers if varies else integers[:1])
+    )
+    for dims, kind in tried:
+        shapes = {name: [dims.get(dim, dim) for dim in _keys(name, shape)] for name, shape in engine.shapes.items()}
+        if any(prod(shape) > _MOST for shape in shapes.values()):
+            continue
+        how = kind, scale, full or max(dims.values(), default=1)
+        feed = {name: _draw(shape, engine.dtypes[name], how, random) for name, shape in shapes.items()}
+        with suppress(EngineError):
+            if any(np.size(output) for output in engine.run(feed).values()):
+                return feed
     return None
 
 
@@ -129,10 +133,11 @@ def _dims_of(free: Mapping[str, bool], size: int, batch: int) -> Iterator[dict[s
     lengths = [dim for dim, is_batch in free.items() if not is_batch]
     batches = [dim for dim, is_batch in free.items() if is_batch]
     own = {dim: size + count for count, dim in enumerate(lengths)}
-    for count in dict.fromkeys((batch, 1)) if batches else (1,):
+    several = batch if lengths else 4 * batch  # an axis that is alone may be anything
+    for count in dict.fromkeys((several, batch, 1)) if batches and batch > 1 else (1,):
         for sizes in (own, dict.fromkeys(lengths, size)) if len(lengths) > 1 else (own,):
             yield {**dict.fromkeys(batches, count), **sizes}
-    if batches and lengths:  # what leads is not always a batch
+    if batches:  # what leads is not always a batch
         yield dict.fromkeys(free, size)
 
 

@@ -65,12 +65,12 @@ def apply_fixes(
     sites: Sequence[Any] | None = None  # what the fixes of one target see is the same until one changes the model
     for fix in fixes:
         name = name_of(fix)
-        if sites is None:
-            sites = fix.look(model)
-        if not fix.matches(sites):
-            continue
-        judge = judge or _Judge(model, runner, feeds)
         try:
+            if sites is None:
+                sites = fix.look(model)
+            if not fix.matches(sites):
+                continue
+            judge = judge or _Judge(model, runner, feeds)
             fixed = fix(_named(model.clone())).model
             change = judge.change(fixed, fix)
         except (PaddableError, ir.passes.PassError, ir.passes.InvariantError) as error:
