@@ -73,11 +73,8 @@ def apply_fixes(
             judge = judge or _Judge(model, runner, feeds)
             fixed = fix(_named(model.clone())).model
             change = judge.change(fixed, fix)
-        except (PaddableError, ir.passes.PassError, ir.passes.InvariantError) as error:
-            # It cannot be done here, or its result is not the same.
-            report.refused[name] = str(error.__cause__ or error)
         except Exception as error:  # a fix is a help: whatever goes wrong in one, the graph before it is still there
-            report.refused[name] = f"it failed on this graph, which is a mistake in it; report it ({_shown(error)})"
+            report.refused[name] = _shown(error.__cause__ or error)
         else:
             report.applied[name] = change
             model = fixed
@@ -152,8 +149,11 @@ def _named(model: ir.Model) -> ir.Model:
     return model
 
 
-def _shown(error: Exception) -> str:
-    return ": ".join(filter(None, (type(error).__name__, *str(error).strip().splitlines()[:1])))
+def _shown(error: BaseException) -> str:
+    if isinstance(error, PaddableError):  # it cannot be done here, or its result is not the same
+        return str(error)
+    told = ": ".join(filter(None, (type(error).__name__, *str(error).strip().splitlines()[:1])))
+    return f"it failed on this graph, which is a mistake in it; report it ({told})"
 
 
 def name_of(fix: GraphFix[Any]) -> str:

@@ -19,7 +19,7 @@ class Parts:
 
     def __init__(self, model: ir.Model) -> None:
         self._names = Names(model.graph)
-        self._opset = model.opset_imports[""]
+        self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
         self._ir_version = model.ir_version
 
     def integers(self, node: ir.Node, name: str, values: Sequence[int] | int) -> ir.Value:

@@ -11,7 +11,7 @@ import onnx_ir as ir
 from paddable.targets.new_parts import Parts
 from paddable.targets.view import GraphView, NodeView
 
-__all__ = ["cut_out", "put_back"]
+__all__ = ["cut_out", "put_back", "reason"]
 
 
 def cut_out(node: NodeView, view: GraphView) -> onnx.ModelProto:
@@ -57,6 +57,13 @@ def put_back(node: ir.Node, changed: onnx.ModelProto, parts: Parts) -> None:
     model.graph.outputs.clear()
     model.graph.remove(new_nodes)
     parts.replace(node, new_nodes, new_outputs)
+
+
+def reason(error: Exception) -> str:
+    """What a tool says against a node, without the place in the tool's own source that may stand in front."""
+    text = str(error).strip().splitlines()[0].split(" failed: ", 1)[-1].rstrip(" .")
+    # The inliner names the input, and one that is left out has no name.
+    return "it finds no type for an input that is left out" if text == "Type unknown for" else text
 
 
 def _typed(view: GraphView, name: str) -> onnx.ValueInfoProto:

@@ -11,7 +11,7 @@ from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.operator_without_kernel import OperatorWithoutKernel
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
-from paddable.targets.one_node import cut_out, put_back
+from paddable.targets.one_node import cut_out, put_back, reason
 from paddable.targets.rule import Match
 from paddable.targets.view import NodeView
 
@@ -34,7 +34,7 @@ class ExpandOperators(DirectMLNodeFix):
             raise Refused(
                 f"ONNX cannot expand {match.node.op}",
                 where=match.node.name,
-                why=_reason(error),
+                why=reason(error),
                 fix="export it as other operators",
             ) from None
         if any(NodeView(part, 0, 0).subgraphs for part in expanded.graph.node):
@@ -45,12 +45,6 @@ class ExpandOperators(DirectMLNodeFix):
                 fix="export it as other operators",
             )
         put_back(node, expanded, parts)
-
-
-def _reason(error: Exception) -> str:
-    """The end of what the inliner says: its head is a place in its source, and an absent input has no name there."""
-    text = str(error).rsplit(": ", 1)[-1].strip()
-    return "it finds no type for an input that is left out" if text == "Type unknown for" else text
 
 
 def _write_defaults(node: onnx.NodeProto, since: int) -> None:
