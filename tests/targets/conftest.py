@@ -35,13 +35,13 @@ def _draw(random: np.random.Generator, value: onnx.ValueInfoProto, size: int) ->
     return random.integers(0, 2, shape).astype(dtype)
 
 
-def _run_on_cpu(model: ir.Model, feed: Mapping[str, Array]) -> Sequence[Array]:
+def _run_on_cpu(model: ir.Model, feeds: Sequence[Mapping[str, Array]]) -> Sequence[Sequence[Array]]:
     """ONNX Runtime's CPU provider, optimiser off."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.intra_op_num_threads, options.log_severity_level = 1, 3
     session = ort.InferenceSession(ir.to_proto(model).SerializeToString(), options, ["CPUExecutionProvider"])
-    return session.run(None, dict(feed))
+    return [session.run(None, dict(feed)) for feed in feeds]
 
 
 @pytest.fixture(scope="session")

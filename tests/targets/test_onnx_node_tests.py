@@ -37,9 +37,9 @@ def test_same_numbers(case, run_on_cpu) -> None:  # type: ignore[no-untyped-def]
         return
     feed = {v.name: np.asarray(x) for v, x in zip(case.model.graph.input, case.data_sets[0][0], strict=True)}
     try:
-        expected = run_on_cpu(before, feed)
+        (expected,) = run_on_cpu(before, [feed])
     except Exception as error:
         pytest.skip(f"ONNX Runtime's CPU provider cannot run the original: {str(error)[:80]}")
     onnx.checker.check_model(ir.to_proto(after))
-    got = run_on_cpu(after, feed)
+    (got,) = run_on_cpu(after, [feed])
     assert max(relative_change(np.asarray(a), np.asarray(b)) for a, b in zip(expected, got, strict=True)) <= 1e-6

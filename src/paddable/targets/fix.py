@@ -9,11 +9,12 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import onnx_ir as ir
 
+from paddable.errors import Refused
 from paddable.targets.light import graph_at
 from paddable.targets.lint import matches_of
 from paddable.targets.new_parts import Parts
 from paddable.targets.rule import Match, TargetRule
-from paddable.targets.view import GraphView
+from paddable.targets.view import GraphView, NodeView
 
 __all__ = ["GraphFix", "NodeFix"]
 
@@ -29,16 +30,22 @@ class HasView(Protocol):
 SiteT = TypeVar("SiteT", bound=HasView)
 Found = list[tuple[SiteT, Match]]
 
-_MAX_ROUNDS = 64  # equal nodes are seen one at a time, since the view merges them
+_MAX_ROUNDS = 64  # a repair may lay bare the next match; a fix whose repairs never end is at fault
 
 
 class GraphFix(ir.passes.InPlacePass, Generic[SiteT]):
     """Base of fixes that change a graph as a whole.
 
     Requires: a checked model. Ensures: no match of the rule is left that the fix can repair; outputs keep their names.
+
+    Attributes:
+        rule: what finds the places.
+        exact: whether the result is the same function of every input by construction, so that it may be applied where
+            no sample input runs. Any other fix is applied only where its numbers were compared.
     """
 
     rule: ClassVar[TargetRule[Any]]
+    exact: ClassVar[bool] = False
 
     @abstractmethod
     def look(self, model: ir.Model) -> Sequence[SiteT]:
@@ -64,10 +71,19 @@ class GraphFix(ir.passes.InPlacePass, Generic[SiteT]):
         return ir.passes.PassResult(model, modified)
 
     def ensures(self, model: ir.Model) -> None:
-        """No repairable match is left."""
+        """No repairable match is left.
+
+        Raises:
+            Refused: some are.
+        """
         left = self.matches(self.look(model))
         if left:
-            raise ir.passes.PostconditionError(f"{type(self).__name__} left {len(left)} matches of {self.rule.code}")
+            node = left[0][1].node
+            raise Refused(
+                f"{len(left)} places that {self.rule.code} finds are left after it",
+                where=node.name if node is not None else left[0][1].value,
+                fix="report it, with the graph",
+            )
 
 
 class NodeFix(GraphFix[SiteT]):
@@ -78,13 +94,25 @@ class NodeFix(GraphFix[SiteT]):
         """Change the graph at one match."""
 
     def mend(self, model: ir.Model, found: Found[SiteT]) -> None:
-        """Repair each node; they are looked up before any of them moves."""
-        places = [
-            (graph_at(model, site.view)[node.index], site, replace(match, node=node))
-            for site, match in found
-            for node in (match.node, *match.also)
-            if node is not None
-        ]
+        """Repair each node once, whatever its number of matches; they are looked up before any of them moves."""
+        places: dict[ir.Node, tuple[SiteT, Match]] = {}
+        for site, match in found:
+            graph, equal = graph_at(model, site.view), _merged_into(site.view)
+            for node in (match.node, *match.also):
+                for one in (node, *equal.get(node.index, ())) if node is not None else ():
+                    places.setdefault(graph[one.index], (site, replace(match, node=one)))
         parts = Parts(model)
-        for node, site, match in places:
-            self.repair(node, site, match, parts)
+        for place, (site, match) in places.items():
+            self.repair(place, site, match, parts)
+
+
+def _merged_into(view: GraphView) -> dict[int, list[NodeView]]:
+    """The nodes that a view leaves out because they equal an earlier one, by the index of that one."""
+    equal: dict[int, list[NodeView]] = {}
+    versions = {node.index: node.since for node in view.nodes}
+    for index, first in view.merged.items():
+        if first is not None:
+            node = NodeView(view.proto.node[index], index, versions[first])
+            node.inputs = [view.resolve(name) for name in node.inputs]
+            equal.setdefault(first, []).append(node)
+    return equal

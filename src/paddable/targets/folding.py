@@ -16,7 +16,7 @@ import onnx
 from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
-from paddable.targets.view import SMALL, GraphView, NodeView, elements
+from paddable.targets.view import SMALL, WITH_SUBGRAPHS, GraphView, NodeView, elements, overridable_names
 
 __all__ = ["out_of_range", "view_model"]
 
@@ -33,12 +33,13 @@ _SHAPE_OF_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
 """Operators for which ONNX has no shape inference; what they make has the type of what they read."""
 
 
-def view_model(model: onnx.ModelProto) -> GraphView:
+def view_model(model: onnx.ModelProto, trusting: bool = True) -> GraphView:
     """The main graph of a model as the runtime sees it.
 
     Args:
         model: any checked model; weights may be absent (external data is never read). It is not changed. Its own
             functions are inlined, as the runtime does; fixes, which find nodes by position, take a model without any.
+        trusting: whether sizes that only the file's own annotations state count, as they do for the runtime.
     """
     if model.functions:
         model = inline_local_functions(model)
@@ -46,7 +47,8 @@ def view_model(model: onnx.ModelProto) -> GraphView:
     skeleton = _without_weights(model)
     known: dict[str, Any] = {}
     while True:  # each round resolves one more level of computed shapes, so it ends
-        view = _view_graph(model.graph, _infer(skeleton).graph, opset, None, known)
+        view = GraphView(model.graph, opset, ir_version=model.ir_version, trusting=trusting)
+        _fill(view, _infer(skeleton).graph, known)
         fresh = {name: value for name, value in view.folded.items() if value is not None and name not in known}
         known.update(fresh)
         if not _teaches(view, fresh):
@@ -54,14 +56,8 @@ def view_model(model: onnx.ModelProto) -> GraphView:
         _replace_by_initializers(skeleton.graph, fresh)
 
 
-def _view_graph(
-    graph: onnx.GraphProto,
-    inferred: onnx.GraphProto,
-    opset: dict[str, int],
-    outer: GraphView | None,
-    known: dict[str, Any],
-) -> GraphView:
-    view = GraphView(graph, opset, outer)
+def _fill(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> None:
+    graph, opset, outer = view.proto, view.opset, view.outer
     for known_to, lists in (view.annotated, graph), (view.inferred, inferred):
         for infos in (lists.value_info, lists.output, lists.input):
             known_to.update(view.reader.read(infos))
@@ -80,7 +76,6 @@ def _view_graph(
         ):
             view.nodes.append(node)
     _view_subgraphs(view, inferred, known)
-    return view
 
 
 def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> None:
@@ -90,9 +85,12 @@ def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str,
     by_output = {proto.output[0]: NodeView(proto, 0, 0).subgraphs for proto in inferred.node if proto.output}
     for node in nested:
         bodies = zip(node.subgraphs, by_output[node.outputs[0]], strict=True)
-        view.inner[node.index] = [_view_graph(body, typed, view.opset, view, known) for body, typed in bodies]
-        for position, inner in enumerate(view.inner[node.index]):
+        view.inner[node.index] = []
+        for position, (body, typed) in enumerate(bodies):
+            inner = GraphView(body, view.opset, view, ir_version=view.ir_version, trusting=view.trusting)
             inner.position = (node.index, position)
+            _fill(inner, typed, known)
+            view.inner[node.index].append(inner)
 
 
 def _folds(view: GraphView, node: NodeView) -> bool:
@@ -284,6 +282,8 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
         copy(node, proto)
         clear(node, "metadata_props")  # what exporters record is most of a file without weights
         clear(node, "doc_string")
+        if node.op_type in WITH_SUBGRAPHS:
+            _forget_annotations(node)
         if node.op_type in _SHAPE_OF_INPUT and not node.domain:
             node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
     graph.input.extend(model.graph.input)
@@ -295,7 +295,10 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
             bare.CopyFrom(output)
     weights: dict[tuple[int, ...], onnx.TensorProto] = {}
     add = graph.initializer.add
+    overridable = overridable_names(model.graph, model.ir_version)
     for tensor in model.graph.initializer:
+        if tensor.name in overridable:
+            continue
         dims = tensor.dims[:]
         if elements(dims) <= SMALL:
             add().CopyFrom(tensor)
@@ -306,6 +309,16 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
             weight.name = tensor.name
             add().CopyFrom(weight)
     return skeleton
+
+
+def _forget_annotations(node: onnx.NodeProto) -> None:
+    for body in NodeView(node, 0).subgraphs:
+        body.ClearField("value_info")
+        for output in body.output:
+            if output.type.HasField("tensor_type"):
+                output.type.tensor_type.ClearField("shape")
+        for inner in body.node:
+            _forget_annotations(inner)
 
 
 def _absent(data_type: int, dims: Sequence[int]) -> onnx.TensorProto:

@@ -5,9 +5,15 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from paddable.targets.view import SMALL, GraphView
+from paddable.targets.folding import view_model
+from paddable.targets.view import SMALL, GraphView, NodeView
 
-__all__ = ["graph_at", "light_proto"]
+__all__ = ["confirmed_view", "graph_at", "light_proto", "without_weights"]
+
+
+def confirmed_view(model: ir.Model) -> GraphView:
+    """What a fix sees: no size, and so no constant, that only the file's own annotations state; they may be stale."""
+    return view_model(light_proto(model), trusting=False)
 
 
 def light_proto(model: ir.Model) -> onnx.ModelProto:
@@ -26,6 +32,28 @@ def light_proto(model: ir.Model) -> onnx.ModelProto:
                     name=value.name or "",
                 )
     return ir.to_proto(copy)
+
+
+def without_weights(model: ir.Model) -> onnx.ModelProto:
+    """The model's proto in which every large initializer is an input: a checker looks for no file then."""
+    proto = light_proto(model)
+    given = {value.name for value in proto.graph.input}
+
+    def move(graph: onnx.GraphProto) -> None:
+        tensors = list(graph.initializer)
+        del graph.initializer[:]
+        for tensor in tensors:
+            if tensor.data_location != onnx.TensorProto.EXTERNAL:
+                graph.initializer.append(tensor)
+            elif tensor.name not in given:
+                kind = onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+                proto.graph.input.append(kind)
+        for node in graph.node:
+            for body in NodeView(node, 0).subgraphs:
+                move(body)
+
+    move(proto.graph)
+    return proto
 
 
 def graph_at(model: ir.Model, view: GraphView) -> ir.Graph:

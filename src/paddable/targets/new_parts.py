@@ -19,6 +19,8 @@ class Parts:
 
     def __init__(self, model: ir.Model) -> None:
         self._names = Names(model.graph)
+        self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
+        self._ir_version = model.ir_version
 
     def integers(self, node: ir.Node, name: str, values: Sequence[int] | int) -> ir.Value:
         """A new int64 initializer in the node's graph."""
@@ -31,7 +33,22 @@ class Parts:
         value = ir.Value(name=name, const_value=ir.tensor(array, name=name))
         value.shape, value.dtype = ir.Shape(array.shape), ir.DataType.from_numpy(array.dtype)
         node.graph.register_initializer(value)
+        if self._ir_version < 4:  # until then an initializer had to be an input too
+            node.graph.inputs.append(value)
         return value
+
+    def unsqueezed(self, node: ir.Node, value: ir.Value | None, axis: int) -> ir.Node:
+        """An Unsqueeze of a value, to be put in the place of the node."""
+        return self._on_axis("Unsqueeze", node, value, axis)
+
+    def squeezed(self, node: ir.Node, value: ir.Value | None, axis: int) -> ir.Node:
+        """A Squeeze of a value, to be put in the place of the node."""
+        return self._on_axis("Squeeze", node, value, axis)
+
+    def _on_axis(self, op: str, node: ir.Node, value: ir.Value | None, axis: int) -> ir.Node:
+        if self._opset < 13:  # until then the axes were an attribute
+            return ir.node(op, [value], {"axes": [axis]})
+        return ir.node(op, [value, self.integers(node, f"{node.name or node.op_type}_axis", [axis])])
 
     def replace(self, node: ir.Node, new_nodes: Sequence[ir.Node], new_outputs: Sequence[ir.Value]) -> None:
         """Put new nodes in the place of one: outputs keep names, types and readers; the trace is copied."""

@@ -11,14 +11,17 @@ import onnx_ir as ir
 from paddable.targets.new_parts import Parts
 from paddable.targets.view import GraphView, NodeView
 
-__all__ = ["cut_out", "put_back"]
+__all__ = ["cut_out", "put_back", "reason"]
 
 
 def cut_out(node: NodeView, view: GraphView) -> onnx.ModelProto:
-    """A model of the node alone; small constant inputs are initializers, every other input is a graph input."""
+    """A model of the node alone; small constant inputs are initializers, every other input is a graph input.
+
+    Values have the names of the file, also where a view reads another in their place.
+    """
     inputs, constants = [], []
-    for name in dict.fromkeys(name for name in node.inputs if name):
-        value = view.constant(name)
+    for name in dict.fromkeys(name for name in node.proto.input if name):
+        value = view.constant(view.resolve(name))
         if value is not None:
             constants.append(onnx.numpy_helper.from_array(value, name))
         else:
@@ -26,8 +29,6 @@ def cut_out(node: NodeView, view: GraphView) -> onnx.ModelProto:
     outputs = [_typed(view, name) for name in node.outputs if name]
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
-    del proto.input[:]
-    proto.input.extend(node.inputs)
     # The inliner looks for types among values only.
     types = [_typed(view, tensor.name) for tensor in constants]
     graph = onnx.helper.make_graph([proto], "alone", inputs, outputs, constants, value_info=types)
@@ -58,9 +59,16 @@ def put_back(node: ir.Node, changed: onnx.ModelProto, parts: Parts) -> None:
     parts.replace(node, new_nodes, new_outputs)
 
 
+def reason(error: Exception) -> str:
+    """What a tool says against a node, without the place in the tool's own source that may stand in front."""
+    text = str(error).strip().splitlines()[0].split(" failed: ", 1)[-1].rstrip(" .")
+    # The inliner names the input, and one that is left out has no name.
+    return "it finds no type for an input that is left out" if text == "Type unknown for" else text
+
+
 def _typed(view: GraphView, name: str) -> onnx.ValueInfoProto:
-    dtype = view.dtype(name)
-    shape = view.shape(name)
+    found = view.type(view.resolve(name))
+    dtype, shape = found.dtype, found.shape
     if dtype is None:
         return onnx.ValueInfoProto(name=name)
     elem = onnx.TensorProto.DataType.Value(dtype.upper())

@@ -99,6 +99,10 @@ class TypeReader:
             found = self._joined[inferred, annotated] = self.make(inferred.dtype or annotated.dtype, shape)
         return found
 
+    def without_sizes(self, known: ValueType) -> ValueType:
+        """The element type and the rank alone."""
+        return self.make(known.dtype, None if known.shape is None else (None,) * len(known.shape))
+
     def _decode(self, message: onnx.TypeProto) -> ValueType:
         if not message.HasField("tensor_type"):
             return UNKNOWN

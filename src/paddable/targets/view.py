@@ -19,11 +19,11 @@ import onnx
 
 from paddable.targets.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
 
-__all__ = ["SMALL", "Dim", "GraphView", "NodeView", "elements"]
+__all__ = ["SMALL", "WITH_SUBGRAPHS", "Dim", "GraphView", "NodeView", "elements", "overridable_names"]
 
 Array = npt.NDArray[Any]
 
-_WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+WITH_SUBGRAPHS = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
 
 class NodeView:
@@ -45,7 +45,7 @@ class NodeView:
         self.proto = proto
         self.index = index
         self.op = op = proto.op_type
-        self.nests = op in _WITH_SUBGRAPHS
+        self.nests = op in WITH_SUBGRAPHS
         domain = proto.domain
         self.domain = "" if domain == "ai.onnx" else domain
         self.since = since
@@ -90,18 +90,31 @@ class GraphView:
     Attributes:
         nodes: nodes left after folding, in file order.
         outer: the view of the enclosing graph, None for the main graph.
-        inputs, outputs: names of graph inputs (initializers left out) and outputs.
+        initializers: constants of the graph by name, without those that a run may override.
+        inputs, outputs: names of graph inputs (constants left out) and outputs.
         opset: version of each operator domain.
+        trusting: whether sizes that only the file's annotations state are taken for true, as the runtime does.
     """
 
-    def __init__(self, graph: onnx.GraphProto, opset: dict[str, int], outer: GraphView | None = None) -> None:
+    def __init__(
+        self,
+        graph: onnx.GraphProto,
+        opset: dict[str, int],
+        outer: GraphView | None = None,
+        *,
+        ir_version: int = onnx.IR_VERSION,
+        trusting: bool = True,
+    ) -> None:
         self.proto = graph
         self.opset = opset
         self.outer = outer
+        self.ir_version = ir_version
+        self.trusting = trusting
         self.position: tuple[int, int] | None = None
         """For a subgraph: the index of its node in the outer graph, and which of the node's bodies it is."""
         self.nodes: list[NodeView] = []
-        self.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        overridable = overridable_names(graph, ir_version)
+        self.initializers = {tensor.name: tensor for tensor in graph.initializer if tensor.name not in overridable}
         self.inputs = [value.name for value in graph.input if value.name not in self.initializers]
         self.outputs = [value.name for value in graph.output]
         self.folded: dict[str, Array | None] = {}
@@ -206,12 +219,16 @@ class GraphView:
 
     def settle(self) -> None:
         """Complete what was inferred, where it is open, before anybody asks."""
-        annotated, join, types = self.annotated, self.reader.join, self._types
+        annotated, types = self.annotated, self._types
+        join = self.reader.join if self.trusting else self._join
         for name, found in self.inferred.items():
             if found.static:
                 types[name] = found
             elif name in annotated:
                 types[name] = join(found, annotated[name])
+
+    def _join(self, inferred: ValueType, annotated: ValueType) -> ValueType:
+        return self.reader.join(inferred, annotated if self.trusting else self.reader.without_sizes(annotated))
 
     def type(self, name: str) -> ValueType:
         """Element type and shape: inferred, and completed by the file's own annotation."""
@@ -231,7 +248,7 @@ class GraphView:
             return self.reader.make(TYPE_NAMES[tensor.data_type], tuple(tensor.dims[:]))
         found = self.inferred.get(name, UNKNOWN)
         if not found.static:
-            found = self.reader.join(found, self.annotated.get(name, UNKNOWN))
+            found = self._join(found, self.annotated.get(name, UNKNOWN))
         if self.outer is None or (found.dtype is not None and found.shape is not None):
             return found
         outer = self.outer.type(name)
@@ -281,6 +298,11 @@ SMALL = 1024
 def elements(dims: Sequence[int]) -> int:
     """Number of elements of a shape."""
     return prod(dims)
+
+
+def overridable_names(graph: onnx.GraphProto, ir_version: int) -> set[str]:
+    """Initializers that a run may replace: those that are inputs too. Before IR version 4 all were, and none may be."""
+    return {value.name for value in graph.input} if ir_version >= 4 else set()
 
 
 def _free_names(graph: onnx.GraphProto) -> list[str]:

@@ -9,8 +9,7 @@ import onnx_ir as ir
 from paddable.targets.directml.placement import place
 from paddable.targets.directml.site import Site, sites
 from paddable.targets.fix import GraphFix, NodeFix
-from paddable.targets.folding import view_model
-from paddable.targets.light import light_proto
+from paddable.targets.light import confirmed_view
 
 __all__ = ["DirectMLGraphFix", "DirectMLNodeFix"]
 
@@ -33,4 +32,4 @@ class DirectMLNodeFix(NodeFix[Site]):
 
 def look(model: ir.Model) -> Sequence[Site]:
     """The placement of each graph of a model."""
-    return sites(place(view_model(light_proto(model))))
+    return sites(place(confirmed_view(model)))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from paddable.targets.fix import NodeFix
-from paddable.targets.folding import view_model
-from paddable.targets.light import light_proto
+from paddable.targets.light import confirmed_view
 from paddable.targets.new_parts import Parts
 from paddable.targets.rule import Match
 from paddable.targets.rules.is_nan_splits_graph import IsNanSplitsGraph
@@ -22,10 +21,11 @@ class CompareWithItself(NodeFix[TableSite]):
     """Writes IsNaN(x) as Not(Equal(x, x))."""
 
     rule = IsNanSplitsGraph()
+    exact = True  # NaN alone is not equal to itself
 
     def look(self, model: ir.Model) -> Sequence[TableSite]:
         """The graphs of the model, on OpenVINO."""
-        return [TableSite(view, target("openvino")) for view in view_model(light_proto(model)).walk()]
+        return [TableSite(view, target("openvino")) for view in confirmed_view(model).walk()]
 
     def repair(self, node: ir.Node, site: TableSite, match: Match, parts: Parts) -> None:
         same = ir.node("Equal", [node.inputs[0], node.inputs[0]])

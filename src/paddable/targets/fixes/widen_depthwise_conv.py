@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from paddable.targets.fix import NodeFix
-from paddable.targets.folding import view_model
-from paddable.targets.light import light_proto
+from paddable.targets.light import confirmed_view
 from paddable.targets.new_parts import Parts
 from paddable.targets.rule import Match
 from paddable.targets.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
@@ -17,24 +16,26 @@ from paddable.targets.tables import target
 
 __all__ = ["WidenDepthwiseConv"]
 
+_HEIGHT = 2
+
 
 class WidenDepthwiseConv(NodeFix[TableSite]):
     """Writes a one-dimensional depthwise convolution with a spatial axis of size 1 in front."""
 
     rule = DepthwiseConvInOneDimension()
+    exact = True  # the same products, summed over an axis of size 1 too
 
     def look(self, model: ir.Model) -> Sequence[TableSite]:
         """The graphs of the model, on the CPU."""
-        return [TableSite(view, target("cpu")) for view in view_model(light_proto(model)).walk()]
+        return [TableSite(view, target("cpu")) for view in confirmed_view(model).walk()]
 
     def repair(self, node: ir.Node, site: TableSite, match: Match, parts: Parts) -> None:
-        axis = parts.integers(node, f"{node.name or 'conv'}_height", [2])
-        data = ir.node("Unsqueeze", [node.inputs[0], axis])
-        weight = ir.node("Unsqueeze", [node.inputs[1], axis])
+        data = parts.unsqueezed(node, node.inputs[0], _HEIGHT)
+        weight = parts.unsqueezed(node, node.inputs[1], _HEIGHT)
         attributes = [_widened(attribute) for attribute in node.attributes.values()]
         inputs = [data.outputs[0], weight.outputs[0], *node.inputs[2:]]
         wide = ir.Node("", "Conv", inputs, attributes=attributes)
-        narrow = ir.node("Squeeze", [wide.outputs[0], axis])
+        narrow = parts.squeezed(node, wide.outputs[0], _HEIGHT)
         parts.replace(node, [data, weight, wide, narrow], [narrow.outputs[0]])
 
 

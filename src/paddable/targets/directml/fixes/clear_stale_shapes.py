@@ -20,6 +20,7 @@ class ClearStaleShapes(DirectMLGraphFix):
     """
 
     rule = StaleStaticShape()
+    exact = True  # no number depends on what is recorded
 
     def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
         for site, match in found:

@@ -14,7 +14,7 @@ from paddable.targets.directml.rules.opset_outside_sweet_spot import OpsetOutsid
 from paddable.targets.directml.site import Site
 from paddable.targets.light import graph_at
 from paddable.targets.new_parts import Parts
-from paddable.targets.one_node import cut_out, put_back
+from paddable.targets.one_node import cut_out, put_back, reason
 from paddable.targets.rule import Match
 from paddable.targets.view import GraphView, NodeView
 
@@ -80,7 +80,7 @@ def _converted(node: NodeView, view: GraphView, target: int) -> onnx.ModelProto:
         raise Refused(
             f"{node.op} of opset {view.opset['']} has no form in opset {target}",
             where=node.name,
-            why=str(error).splitlines()[0].rsplit(": ", 1)[-1],
+            why=reason(error),
             fix=f"export the model with opset {target}",
         ) from None
     return converted

@@ -17,6 +17,7 @@ class DropAllowzero(DirectMLNodeFix):
     """Drops ``allowzero=1`` where the target has a -1 and no 0: both mean the same then."""
 
     rule = ReshapeMinusOneWithAllowzero()
+    exact = True  # the attribute speaks of zeros only, and the constant target has none
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
         node.attributes.pop("allowzero")

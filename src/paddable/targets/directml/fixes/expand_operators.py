@@ -11,7 +11,7 @@ from paddable.targets.directml.fix import DirectMLNodeFix
 from paddable.targets.directml.rules.operator_without_kernel import OperatorWithoutKernel
 from paddable.targets.directml.site import Site
 from paddable.targets.new_parts import Parts
-from paddable.targets.one_node import cut_out, put_back
+from paddable.targets.one_node import cut_out, put_back, reason
 from paddable.targets.rule import Match
 from paddable.targets.view import NodeView
 
@@ -34,7 +34,7 @@ class ExpandOperators(DirectMLNodeFix):
             raise Refused(
                 f"ONNX cannot expand {match.node.op}",
                 where=match.node.name,
-                why=str(error).rsplit(": ", 1)[-1].strip(),
+                why=reason(error),
                 fix="export it as other operators",
             ) from None
         if any(NodeView(part, 0, 0).subgraphs for part in expanded.graph.node):

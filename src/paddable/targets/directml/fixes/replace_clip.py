@@ -17,6 +17,7 @@ class ReplaceClip(DirectMLNodeFix):
     """Writes a Clip of integers as Max and Min, whose bounds may be computed."""
 
     rule = ComputedRequiredInput()
+    exact = True  # Clip is defined so, even where its bounds cross
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
         result, steps = node.inputs[0], list[ir.Node]()

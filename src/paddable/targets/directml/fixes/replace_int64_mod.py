@@ -17,6 +17,7 @@ class ReplaceInt64Mod(DirectMLNodeFix):
     """Writes x mod k, k > 0 constant, as r = x - (x / k) * k, plus k where r < 0: Div truncates, Mod floors."""
 
     rule = Int64Mod()
+    exact = True  # arithmetic of integers that stays in their range
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
         x, k = node.inputs

@@ -17,9 +17,13 @@ _TO_THE_END = np.iinfo(np.int64).max
 
 
 class ReplaceNegativePad(DirectMLNodeFix):
-    """Crops with a Slice what a Pad would crop, and pads with what is left of the pads."""
+    """Pads what a Pad pads, then crops with a Slice what it crops.
+
+    In this order the crop may be deeper than the axis: it then takes from the padding of the other side.
+    """
 
     rule = NegativePad()
+    exact = True  # each element of the result is the same element of the input, or the same padding
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
         assert match.node is not None
@@ -29,15 +33,16 @@ class ReplaceNegativePad(DirectMLNodeFix):
         given = site.view.constant(match.node.input(3)) if match.node.input(3) else None
         axes = list(range(len(begin))) if given is None else [int(axis) for axis in given]
         stem = node.outputs[0].name or "pad"
+        grown = parts.integers(node, f"{stem}_pads", [int(max(p, 0)) for p in pads])
+        attributes = list(node.attributes.values())
+        grow = ir.Node("", "Pad", [node.inputs[0], grown, *node.inputs[2:]], attributes=attributes)
         crop = ir.node(
             "Slice",
             [
-                node.inputs[0],
+                grow.outputs[0],
                 parts.integers(node, f"{stem}_start", [int(-min(b, 0)) for b in begin]),
                 parts.integers(node, f"{stem}_end", [int(e) if e < 0 else _TO_THE_END for e in end]),
                 parts.integers(node, f"{stem}_axes", axes),
             ],
         )
-        grown = parts.integers(node, f"{stem}_pads", [int(max(p, 0)) for p in pads])
-        grow = ir.Node("", "Pad", [crop.outputs[0], grown, *node.inputs[2:]], attributes=list(node.attributes.values()))
-        parts.replace(node, [crop, grow], [grow.outputs[0]])
+        parts.replace(node, [grow, crop], [crop.outputs[0]])

@@ -19,6 +19,7 @@ class ReplaceSplitWithSlices(DirectMLNodeFix):
     """Writes each output of a Split as a Slice of its input."""
 
     rule = GluAsSplit()
+    exact = True  # the sizes are constants, or follow from a size that inference confirms
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
         sizes = split_sizes(site.view, match.node) if match.node else None

@@ -12,6 +12,7 @@ from paddable.targets.rule import Match
 
 __all__ = ["RewriteConvTranspose"]
 
+_LAST = -1
 _NEUTRAL = {"strides": 1, "dilations": 1, "kernel_shape": 1, "output_padding": 0}
 
 
@@ -19,21 +20,21 @@ class RewriteConvTranspose(DirectMLNodeFix):
     """Drops ``output_padding=[0]``; writes any other as a convolution with a second spatial axis of size 1."""
 
     rule = ConvTransposeOutputPadding()
+    exact = True  # the same products, summed over an axis of size 1 too
 
     def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
         if not any(node.attributes["output_padding"].as_ints()):
             node.attributes.pop("output_padding")
             return
-        last = parts.integers(node, f"{node.name or 'conv_transpose'}_last_axis", [-1])
-        data = ir.node("Unsqueeze", [node.inputs[0], last])
-        weight = ir.node("Unsqueeze", [node.inputs[1], last])
+        data = parts.unsqueezed(node, node.inputs[0], _LAST)
+        weight = parts.unsqueezed(node, node.inputs[1], _LAST)
         wide = ir.Node(
             "",
             "ConvTranspose",
             [data.outputs[0], weight.outputs[0], *node.inputs[2:]],
             attributes=[_widened(attribute) for attribute in node.attributes.values()],
         )
-        narrow = ir.node("Squeeze", [wide.outputs[0], last])
+        narrow = parts.squeezed(node, wide.outputs[0], _LAST)
         parts.replace(node, [data, weight, wide, narrow], [narrow.outputs[0]])
 
 

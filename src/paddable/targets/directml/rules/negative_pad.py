@@ -22,7 +22,7 @@ class NegativePad(DirectMLRule):
     ``Pad(x, [0, 0, 0, -1])``
 
     ## Use instead
-    ``Slice`` for the part that crops, ``Pad`` for the part that grows.
+    ``Pad`` for the part that grows, then ``Slice`` for the part that crops.
 
     ## Fix safety
     Exact where the pads are constant.
@@ -52,6 +52,6 @@ class NegativePad(DirectMLRule):
             pads = site.view.constant(node.input(1)) if node.input(1) else None
             if pads is not None and (pads < 0).any():
                 what = f"the pads {pads.tolist()} crop, which DirectML computes wrongly and silently"
-                # A reflected or repeated edge is taken before the crop, so cropping first would change it.
+                # Whether an edge is reflected or repeated before or after the crop is the runtime's own choice.
                 fixable = node.attribute("mode", "constant") == "constant"
-                yield Match(what, "crop with a Slice, then pad", node, fixable=fixable)
+                yield Match(what, "pad with what grows, then crop with a Slice", node, fixable=fixable)

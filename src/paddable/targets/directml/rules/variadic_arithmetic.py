@@ -25,7 +25,8 @@ class VariadicArithmetic(DirectMLRule):
     ``Sum(Sum(a, b), c)``; for Mean a chain of Sum and one Mul by 1/n.
 
     ## Fix safety
-    Max and Min: exact. Sum: the same additions in the same order. Mean: equal to rounding.
+    Max and Min: exact. Sum: the same additions in the same order. Mean: equal to rounding. Sum and Mean of halves have
+    no fix: a chain rounds to half at each step.
     """
 
     code = "DML113"
@@ -54,8 +55,11 @@ class VariadicArithmetic(DirectMLRule):
         for op in ("Sum", "Mean", "Max", "Min"):
             for node in site.on_directml(op):
                 if len(node.inputs) != 2:
+                    half = site.view.dtype(node.inputs[0]) in ("float16", "bfloat16")
+                    rounds = half and op in ("Sum", "Mean") and len(node.inputs) > 2
                     yield Match(
                         f"{op} of {len(node.inputs)} inputs is not fused",
-                        "write it as a chain of two-input nodes",
+                        "write it as a chain of two-input nodes" + (", which rounds at each step" if rounds else ""),
                         node,
+                        fixable=not rounds,
                     )
