@@ -85,7 +85,7 @@ def judge_whole(
     for number, steps in enumerate(cases):
         worst: dict[str, Row] = {}
         for container in candidate.containers(steps):
-            others = [_fitting(companions, number + row, container) for row in range(1, signals.rows)]
+            others = [_fitting([*companions, steps], number + row, container) for row in range(1, signals.rows)]
             lengths = [steps, *others]
             for row in _compare(candidate, engine, oracle, signals, lengths, container):
                 worst[row.output] = _worse(worst.get(row.output), row)

@@ -288,3 +288,29 @@ def test_one_index_for_all_rows_reads_no_row_for_another() -> None:
         "x:1=T", rows=None, padded_rows=3,
     )  # fmt: skip
     assert verdict.outcome == "refused" and "first row alone" in verdict.reason
+
+
+@pytest.mark.parametrize("axes", ["1", "1, 2, 3"])
+def test_rows_do_not_meet_each_other(axes: str) -> None:
+    verdict = verdict_of(
+        f"""g (float[batch, T, 4] x) => (float[batch, batch, T, 4] y) <int64[1] steps = {{1}}, int64[1] last = {{2}}> {{
+           total = ReduceSum <keepdims = 0> (x, steps)
+           sum = ReduceSum <keepdims = 0> (total, steps)
+           axes = Constant <value_ints = [{axes}]> ()
+           wide = Unsqueeze ({"x" if axes == "1" else "sum"}, axes)
+           y = Add (x, wide)
+        }}""",
+        "x:1=T", rows=None, padded_rows=3,
+    )  # fmt: skip
+    assert verdict.outcome == "refused" and "meet each other" in verdict.reason
+
+
+def test_rows_of_two_symbols_are_judged_together() -> None:
+    """No length that other rows take by default fits a container of the shortest U and a longer T."""
+    text = """g (float[N, T, 4] x, float[N, U, 4] z) => (float[N, T, 4] y, float[N, U, 4] w) {
+        y = Softmax <axis = 1> (x)
+        w = Softmax <axis = 1> (z)
+    }"""
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 17]>\n{text}')
+    padded = paddable.convert(model, ["x:1=T", "z:1=U"], containers=["T=30,U=9"], batch_size=3)
+    assert isinstance(padded, onnx.ModelProto)

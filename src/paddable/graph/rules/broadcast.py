@@ -88,6 +88,8 @@ def broadcast(operation: Operation, indices: Sequence[int]) -> Broadcast:
         values = _unify(operation, values, indices, present, back)
         chosen = values[present[0]]
         axes.append(chosen.axes[chosen.rank - back])
+    if sum(any(atom.batch for atom in axis) for axis in axes) > 1:
+        operation.refuse("rows of a batch meet each other", "keep the batch in one place, or export with batch 1")
     places = []
     for value in values:
         place: list[int | None] = []

@@ -184,7 +184,7 @@ def _elementwise(operation: Operation) -> Value:
     gap = difference(joined) if operation.type in _COMPARISONS else None
     row_axis = _row_axis(operation, joined)
     one_varies = sum(1 for v in joined.values if v.ragged) == 1  # constants broadcast over a window as it stands
-    if operation.type == "Div":
+    if operation.type in ("Div", "Mod"):
         _nonzero(operation, joined.values[1])
     for i in indices:
         operation.data(i, row_axis=row_axis, shifted=one_varies)
