@@ -6,7 +6,7 @@ branches make equal shapes and neither can stop where it is not taken, which the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import onnx_ir as ir
 
@@ -94,16 +94,9 @@ def _take_out(node: ir.Node, branch: ir.Graph, names: Names) -> list[ir.Value]:
     branch.outputs.clear()
     branch.remove(body)
     branch.initializers.clear()
+    _rename(initialisers, body, names)
     for value in initialisers:
-        value.name = names.fresh(value.name or "constant")
         graph.register_initializer(value)
-    for inner in body:
-        inner.name = names.fresh(inner.name or inner.op_type)
-        for output in inner.outputs:
-            if output.name:
-                output.name = names.fresh(output.name)
-        for nested in bodies(inner):
-            _rename_nested(nested, names)
     graph.insert_before(node, body)
     return results
 
@@ -125,13 +118,14 @@ def _replace(node: ir.Node, results: Sequence[ir.Value], names: Names) -> None:
     graph.remove(node, safe=True)
 
 
-def _rename_nested(graph: ir.Graph, names: Names) -> None:
-    for value in (*graph.inputs, *graph.initializers.values()):
+def _rename(values: Iterable[ir.Value], nodes: Iterable[ir.Node], names: Names) -> None:
+    """Give values, nodes, what the nodes make, and all of that in the graphs that they hold, names of their own."""
+    for value in values:
         value.name = names.fresh(value.name or "value")
-    for node in graph:
+    for node in nodes:
         node.name = names.fresh(node.name or node.op_type)
         for output in node.outputs:
             if output.name:
                 output.name = names.fresh(output.name)
         for nested in bodies(node):
-            _rename_nested(nested, names)
+            _rename((*nested.inputs, *nested.initializers.values()), nested, names)

@@ -40,10 +40,7 @@ class Term:
         return kind if self.zero is None else self.zero.stands_for(kind)
 
     def clear(self, operation: Operation, atom: int, leak: str) -> None:
-        if self.zero is None:
-            operation.fill(self.index, (atom,), 0.0, "PAD108", leak)
-        else:
-            self.zero.fill(operation, self.index, [atom], "PAD108", leak)
+        (self.zero or Zero()).fill(operation, self.index, [atom], "PAD108", leak)
 
 
 def contract(operation: Operation, terms: Sequence[Term], result: Sequence[str]) -> Value:

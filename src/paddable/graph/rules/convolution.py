@@ -208,10 +208,7 @@ def convolve(operation: Operation, weights: int, bias: bool, zero: Zero | None =
             overhanging += list(value.span(k + 2))
     if overhanging:
         leak = "the window at the valid end reads the padding"
-        if zero is None:
-            value = operation.fill(0, overhanging, 0.0, "PAD102", leak)
-        else:
-            value = zero.fill(operation, 0, overhanging, "PAD102", leak)
+        value = (zero or Zero()).fill(operation, 0, overhanging, "PAD102", leak)
     pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
     kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise)
     return Value(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)
