@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paddable.build import check, convert, export, inspect, lint, verify
+    from paddable.api import check, convert, export, inspect, lint, verify
     from paddable.runtime import load
 
 __version__ = "0.1.0"
 __all__ = ["check", "convert", "export", "inspect", "lint", "load", "verify"]
 
 _HOME = {
-    **dict.fromkeys(("check", "convert", "export", "inspect", "lint", "verify"), "paddable.build"),
+    **dict.fromkeys(("check", "convert", "export", "inspect", "lint", "verify"), "paddable.api"),
     "load": "paddable.runtime",
 }
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from paddable.findings import Finding
 
-__all__ = ["EXTRAS", "GateFailed", "Misuse", "MissingExtra", "PaddableError", "Refused", "Unreadable"]
+__all__ = [
+    "EXTRAS",
+    "GateFailedError",
+    "MissingExtraError",
+    "MisuseError",
+    "PaddableError",
+    "RefusedError",
+    "UnreadableError",
+]
 
 
 class PaddableError(Exception):
@@ -35,13 +43,13 @@ class PaddableError(Exception):
         return "; ".join(part for part in (head, self.why, self.fix) if part)
 
 
-class Misuse(PaddableError, ValueError):
+class MisuseError(PaddableError, ValueError):
     """The request itself is wrong: an unknown input, a bad declaration, an impossible container."""
 
     exit_code = 2
 
 
-class Unreadable(PaddableError, ValueError):
+class UnreadableError(PaddableError, ValueError):
     """The input file cannot be read as what it should be."""
 
     exit_code = 2
@@ -56,13 +64,13 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
 """The modules that each extra brings, beside the flavours of ONNX Runtime."""
 
 
-class MissingExtra(PaddableError, ImportError):
+class MissingExtraError(PaddableError, ImportError):
     """An optional dependency is absent; the message names the extra that installs it."""
 
     exit_code = 2
 
 
-class Refused(PaddableError):
+class RefusedError(PaddableError):
     """The model was understood, and no proof was found; ``findings`` name the node, the source line and the reason."""
 
     def __init__(
@@ -78,5 +86,5 @@ class Refused(PaddableError):
         self.findings = tuple(findings)
 
 
-class GateFailed(PaddableError):
+class GateFailedError(PaddableError):
     """A result exists but does not pass its own verification, so it was not written."""

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from paddable import build
+from paddable import api
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -43,7 +43,7 @@ def assert_padding_invariant(
     """
     with _as_file(padded, "padded.onnx") as padded_path, _as_file(native, "native.onnx") as native_path:
         assert padded_path is not None
-        report = build.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
+        report = api.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
     if not report.ok:
         raise AssertionError(_told(report.to_json()))
 
@@ -69,13 +69,13 @@ def assert_convertible(
 
     Raises:
         AssertionError: a gate failed; the message lists output, length and error.
-        Refused: no proof was found; its findings name the node and the reason.
+        RefusedError: no proof was found; its findings name the node and the reason.
     """
     with tempfile.TemporaryDirectory() as folder, _as_file(native, "native.onnx") as native_path:
         out = Path(folder, "padded.onnx" if len(containers) <= 1 else "padded")
         # The verification below tells which output and length fails; the one inside convert would only refuse.
         assert native_path is not None
-        padded = build.convert(native_path, lengths, containers=containers, out=out, verify=False, **declarations)
+        padded = api.convert(native_path, lengths, containers=containers, out=out, verify=False, **declarations)
         assert_padding_invariant(padded, native_path, exhaustive=exhaustive, seed=seed)
 
 

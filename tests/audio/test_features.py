@@ -10,7 +10,7 @@ import pytest
 from paddable.audio import Cmvn, FrontEnd, read_am_mvn
 from paddable.audio.features import stack_frames
 from paddable.audio.kaldi import LOG_FLOOR, log_mel
-from paddable.errors import Unreadable
+from paddable.errors import UnreadableError
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_am_mvn(tmp_path: Path) -> None:
 def test_am_mvn_with_a_fault(tmp_path: Path, end: str) -> None:
     path = tmp_path / "am.mvn"
     path.write_text(AM_MVN + end)
-    with pytest.raises(Unreadable, match=r"am\.mvn"):
+    with pytest.raises(UnreadableError, match=r"am\.mvn"):
         read_am_mvn(path)
 
 
@@ -85,6 +85,6 @@ def test_am_mvn_with_a_fault(tmp_path: Path, end: str) -> None:
 def test_am_mvn_that_would_lose_a_feature(tmp_path: Path, shift: str, scale: str, told: str) -> None:
     path = tmp_path / "am.mvn"
     path.write_text(f"<AddShift> 3 3\n<LearnRateCoef> 0 [ {shift} ]\n<Rescale> 3 3\n<LearnRateCoef> 0 [ {scale} ]\n")
-    with pytest.raises(Unreadable, match=rf"am\.mvn: {told}") as caught:
+    with pytest.raises(UnreadableError, match=rf"am\.mvn: {told}") as caught:
         read_am_mvn(path, 3)
     assert "\n" not in str(caught.value)

@@ -11,7 +11,7 @@ import pytest
 import soundfile
 
 from paddable.audio import as_waveform, read_audio
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import MisuseError, UnreadableError
 
 RATE = 16_000
 
@@ -108,7 +108,7 @@ def nothing(path: Path) -> None:
 def test_bad_files_give_one_line_that_names_the_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "bad.wav"
     make(path)
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableError) as caught:
         read_audio(path)
     assert str(path) in str(caught.value) and "\n" not in str(caught.value)
 
@@ -128,16 +128,16 @@ def test_arrays_by_type(array: np.ndarray, wanted: list[float]) -> None:
 
 @pytest.mark.parametrize("array", [np.zeros((2, 16_000)), np.zeros((2, 3, 4)), np.array(["a"]), np.zeros(4, complex)])
 def test_arrays_that_are_no_waveform(array: np.ndarray) -> None:
-    with pytest.raises(Misuse):
+    with pytest.raises(MisuseError):
         as_waveform(array, RATE)
 
 
 def test_a_mask_is_not_dropped() -> None:
-    with pytest.raises(Misuse, match="a masked array"):
+    with pytest.raises(MisuseError, match="a masked array"):
         as_waveform(np.ma.masked_array(np.zeros(4), [0, 1, 0, 0]), RATE)
 
 
 @pytest.mark.parametrize("rate", [0, -1, 16_000.5, None, "16000", float("nan"), float("inf"), 1j])
 def test_rates_that_are_none(rate: float) -> None:
-    with pytest.raises(Misuse, match="rate"):
+    with pytest.raises(MisuseError, match="rate"):
         as_waveform(np.zeros(4), rate)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddable.bundle import new_directory
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 
 
 def names(folder: Path) -> list[str]:
@@ -35,7 +35,7 @@ def test_nothing_is_left_of_a_failure(tmp_path: Path, error: BaseException) -> N
 def test_an_existing_directory_is_kept_without_force(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious").write_text("1")
-    with pytest.raises(Misuse, match="--force"), new_directory(tmp_path / "out"):
+    with pytest.raises(MisuseError, match="--force"), new_directory(tmp_path / "out"):
         raise AssertionError("it must be refused before the work, not after")
     assert names(tmp_path / "out") == ["precious"]
 
@@ -87,12 +87,12 @@ def test_a_failing_rename_puts_the_old_directory_back(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize("force", [False, True])
 def test_a_file_is_never_replaced_by_a_directory(tmp_path: Path, force: bool) -> None:
     (tmp_path / "out").write_text("precious")
-    with pytest.raises(Misuse), new_directory(tmp_path / "out", force=force):
+    with pytest.raises(MisuseError), new_directory(tmp_path / "out", force=force):
         pass
     assert (tmp_path / "out").read_text() == "precious"
 
 
 def test_a_parent_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("1")
-    with pytest.raises(Misuse, match="not a directory"), new_directory(tmp_path / "file" / "out"):
+    with pytest.raises(MisuseError, match="not a directory"), new_directory(tmp_path / "file" / "out"):
         pass

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddable.bundle import Bundle, Graph, Metadata, Symbol, new_directory, read_bundle, read_metadata, write_bundle
-from paddable.errors import Unreadable
+from paddable.errors import UnreadableError
 
 BUNDLE = Bundle(
     metadata=Metadata(symbols={"T": Symbol("audio", 1, rate=16000)}, lengths={"y": {1: "T//160"}}),
@@ -58,21 +58,21 @@ def test_the_order_of_graphs_does_not_matter(tmp_path: Path) -> None:
 def test_a_changed_file_is_found_on_request(written: Path) -> None:
     (written / "cpu-fp32-16000.onnx").write_text("cpu-fp32-16000.onnX")
     read_bundle(written)
-    with pytest.raises(Unreadable, match=r"cpu-fp32-16000\.onnx"):
+    with pytest.raises(UnreadableError, match=r"cpu-fp32-16000\.onnx"):
         read_bundle(written, check_files=True)
 
 
 def test_a_missing_file_is_found_on_request(written: Path) -> None:
     (written / "tokens.json").unlink()
-    with pytest.raises(Unreadable, match="missing"):
+    with pytest.raises(UnreadableError, match="missing"):
         read_bundle(written, check_files=True)
 
 
 def test_no_bundle(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match=r"bundle\.json"):
+    with pytest.raises(UnreadableError, match=r"bundle\.json"):
         read_bundle(tmp_path)
     (tmp_path / "bundle.json").write_text("{")
-    with pytest.raises(Unreadable, match="no JSON"):
+    with pytest.raises(UnreadableError, match="no JSON"):
         read_bundle(tmp_path)
 
 
@@ -81,7 +81,7 @@ def test_a_bundle_never_names_a_file_outside_of_it(written: Path, name: str) -> 
     data: dict[str, Any] = json.loads((written / "bundle.json").read_text())
     data["graphs"][0]["file"] = name
     (written / "bundle.json").write_text(json.dumps(data))
-    with pytest.raises(Unreadable, match="outside the bundle"):
+    with pytest.raises(UnreadableError, match="outside the bundle"):
         read_bundle(written)
 
 
@@ -89,5 +89,5 @@ def test_a_damaged_bundle(written: Path) -> None:
     data: dict[str, Any] = json.loads((written / "bundle.json").read_text())
     del data["graphs"][0]["container"]
     (written / "bundle.json").write_text(json.dumps(data))
-    with pytest.raises(Unreadable, match="damaged"):
+    with pytest.raises(UnreadableError, match="damaged"):
         read_bundle(written)

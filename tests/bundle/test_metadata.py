@@ -11,7 +11,7 @@ import pytest
 from onnx import parser
 
 from paddable.bundle import KEY, Batch, Metadata, Remedy, Symbol, read_entries, read_metadata
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import MisuseError, UnreadableError
 
 METADATA = Metadata(
     symbols={"T": Symbol("audio", 1, min=400, max=None, step=2, rate=16000.0)},
@@ -70,7 +70,7 @@ def test_a_newer_writer_may_add_keys() -> None:
     ],
 )
 def test_what_cannot_be_read_is_told(data: Any, told: str) -> None:
-    with pytest.raises(Unreadable) as error:
+    with pytest.raises(UnreadableError) as error:
         Metadata.from_json(data, where="out.onnx")
     assert told in str(error.value)
     assert str(error.value).startswith("out.onnx: ")
@@ -92,7 +92,7 @@ def test_metadata_of_a_file_without_onnx(tmp_path: Path) -> None:
 
 def test_a_file_that_paddable_did_not_make(tmp_path: Path) -> None:
     onnx.save(model(None), tmp_path / "a.onnx")
-    with pytest.raises(Misuse, match="paddable convert"):
+    with pytest.raises(MisuseError, match="paddable convert"):
         read_metadata(tmp_path / "a.onnx")
 
 
@@ -103,7 +103,7 @@ def test_every_truncation_is_noticed_or_leaves_the_metadata_out(tmp_path: Path) 
         path.write_bytes(whole[:size])
         try:
             assert KEY not in read_entries(path) or read_entries(path)[KEY] == METADATA.dumps()
-        except Unreadable as error:
+        except UnreadableError as error:
             assert "cut.onnx" in str(error)
 
 
@@ -112,10 +112,10 @@ def test_every_truncation_is_noticed_or_leaves_the_metadata_out(tmp_path: Path) 
 )
 def test_other_files_are_no_models(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.onnx").write_bytes(content)
-    with pytest.raises(Unreadable, match="not an ONNX model"):
+    with pytest.raises(UnreadableError, match="not an ONNX model"):
         read_entries(tmp_path / "a.onnx")
 
 
 def test_absent_files(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="No such file"):
+    with pytest.raises(UnreadableError, match="No such file"):
         read_entries(tmp_path / "a.onnx")

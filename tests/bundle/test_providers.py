@@ -7,7 +7,7 @@ import json
 import pytest
 
 from paddable.bundle.providers import PROVIDERS, SessionAdvice, provider
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
@@ -26,5 +26,5 @@ def test_directml_restrictions() -> None:
 
 
 def test_an_unknown_provider_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(Misuse, match="directml"):
+    with pytest.raises(MisuseError, match="directml"):
         provider("dml")

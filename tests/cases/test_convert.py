@@ -16,7 +16,7 @@ import onnxruntime
 import pytest
 import torch
 
-from paddable.build import check, convert
+from paddable.api import check, convert
 
 pytestmark = pytest.mark.shared
 

@@ -12,10 +12,10 @@ from paddable.cli import main
 
 
 class Library(ModuleType):
-    """Stands in for ``paddable.build``: keeps each call, answers with what the test sets, or raises it."""
+    """Stands in for ``paddable.api``: keeps each call, answers with what the test sets, or raises it."""
 
     def __init__(self) -> None:
-        super().__init__("paddable.build")
+        super().__init__("paddable.api")
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
         self.answer: Any = None
         for name in ("check", "convert", "verify", "lint", "inspect", "demo"):
@@ -34,7 +34,7 @@ class Library(ModuleType):
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     stand_in = Library()
-    monkeypatch.setitem(sys.modules, "paddable.build", stand_in)
+    monkeypatch.setitem(sys.modules, "paddable.api", stand_in)
     return stand_in
 
 

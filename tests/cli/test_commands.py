@@ -15,7 +15,7 @@ import pytest
 from paddable import __version__
 from paddable.bundle import KEY, Metadata, Remedy, Symbol
 from paddable.bundle.providers import PROVIDERS
-from paddable.errors import Refused
+from paddable.errors import RefusedError
 from paddable.findings import Finding, Source
 
 from .conftest import Library
@@ -156,8 +156,8 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
 def test_convert_says_what_it_is_told_about_the_target(
     paddable: Any, library: Library, converted: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def convert(*_: Any, tell: Any, **__: Any) -> Path:
-        tell("T=9: fix not applied: convert opset: rank 5")
+    def convert(*_: Any, on_message: Any, **__: Any) -> Path:
+        on_message("T=9: fix not applied: convert opset: rank 5")
         return converted
 
     monkeypatch.setattr(library, "convert", convert)
@@ -262,13 +262,13 @@ def test_inspect_lays_every_section_out(paddable: Any, library: Library) -> None
 
 
 def test_a_refusal_says_each_thing_once(paddable: Any, library: Library) -> None:
-    library.answer = Refused("Loop over time", where="node 'loop'", findings=[FINDING])
+    library.answer = RefusedError("Loop over time", where="node 'loop'", findings=[FINDING])
     result = paddable("check", "m.onnx")
     assert (result.code, result.out) == (1, "")
     assert result.err == "refused: PAD102: node 'loop': Loop over time\n"
-    library.answer = Refused("two reasons", findings=[FINDING, FINDING])
+    library.answer = RefusedError("two reasons", findings=[FINDING, FINDING])
     assert paddable("check", "m.onnx").out == f"{FINDING}\n{FINDING}\n"
-    library.answer = Refused("Loop over time", where="node 'loop'", findings=[FINDING])
+    library.answer = RefusedError("Loop over time", where="node 'loop'", findings=[FINDING])
     as_json = json.loads(paddable("check", "m.onnx", "--json").out)
     assert as_json["ok"] is False
     assert as_json["findings"] == [FINDING.to_json()]

@@ -1,4 +1,4 @@
-"""What ``paddable decode`` asks of the library and prints. Real decoding is in tests/build/test_export_codec.py."""
+"""What ``paddable decode`` asks of the library and prints. Real decoding is in tests/api/test_export_codec.py."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddable.build.demonstrating import DemoReport
+from paddable.api.demonstrating import DemoReport
 from paddable.findings import Finding
 
 from .conftest import Library

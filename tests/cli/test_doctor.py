@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddable.errors import MissingExtra
+from paddable.errors import MissingExtraError
 from paddable.runtime import environment
 
 
@@ -23,7 +23,7 @@ def test_the_cpu_is_here(paddable: Any) -> None:
 
 def test_no_runtime_is_a_problem_with_a_remedy(paddable: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> None:
-        raise MissingExtra("no onnxruntime can be imported", fix='pip install "paddable[cpu]"')
+        raise MissingExtraError("no onnxruntime can be imported", fix='pip install "paddable[cpu]"')
 
     monkeypatch.setattr(environment, "import_onnxruntime", absent)
     done = paddable("doctor", "--json")

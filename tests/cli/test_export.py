@@ -1,4 +1,4 @@
-"""What ``paddable export`` asks of the library. Real exports are in tests/build/test_export.py."""
+"""What ``paddable export`` asks of the library. Real exports are in tests/api/test_export.py."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from paddable.errors import GateFailed
+from paddable.errors import GateFailedError
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def exporter(library: Any) -> None:
 
 
 def test_words_become_arguments(paddable: Any, library: Any) -> None:
-    library.answer = GateFailed("stop here")  # what follows would read the bundle
+    library.answer = GateFailedError("stop here")  # what follows would read the bundle
     words = [
         "--containers",
         "5s,30s",
@@ -68,7 +68,7 @@ def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str,
         for done in range(4):
             progress("export", done, 5)
             progress("C and J of padded", done, 64)
-        raise GateFailed("stop here")
+        raise GateFailedError("stop here")
 
     library.export = exporting
     done = paddable("export", "sense-voice", "weights", "-o", "out", *more)

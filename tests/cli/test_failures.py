@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from paddable.cli.progress import showing
-from paddable.errors import GateFailed, MissingExtra, Misuse, Refused, Unreadable
+from paddable.errors import GateFailedError, MissingExtraError, MisuseError, RefusedError, UnreadableError
 
 from .conftest import Library
 
@@ -23,11 +23,11 @@ from .conftest import Library
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
-        (Misuse("no input 'a'", fix="the dynamic axes are x:1; write --length x:1=T"), 2, "write --length x:1=T"),
-        (Unreadable("truncated", where="m.onnx"), 2, "error: m.onnx: truncated"),
-        (MissingExtra("onnx is not installed"), 2, "error: onnx is not installed"),
-        (Refused("Loop over time", where="node 'a'"), 1, "refused: node 'a': Loop over time"),
-        (GateFailed("C: 0.2 of scale", where="output 'y'"), 1, "error: output 'y': C: 0.2 of scale"),
+        (MisuseError("no input 'a'", fix="the dynamic axes are x:1; write --length x:1=T"), 2, "write --length x:1=T"),
+        (UnreadableError("truncated", where="m.onnx"), 2, "error: m.onnx: truncated"),
+        (MissingExtraError("onnx is not installed"), 2, "error: onnx is not installed"),
+        (RefusedError("Loop over time", where="node 'a'"), 1, "refused: node 'a': Loop over time"),
+        (GateFailedError("C: 0.2 of scale", where="output 'y'"), 1, "error: output 'y': C: 0.2 of scale"),
         (
             OSError(errno.ENOSPC, "No space left on device", "out.onnx"),
             2,
@@ -38,7 +38,7 @@ from .conftest import Library
         (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, 'pip install "paddable[export]"'),
         (MemoryError(), 2, "out of memory"),
         (ZeroDivisionError("division by zero"), 2, "internal error: ZeroDivisionError: division by zero"),
-        (Misuse("a name with\na line break"), 2, "error: a name with a line break"),
+        (MisuseError("a name with\na line break"), 2, "error: a name with a line break"),
     ],
 )
 def test_one_line_and_an_exit_code(paddable: Any, library: Library, error: Exception, code: int, line: str) -> None:
@@ -72,9 +72,9 @@ def test_misuse_of_the_command_line_itself(paddable: Any, library: Library, word
 
 
 def test_debug_shows_the_traceback(paddable: Any, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    library.answer = Misuse("x")
+    library.answer = MisuseError("x")
     monkeypatch.setenv("PADDABLE_DEBUG", "1")
-    with pytest.raises(Misuse):
+    with pytest.raises(MisuseError):
         paddable("check", "m.onnx")
 
 
@@ -82,11 +82,11 @@ def run_with_library(body: str, *words: str, **kwargs: Any) -> subprocess.Popen[
     """A process that runs a command against a library whose ``check`` is ``body``."""
     code = f"""
 import sys, time, types
-library = types.ModuleType("paddable.build")
+library = types.ModuleType("paddable.api")
 def check(*args, progress=None, **kwargs):
 {textwrap.indent(textwrap.dedent(body), "    ")}
 library.check = check
-sys.modules["paddable.build"] = library
+sys.modules["paddable.api"] = library
 from paddable.cli import main
 sys.exit(main())
 """
@@ -124,7 +124,7 @@ def test_an_interrupted_command_ends_with_one_line_and_leaves_nothing(
 
 
 def test_a_command_leaves_the_handler_of_its_caller(paddable: Any, library: Library) -> None:
-    library.answer = Misuse("x")
+    library.answer = MisuseError("x")
     before = signal.getsignal(signal.SIGTERM)
     paddable("check", "m.onnx")
     assert signal.getsignal(signal.SIGTERM) == before

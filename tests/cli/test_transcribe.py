@@ -15,10 +15,10 @@ import soundfile
 from onnx import numpy_helper
 
 import paddable as library
-from paddable.build import convert
+from paddable.api import convert
 from paddable.bundle import read_bundle, write_bundle
-from paddable.errors import Misuse
-from paddable.runtime.pipelines import Recogniser
+from paddable.errors import MisuseError
+from paddable.runtime.speech.pipelines import Recogniser
 
 TEXT = """
 <ir_version: 9, opset_import: ["" : 17]>
@@ -197,7 +197,9 @@ def test_what_the_family_does_not_do_is_said(bundle: Path) -> None:
         ("encode", lambda: model.encode(np.zeros(16_000, np.float32))),
         ("stream", lambda: model.stream()),
     ):
-        with pytest.raises(Misuse, match=f"does not {ability}; it is of the family fun-asr-nano; it has transcribe"):
+        with pytest.raises(
+            MisuseError, match=f"does not {ability}; it is of the family fun-asr-nano; it has transcribe"
+        ):
             call()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paddable.models.streaming import StepForm
+from paddable.families.layers.streaming import StepForm
 
 States = list[Tensor]
 

@@ -8,8 +8,10 @@ import codec_synthetic as synthetic
 import torch
 from torch.onnx import ONNXProgram
 
-from paddable.exporters.qwen3_tts_codec import export_step, export_whole
-from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
+from paddable.families.qwen3_tts_codec.config import CodecConfig
+from paddable.families.qwen3_tts_codec.export import export_step, export_whole
+from paddable.families.qwen3_tts_codec.model import Decoder
+from paddable.families.qwen3_tts_codec.weights import decoder_from_arrays
 
 
 @cache

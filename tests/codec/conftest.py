@@ -15,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).parent))  # the recording script uses the 
 import codec_graphs
 import codec_synthetic as synthetic
 
-from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
+from paddable.families.qwen3_tts_codec.config import CodecConfig
+from paddable.families.qwen3_tts_codec.model import Decoder
+from paddable.families.qwen3_tts_codec.weights import decoder_from_arrays
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,14 +20,16 @@ import onnxruntime as ort
 import torch
 from codec_chunks import random_sizes, run_chunks
 
-from paddable.exporters.qwen3_tts_codec import export_step, export_whole
-from paddable.graph.write import write_shared
-from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_arrays
-from paddable.models.streaming import StepForm
-from paddable.models.streaming.attention import _angles
+from paddable.families.layers.streaming import StepForm
+from paddable.families.layers.streaming.attention import _angles
+from paddable.families.qwen3_tts_codec.config import CodecConfig
+from paddable.families.qwen3_tts_codec.export import export_step, export_whole
+from paddable.families.qwen3_tts_codec.model import Decoder
+from paddable.families.qwen3_tts_codec.weights import decoder_from_arrays
+from paddable.graph.io.write import write_shared
 from paddable.precision import SESSION_CONFIGS, in_precision
-from paddable.runtime.step_graph import StepGraph
-from paddable.runtime.stream import Stream
+from paddable.runtime.streaming.step_graph import StepGraph
+from paddable.runtime.streaming.stream import Stream
 
 SAMPLES = 1920
 

@@ -10,8 +10,8 @@ import pytest
 import torch
 from codec_chunks import random_sizes, run_chunks
 
-from paddable.models.qwen3_tts_codec import Decoder
-from paddable.models.streaming import StepForm
+from paddable.families.layers.streaming import StepForm
+from paddable.families.qwen3_tts_codec.model import Decoder
 
 STRICT = 1e-12  # of a scale of about 0.6, in fp64
 FRAMES = 400  # 32 s, more than five windows

@@ -10,8 +10,8 @@ import pytest
 import torch
 from codec_chunks import run_chunks
 
-from paddable.models.qwen3_tts_codec import Decoder
-from paddable.models.streaming import StepForm
+from paddable.families.layers.streaming import StepForm
+from paddable.families.qwen3_tts_codec.model import Decoder
 
 Golden = Callable[[str], dict[str, np.ndarray]]
 SCALE_GATE = 1e-5  # of scale, for Snake parameters up to 0.3

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
-from paddable.exporters.qwen3_tts_codec import step_spec
-from paddable.models.qwen3_tts_codec import Decoder
+from paddable.families.qwen3_tts_codec.export import step_spec
+from paddable.families.qwen3_tts_codec.model import Decoder
 
 SHAPE_DEPENDENT = {"If", "Loop", "Scan", "NonZero", "Unique", "Shape", "Range", "ScatterND", "ScatterElements", "Pad"}
 
@@ -123,7 +123,7 @@ def test_unused_cache_rows_are_masked_not_zero(graphs: dict[str, Path], tiny: De
 
 def test_check_finds_no_leak_in_the_whole_graph(graphs: dict[str, Path]) -> None:
     """It is strictly causal: nothing valid reads what comes after it."""
-    from paddable.build import check
+    from paddable.api import check
 
     report = check(graphs["whole"], ["codes:1=F"])
     assert report.refusal is None
@@ -133,11 +133,11 @@ def test_check_finds_no_leak_in_the_whole_graph(graphs: dict[str, Path]) -> None
 @pytest.mark.parametrize("precision", ["fp32", "fp16", "int8"])
 @pytest.mark.parametrize("name", ["12", "whole"])
 def test_directml_has_nothing_to_say(graphs: dict[str, Path], name: str, precision: str) -> None:
-    from paddable.build.converting import padded
-    from paddable.build.opened import open_model
-    from paddable.graph.read import read_model
+    from paddable.api.converting import padded
+    from paddable.api.opened import open_model
+    from paddable.graph.io.read import read_model
     from paddable.precision import in_precision
-    from paddable.targets.report import lint_for
+    from paddable.providers.report import lint_for
 
     if name == "whole":
         model, _ = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, "directml", precision=precision)
@@ -147,7 +147,7 @@ def test_directml_has_nothing_to_say(graphs: dict[str, Path], name: str, precisi
 
 
 def test_norms_softmax_and_rotations_stay_exact_in_half(graphs: dict[str, Path]) -> None:
-    from paddable.graph.read import read_model
+    from paddable.graph.io.read import read_model
     from paddable.precision import in_precision
 
     model = in_precision(read_model(graphs["12"]), "fp16")
@@ -164,8 +164,8 @@ def test_norms_softmax_and_rotations_stay_exact_in_half(graphs: dict[str, Path])
 
 
 def test_angles_and_rotations_of_a_container_stay_exact_in_half(graphs: dict[str, Path]) -> None:
-    from paddable.build.converting import padded
-    from paddable.build.opened import open_model
+    from paddable.api.converting import padded
+    from paddable.api.opened import open_model
 
     model, _ = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, precision="fp16")
     waves = [node for node in model.graph if node.op_type in ("Sin", "Cos")]

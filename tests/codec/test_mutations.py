@@ -10,8 +10,9 @@ import pytest
 import torch
 from codec_chunks import run_chunks
 
-from paddable.models.qwen3_tts_codec import CodecConfig, Decoder
-from paddable.models.streaming import StepForm, StepMemory, attention, declare_states
+from paddable.families.layers.streaming import StepForm, StepMemory, attention, declare_states
+from paddable.families.qwen3_tts_codec.config import CodecConfig
+from paddable.families.qwen3_tts_codec.model import Decoder
 
 GATE = 1e-5  # of scale, the gate of fp32
 CHUNK, FRAMES = 24, 96

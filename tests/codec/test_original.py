@@ -11,8 +11,8 @@ import pytest
 import torch
 from codec_chunks import random_sizes, run_chunks
 
-from paddable.models.qwen3_tts_codec import Decoder
-from paddable.models.streaming import StepForm
+from paddable.families.layers.streaming import StepForm
+from paddable.families.qwen3_tts_codec.model import Decoder
 
 pytestmark = [pytest.mark.original, pytest.mark.skipif(not original.available(), reason="qwen-tts is not installed")]
 

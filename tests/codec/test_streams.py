@@ -15,11 +15,11 @@ import onnxruntime as ort
 import pytest
 from codec_chunks import random_sizes
 
-from paddable.errors import Misuse, PaddableError
-from paddable.runtime.device_session import DeviceSession
-from paddable.runtime.state_buffers import StateBuffers
-from paddable.runtime.step_graph import BoundStep, StepGraph
-from paddable.runtime.stream import Stream, decode
+from paddable.errors import MisuseError, PaddableError
+from paddable.runtime.session.device_session import DeviceSession
+from paddable.runtime.streaming.state_buffers import StateBuffers
+from paddable.runtime.streaming.step_graph import BoundStep, StepGraph
+from paddable.runtime.streaming.stream import Stream, decode
 
 FRAMES, SAMPLES = 40, 24  # more than six windows
 
@@ -188,7 +188,7 @@ def test_wrong_codes_are_refused_and_leave_the_stream(
     stream, twin = Stream(steps), Stream(steps)
     stream.push(codes[:, :9])
     twin.push(codes[:, :9])
-    with pytest.raises(Misuse, match=message):
+    with pytest.raises(MisuseError, match=message):
         stream.push(bad)
     np.testing.assert_array_equal(stream.push(codes[:, 9:15]), twin.push(codes[:, 9:15]))
 
@@ -223,13 +223,13 @@ def test_restoring_something_else_is_refused(steps: list[StepGraph]) -> None:
     stream = Stream(steps)
     saved = stream.save()
     count = saved.pop("count")
-    with pytest.raises(Misuse, match="missing: count"):
+    with pytest.raises(MisuseError, match="missing: count"):
         stream.restore(saved)
-    with pytest.raises(Misuse, match="left over: voice"):
+    with pytest.raises(MisuseError, match="left over: voice"):
         stream.restore(saved | {"count": count, "voice": count})
-    with pytest.raises(Misuse, match="state count: got int32"):
+    with pytest.raises(MisuseError, match="state count: got int32"):
         stream.restore(saved | {"count": count.astype(np.int32)})
-    with pytest.raises(Misuse, match="state pre_conv: not finite"):
+    with pytest.raises(MisuseError, match="state pre_conv: not finite"):
         stream.restore(saved | {"count": count, "pre_conv": np.full_like(saved["pre_conv"], np.nan)})
 
 
@@ -265,9 +265,9 @@ def test_a_count_that_no_stream_comes_to_is_refused_and_leaves_the_stream(
     stream, twin = Stream(steps), Stream(steps)
     stream.push(codes[:, :9])
     twin.push(codes[:, :9])
-    with pytest.raises(Misuse, match=f"state count: {count} is outside 0 .. 5"):
+    with pytest.raises(MisuseError, match=f"state count: {count} is outside 0 .. 5"):
         stream.restore(stream.save() | {"count": np.array([count])})
-    with pytest.raises(Misuse, match="expected a mapping"):
+    with pytest.raises(MisuseError, match="expected a mapping"):
         stream.restore(None)  # type: ignore[arg-type]
     np.testing.assert_array_equal(stream.push(codes[:, 9:15]), twin.push(codes[:, 9:15]))
 
@@ -288,7 +288,7 @@ def test_a_length_that_no_chunk_has_is_clamped(
 
 
 def test_a_whole_graph_is_no_step_graph(graphs: dict[str, Path]) -> None:
-    with pytest.raises(Misuse, match="no step graph"):
+    with pytest.raises(MisuseError, match="no step graph"):
         StepGraph(open_session(graphs["whole"]))
 
 
@@ -300,6 +300,6 @@ def test_decode_reports_the_first_audio(
     assert decoded.sample_rate == 24000
     assert 0 < decoded.first_seconds < decoded.seconds
     for chunk in (0, 2.5, "4", True):
-        with pytest.raises(Misuse, match=f"a chunk of {chunk!r} steps"):
+        with pytest.raises(MisuseError, match=f"a chunk of {chunk!r} steps"):
             decode(Stream(steps), codes, chunk)  # type: ignore[arg-type]
     assert decode(Stream(steps), codes[:, :0]).output.shape == (1, 0)

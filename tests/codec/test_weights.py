@@ -11,8 +11,10 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from paddable.errors import Refused, Unreadable
-from paddable.models.qwen3_tts_codec import CodecConfig, Decoder, decoder_from_checkpoint
+from paddable.errors import RefusedError, UnreadableError
+from paddable.families.qwen3_tts_codec.config import CodecConfig
+from paddable.families.qwen3_tts_codec.model import Decoder
+from paddable.families.qwen3_tts_codec.weights import decoder_from_checkpoint
 
 BOOK = "decoder.quantizer.rvq_rest.vq.layers.4._codebook"
 
@@ -96,31 +98,31 @@ def test_codebooks_are_sums_over_clamped_usage(tiny: Decoder) -> None:
 def test_a_tensor_that_does_not_fit_is_named(tmp_path: Path, change: object, message: str) -> None:
     arrays = synthetic.checkpoint(synthetic.TINY)
     change(arrays)  # type: ignore[operator]
-    with pytest.raises(Unreadable, match=message):
+    with pytest.raises(UnreadableError, match=message):
         decoder_from_checkpoint(write(tmp_path, arrays))
 
 
 def test_damaged_weights_and_absent_files_are_one_line(tmp_path: Path) -> None:
     folder = write(tmp_path / "a", synthetic.checkpoint(synthetic.TINY))
     (folder / "model.safetensors").write_bytes(b"\x10\0\0\0\0\0\0\0{nonsense")
-    with pytest.raises(Unreadable, match=r"model\.safetensors: not a readable safetensors file"):
+    with pytest.raises(UnreadableError, match=r"model\.safetensors: not a readable safetensors file"):
         decoder_from_checkpoint(folder)
-    with pytest.raises(Unreadable, match="speech_tokenizer"):
+    with pytest.raises(UnreadableError, match="speech_tokenizer"):
         decoder_from_checkpoint(tmp_path / "nowhere")
 
 
 def test_defaults_of_the_original_class_are_not_used(tmp_path: Path) -> None:
     config = synthetic.outer_config({k: v for k, v in synthetic.TINY.items() if k != "codebook_dim"})
-    with pytest.raises(Unreadable, match=r"missing: decoder_config\.codebook_dim"):
+    with pytest.raises(UnreadableError, match=r"missing: decoder_config\.codebook_dim"):
         decoder_from_checkpoint(write(tmp_path, synthetic.checkpoint(synthetic.TINY), config))
 
 
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"num_key_value_heads": 1}, Refused),
-        ({"hidden_act": "gelu"}, Refused),
-        ({"rope_scaling": {"rope_type": "linear", "factor": 2}}, Refused),
+        ({"num_key_value_heads": 1}, RefusedError),
+        ({"hidden_act": "gelu"}, RefusedError),
+        ({"rope_scaling": {"rope_type": "linear", "factor": 2}}, RefusedError),
     ],
 )
 def test_other_architectures_are_refused(change: dict[str, object], error: type[Exception]) -> None:
@@ -147,7 +149,7 @@ def test_a_value_that_is_no_size_is_named(tmp_path: Path, change: dict[str, obje
     (tmp_path / "config.json").write_text(
         json.dumps(synthetic.outer_config(synthetic.TINY) | {"decoder_config": synthetic.TINY | change})
     )
-    with pytest.raises(Unreadable, match=message) as caught:
+    with pytest.raises(UnreadableError, match=message) as caught:
         decoder_from_checkpoint(tmp_path)
     assert "\n" not in str(caught.value)
 
@@ -155,18 +157,18 @@ def test_a_value_that_is_no_size_is_named(tmp_path: Path, change: dict[str, obje
 @pytest.mark.parametrize("change", [{"decoder_config": [1]}, {"decoder_config": None}, {"output_sample_rate": "24k"}])
 def test_the_outer_settings_are_named_too(tmp_path: Path, change: dict[str, object]) -> None:
     (tmp_path / "config.json").write_text(json.dumps(synthetic.outer_config(synthetic.TINY) | change))
-    with pytest.raises(Unreadable, match=rf"config\.json: .*{next(iter(change))}"):
+    with pytest.raises(UnreadableError, match=rf"config\.json: .*{next(iter(change))}"):
         decoder_from_checkpoint(tmp_path)
 
 
 def test_rates_must_multiply_to_the_declared_one(tmp_path: Path) -> None:
     config = synthetic.outer_config(synthetic.TINY) | {"decode_upsample_rate": 1920}
-    with pytest.raises(Unreadable, match="product of the rates, 24"):
+    with pytest.raises(UnreadableError, match="product of the rates, 24"):
         decoder_from_checkpoint(write(tmp_path, synthetic.checkpoint(synthetic.TINY), config))
 
 
 def test_another_model_is_refused_by_its_type(tmp_path: Path) -> None:
     arrays, config = synthetic.checkpoint(synthetic.TINY), synthetic.outer_config(synthetic.TINY)
     decoder_from_checkpoint(write(tmp_path, arrays, config | {"model_type": "qwen3_tts_tokenizer_12hz"}))
-    with pytest.raises(Unreadable, match="model_type is 'qwen3_tts_tokenizer_25hz', not qwen3_tts_tokenizer_12hz"):
+    with pytest.raises(UnreadableError, match="model_type is 'qwen3_tts_tokenizer_25hz', not qwen3_tts_tokenizer_12hz"):
         decoder_from_checkpoint(write(tmp_path, arrays, config | {"model_type": "qwen3_tts_tokenizer_25hz"}))

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from paddable.runtime.ctc import greedy, log_softmax, top_k
+from paddable.runtime.speech.ctc import greedy, log_softmax, top_k
 
 
 def logits_for(path: list[int], classes: int = 4) -> np.ndarray:

@@ -11,12 +11,12 @@ import pytest
 import soundfile
 
 from paddable.audio import FrontEnd
-from paddable.errors import Misuse, PaddableError, Unreadable
-from paddable.runtime.detection import Detector
-from paddable.runtime.pipelines import CtcLayout, Recogniser
-from paddable.runtime.rich_tags import RichTags
-from paddable.runtime.text import Vocabulary
-from paddable.runtime.vad import VadOptions
+from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.runtime.speech.detection import Detector
+from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
+from paddable.runtime.speech.rich_tags import RichTags
+from paddable.runtime.speech.text import Vocabulary
+from paddable.runtime.speech.vad import VadOptions
 
 TABLE = ("", "<|en|>", "<|NEUTRAL|>", "<|Speech|>", "<|withitn|>", " hello", " world", "你")
 VOCABULARY = Vocabulary(tuple(piece.encode() for piece in TABLE))
@@ -122,9 +122,9 @@ def test_files_and_arrays_of_other_rates(recogniser: Recogniser, parrot: Parrot,
 
 
 def test_languages_that_are_not_there(recogniser: Recogniser) -> None:
-    with pytest.raises(Misuse, match="language 'fr'; choose auto, en"):
+    with pytest.raises(MisuseError, match="language 'fr'; choose auto, en"):
         recogniser.transcribe(NOISE, language="fr")
-    with pytest.raises(Misuse, match="language 'en'"):
+    with pytest.raises(MisuseError, match="language 'en'"):
         replace(recogniser, layout=CtcLayout()).transcribe(NOISE, language="en")
 
 
@@ -156,7 +156,7 @@ def test_a_bad_file_does_not_stop_the_others(recogniser: Recogniser, tmp_path: P
     files = [tmp_path / "bad.wav", tmp_path / "good.wav", tmp_path / "absent.wav"]
     seen: list[tuple[str, int, int]] = []
     results = dict(recogniser.transcribe_many(files, progress=lambda *step: seen.append(step)))
-    assert isinstance(results[files[0]], Unreadable) and isinstance(results[files[2]], Unreadable)
+    assert isinstance(results[files[0]], UnreadableError) and isinstance(results[files[2]], UnreadableError)
     assert results[files[1]].text == "hello world"
     assert [step[1:] for step in seen if step[0] == "files"] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert ("good.wav", 1, 1) in seen

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from paddable.errors import Misuse
-from paddable.runtime.ctc import CtcToken
-from paddable.runtime.rich_tags import RichTags, parse_tags, strip_tags
-from paddable.runtime.segments import Segment, Word, split_segments, timed_words
-from paddable.runtime.subtitles import srt, vtt, write_text
-from paddable.runtime.text import Vocabulary
-from paddable.runtime.transcript import Transcript
+from paddable.errors import MisuseError
+from paddable.runtime.speech.ctc import CtcToken
+from paddable.runtime.speech.rich_tags import RichTags, parse_tags, strip_tags
+from paddable.runtime.speech.segments import Segment, Word, split_segments, timed_words
+from paddable.runtime.speech.subtitles import srt, vtt, write_text
+from paddable.runtime.speech.text import Vocabulary
+from paddable.runtime.speech.transcript import Transcript
 
 
 def words(*pieces: str | bytes, frames: int = 1000, offset: float = 0.0) -> list[Word]:
@@ -129,9 +129,9 @@ def test_json() -> None:
 
 
 def test_subtitles_need_times(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="timestamps"):
+    with pytest.raises(MisuseError, match="timestamps"):
         transcript(timed=False).write(tmp_path / "a.srt", "srt")
-    with pytest.raises(Misuse, match="doc"):
+    with pytest.raises(MisuseError, match="doc"):
         transcript().write(tmp_path / "a.doc", "doc")
     assert not list(tmp_path.iterdir())
 

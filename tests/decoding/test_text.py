@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from paddable.errors import Unreadable
-from paddable.runtime.text import Vocabulary, read_vocabulary
+from paddable.errors import UnreadableError
+from paddable.runtime.speech.text import Vocabulary, read_vocabulary
 
 
 def pieces(path: Path, table: list[str]) -> Vocabulary:
@@ -73,11 +73,11 @@ def test_sentencepiece_model(tmp_path: Path) -> None:
 )
 def test_tables_with_a_fault(tmp_path: Path, name: str, content: str) -> None:
     (tmp_path / name).write_text(content)
-    with pytest.raises(Unreadable, match=name) as caught:
+    with pytest.raises(UnreadableError, match=name) as caught:
         read_vocabulary(tmp_path / name)
     assert "\n" not in str(caught.value)
 
 
 def test_no_table(tmp_path: Path) -> None:
-    with pytest.raises(Unreadable, match="no such file"):
+    with pytest.raises(UnreadableError, match="no such file"):
         read_vocabulary(tmp_path / "tokens.json")

@@ -1,4 +1,4 @@
-"""Voice activity rules on made-up posteriors; FunASR's own segments are compared in tests/models."""
+"""Voice activity rules on made-up posteriors; FunASR's own segments are compared in tests/families."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paddable.errors import Unreadable
+from paddable.errors import UnreadableError
 from paddable.runtime.families import detector_of
-from paddable.runtime.vad import VadOptions, frame_decibels, silence_share, speech_segments
+from paddable.runtime.speech.vad import VadOptions, frame_decibels, silence_share, speech_segments
 
 FIXED = VadOptions(schedule=None)
 
@@ -90,7 +90,7 @@ def test_decibels_of_many_frames_are_those_of_each() -> None:
 
 
 def test_a_class_that_the_model_does_not_have() -> None:
-    with pytest.raises(Unreadable, match=r"sil_pdf_ids is \[0, 2\], expected numbers below 2"):
+    with pytest.raises(UnreadableError, match=r"sil_pdf_ids is \[0, 2\], expected numbers below 2"):
         silence_share(np.ones((3, 2), np.float32), replace(FIXED, silence_classes=(0, 2)))
 
 
@@ -106,7 +106,7 @@ def test_a_class_that_the_model_does_not_have() -> None:
 )
 def test_damaged_settings_of_a_bundle(settings: dict[str, Any], told: str) -> None:
     bundle = SimpleNamespace(settings=settings, front_end=None)
-    with pytest.raises(Unreadable, match=rf"^bundle\.json: {told}|^bundle\.json: settings\.vad\.{told}") as caught:
+    with pytest.raises(UnreadableError, match=rf"^bundle\.json: {told}|^bundle\.json: settings\.vad\.{told}") as caught:
         detector_of(bundle, SimpleNamespace(largest={}))  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 

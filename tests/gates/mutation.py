@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import onnx
 
-from paddable.build.certificate import certificate
-from paddable.build.opened import Opened
+from paddable.api.certificate import certificate
+from paddable.api.opened import Opened
 from paddable.gates.engine import Engine, Source
+from paddable.gates.index_limits import index_limits
 from paddable.gates.oracle import Oracle, scale
 from paddable.gates.signals import Signals
-from paddable.gates.vocabulary import index_limits
-from paddable.graph.analysis import Analysis
-from paddable.graph.remedies import Remedy
-from paddable.graph.rewrite import rewrite
-from paddable.graph.write import to_proto
+from paddable.graph.io.write import to_proto
+from paddable.padding.analysis import Analysis
+from paddable.padding.remedies import Remedy
+from paddable.padding.rewrite.rewrite import rewrite
 
 NEEDED = 1e-4
 """Of scale: a remedy whose absence moves no valid output by more is not needed."""

@@ -11,14 +11,14 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from paddable.build.certificate import certificate
-from paddable.build.opened import Opened, open_model
+from paddable.api.certificate import certificate
+from paddable.api.opened import Opened, open_model
 from paddable.bundle import Metadata
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.alone import judge_alone
 from paddable.gates.engine import Engine
-from paddable.graph.rewrite import rewrite
-from paddable.graph.write import to_proto
+from paddable.graph.io.write import to_proto
+from paddable.padding.rewrite.rewrite import rewrite
 
 from .mutation import NEEDED, Movement, mutants, padded_symbolic, remedies_of
 

@@ -7,14 +7,14 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from paddable.build.certificate import certificate
-from paddable.build.opened import open_model
-from paddable.errors import Refused
+from paddable.api.certificate import certificate
+from paddable.api.opened import open_model
+from paddable.errors import RefusedError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Engine
 from paddable.gates.lift import computes_in_half
-from paddable.graph.rewrite import rewrite
-from paddable.graph.write import to_proto
+from paddable.graph.io.write import to_proto
+from paddable.padding.rewrite.rewrite import rewrite
 
 CONTAINER = {"T": 12}
 
@@ -153,5 +153,5 @@ def test_a_native_model_without_kernels_is_no_failure_of_a_gate(kind: int) -> No
     node = helper.make_node("InstanceNormalization", ["x", "s", "s"], ["y"])
     graph = helper.make_graph([node], "g", [x], [y], [ones])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
-    with pytest.raises(Refused, match=r"native itself does not run on onnxruntime [\d.]+ \(CPU\): .*--no-verify"):
+    with pytest.raises(RefusedError, match=r"native itself does not run on onnxruntime [\d.]+ \(CPU\): .*--no-verify"):
         judged(model, "x:2=T")

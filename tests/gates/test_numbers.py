@@ -9,7 +9,7 @@ import onnx.parser
 import pytest
 
 import paddable
-from paddable.errors import GateFailed, Refused
+from paddable.errors import GateFailedError, RefusedError
 from paddable.gates.engine import Engine, EngineError
 
 HEAD = '<ir_version: 10, opset_import: ["": 17]>\n'
@@ -46,7 +46,7 @@ def test_nothing_can_be_compared_with_a_native_that_is_always_nan() -> None:
         h = Log (negative)
         y = ReduceMean <axes = [1], keepdims = 0> (h)
     }"""
-    with pytest.raises(Refused, match="NaN whatever it is given"):
+    with pytest.raises(RefusedError, match="NaN whatever it is given"):
         converted(text)
 
 
@@ -74,5 +74,5 @@ def test_a_padded_model_that_stops_at_junk_is_told_as_such(monkeypatch: pytest.M
 
     monkeypatch.setattr(Engine, "run", stops)
     text = "g (float[1, T, 4] x) => (float[1, 4] y) {y = ReduceMean <axes = [1], keepdims = 0> (x)}"
-    with pytest.raises(GateFailed, match=r"gate J: with junk in the padding it does not run: .*out of range"):
+    with pytest.raises(GateFailedError, match=r"gate J: with junk in the padding it does not run: .*out of range"):
         converted(text)

@@ -11,7 +11,7 @@ import pytest
 
 import paddable
 from paddable.bundle import read_metadata
-from paddable.errors import GateFailed, Misuse
+from paddable.errors import GateFailedError, MisuseError
 
 TEXT = """
 <ir_version: 9, opset_import: ["" : 17]>
@@ -36,7 +36,7 @@ def native(tmp_path: Path) -> Path:
 
 
 def test_the_refusal_names_the_option_and_the_length(native: Path) -> None:
-    with pytest.raises(GateFailed, match=r"native answers, and MaxPool needs .* add --shortest T=2$"):
+    with pytest.raises(GateFailedError, match=r"native answers, and MaxPool needs .* add --shortest T=2$"):
         paddable.convert(native, ["x:2=T"], containers=["9"], out=native.with_name("out.onnx"))
     assert not native.with_name("out.onnx").exists()
 
@@ -58,13 +58,13 @@ def test_more_may_be_asked_than_native_needs_and_no_less(native: Path) -> None:
     place = native.with_name("out.onnx")
     paddable.convert(native, ["x:2=T"], containers=["9"], out=place, shortest=["T=5"])
     assert read_metadata(place).symbols["T"].min == 5
-    with pytest.raises(GateFailed, match="--shortest T=2"):
+    with pytest.raises(GateFailedError, match="--shortest T=2"):
         paddable.convert(native, ["x:2=T"], containers=["9"], out=place, shortest=["T=1"], force=True)
-    with pytest.raises(Misuse, match=r"a container of 4 steps .* --shortest T=5 was asked for"):
+    with pytest.raises(MisuseError, match=r"a container of 4 steps .* --shortest T=5 was asked for"):
         paddable.convert(native, ["x:2=T"], containers=["4"], shortest=["T=5"])
 
 
 @pytest.mark.parametrize("text", ["T", "T=", "=3", "T=0", "T=-2", "T=2.5", "U=3", "T:3"])
 def test_another_form_is_misuse(native: Path, text: str) -> None:
-    with pytest.raises(Misuse, match="shortest"):
+    with pytest.raises(MisuseError, match="shortest"):
         paddable.convert(native, ["x:2=T"], containers=["9"], shortest=[text])

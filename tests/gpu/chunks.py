@@ -21,8 +21,8 @@ import onnxruntime as ort
 
 import paddable
 from paddable.bundle import read_bundle
-from paddable.runtime.step_graph import StepGraph
-from paddable.runtime.stream import Stream
+from paddable.runtime.streaming.step_graph import StepGraph
+from paddable.runtime.streaming.stream import Stream
 
 CHUNKS, WHOLE = 200, 96
 PLAIN = {"use_tf32": "0", "cudnn_conv_algo_search": "HEURISTIC"}

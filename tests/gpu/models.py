@@ -16,7 +16,7 @@ from pathlib import Path
 from safetensors.numpy import save_file
 
 import paddable
-from paddable.build.exporting import export
+from paddable.api.exporting import export
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "codec"))
 import codec_synthetic

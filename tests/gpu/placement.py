@@ -23,9 +23,9 @@ import onnxruntime as ort
 
 from paddable.bundle import KEY
 from paddable.bundle.state import STEP_METADATA_KEY
-from paddable.runtime.binding import bind_all
-from paddable.runtime.device_session import DeviceSession
-from paddable.runtime.dtypes import DTYPES
+from paddable.runtime.session.binding import bind_all
+from paddable.runtime.session.device_session import DeviceSession
+from paddable.runtime.session.dtypes import DTYPES
 
 OPTIONS = {"use_tf32": "0", "cudnn_conv_algo_search": "HEURISTIC"}
 SIZES = (100, 400, 2000, 16000)

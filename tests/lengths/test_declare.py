@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 from paddable.lengths import parse
 from paddable.lengths.declare import (
     BatchAxis,
@@ -66,7 +66,7 @@ def test_length_inputs_masks_and_batch() -> None:
 def test_what_is_not_understood_is_answered_with_the_right_form(
     read: Callable[[str], object], text: str, hint: str
 ) -> None:
-    with pytest.raises(Misuse) as error:
+    with pytest.raises(MisuseError) as error:
         read(text)
     assert hint in str(error.value)
     assert "\n" not in str(error.value)
@@ -110,7 +110,7 @@ def test_containers(text: str, symbols: list[str], rates: dict[str, float], expe
     ],
 )
 def test_containers_that_are_refused(text: str, symbols: list[str], told: str) -> None:
-    with pytest.raises(Misuse) as error:
+    with pytest.raises(MisuseError) as error:
         parse_container(text, symbols)
     assert told in str(error.value)
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from paddable.errors import Misuse, Refused
+from paddable.errors import MisuseError, RefusedError
 from paddable.lengths import Domain, Length, Span, Undecided, constant, maximum, minimum, parse, symbol
 
 T, U = symbol("T"), symbol("U")
@@ -158,7 +158,7 @@ def test_spans() -> None:
     assert 11 in span and 12 not in span and 3 not in span and 31 not in span
     assert Span(5, None).last is None and Span(5, None).count is None
     for wrong in (lambda: Span(5, 4), lambda: Span(1, 3, 8, 0), lambda: Span(1, None, 0)):
-        with pytest.raises(Misuse):
+        with pytest.raises(MisuseError):
             wrong()
 
 
@@ -167,7 +167,7 @@ def test_what_takes_too_long_is_refused_not_guessed() -> None:
     slow = T // 1009 + T // 997
     with pytest.raises(Undecided, match="points") as caught:
         UNBOUNDED.divisible(slow % 2 + (slow + 1) % 2 - 1, 3)  # true, with a period of two million
-    assert isinstance(caught.value, Refused) and caught.value.fix
+    assert isinstance(caught.value, RefusedError) and caught.value.fix
     with pytest.raises(Undecided):
         UNBOUNDED.less_equal(long, 2003)
     assert UNBOUNDED.less_equal(long, 2004)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from paddable.errors import Refused
+from paddable.errors import RefusedError
 from paddable.lengths import FloorDiv, Max, Min, NotALength, Symbol, constant, maximum, minimum, parse, symbol
 
 T, U = symbol("T"), symbol("U")
@@ -118,7 +118,7 @@ def test_constants_behave_as_integers() -> None:
 def test_what_is_no_length() -> None:
     with pytest.raises(NotALength, match="product") as caught:
         T * U
-    assert isinstance(caught.value, Refused)
+    assert isinstance(caught.value, RefusedError)
     with pytest.raises(NotALength, match="quotient"):
         T // U
     with pytest.raises(ZeroDivisionError):

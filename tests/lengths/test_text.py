@@ -2,7 +2,7 @@
 
 import pytest
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 from paddable.lengths import parse, symbol
 
 T = symbol("T")
@@ -69,7 +69,7 @@ def test_precedence_is_pythons() -> None:
     ],
 )
 def test_errors_name_the_column(text: str, column: int) -> None:
-    with pytest.raises(Misuse) as caught:
+    with pytest.raises(MisuseError) as caught:
         parse(text)
     assert caught.value.where.endswith(f"column {column}")
     assert caught.value.fix
@@ -77,5 +77,5 @@ def test_errors_name_the_column(text: str, column: int) -> None:
 
 @pytest.mark.parametrize("name", ["", "2T", "T-1", "T ", "T\n"])
 def test_what_is_no_symbol(name: str) -> None:
-    with pytest.raises(Misuse, match="not a symbol"):
+    with pytest.raises(MisuseError, match="not a symbol"):
         symbol(name)

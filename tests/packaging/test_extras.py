@@ -11,7 +11,7 @@ import pytest
 
 from paddable.bundle.providers import PROVIDERS
 from paddable.cli.failures import EXTRA_OF
-from paddable.runtime.flavours import FLAVOURS
+from paddable.runtime.session.flavours import FLAVOURS
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ import onnx
 import onnxruntime as ort
 from onnx import numpy_helper
 
-from paddable.graph.read import read_model
-from paddable.graph.write import to_proto
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
 from paddable.precision.int8 import SESSION_CONFIG
 

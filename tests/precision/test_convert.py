@@ -10,9 +10,9 @@ import pytest
 from onnx import numpy_helper
 
 import paddable
-from paddable.build import convert, converting, verify
+from paddable.api import convert, converting, verify
 from paddable.bundle import read_bundle, read_metadata
-from paddable.errors import GateFailed, Misuse
+from paddable.errors import GateFailedError, MisuseError
 from paddable.precision import in_precision
 
 TEXT = """
@@ -85,13 +85,13 @@ def test_a_precision_that_lets_padding_in_is_not_written(native, tmp_path, monke
     monkeypatch.setattr(
         converting, "in_precision", lambda model, name: model if name == "fp32" else forgets_the_mask(model, name)
     )
-    with pytest.raises(GateFailed, match=rf"{precision} T=20"):
+    with pytest.raises(GateFailedError, match=rf"{precision} T=20"):
         convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision=precision)
     assert [path.name for path in tmp_path.iterdir()] == ["one.onnx.report.json"]
 
 
 def test_misuse(native):
-    with pytest.raises(Misuse, match=r"no precision is called 'int3'.*choose fp32, fp16, int8"):
+    with pytest.raises(MisuseError, match=r"no precision is called 'int3'.*choose fp32, fp16, int8"):
         convert(native, ["x:2=T"], containers=[20], precision="int3")
-    with pytest.raises(Misuse, match="needs a fixed container"):
+    with pytest.raises(MisuseError, match="needs a fixed container"):
         convert(native, ["x:2=T"], keep_dynamic=True, precision="int8")

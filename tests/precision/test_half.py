@@ -9,9 +9,9 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
-from paddable.errors import Misuse, Refused
-from paddable.graph.read import read_model
-from paddable.graph.write import to_proto
+from paddable.errors import MisuseError, RefusedError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
 
 HEAD = '<ir_version: 10, opset_import: ["" : 18]>\n'
@@ -194,10 +194,10 @@ def test_branches_read_outer_values_in_fp32():
 
 
 def test_a_weight_beyond_half_is_refused():
-    with pytest.raises(Refused, match="weight w: it holds 1e\\+05"):
+    with pytest.raises(RefusedError, match="weight w: it holds 1e\\+05"):
         halved(model("net (float[1, 8] x) => (float[1, 8] y) { y = MatMul(x, w) }", w=np.full((8, 8), 1e5, np.float32)))
 
 
 def test_an_unknown_precision_names_those_there_are():
-    with pytest.raises(Misuse, match=r"fp8.*choose fp32, fp16, int8"):
+    with pytest.raises(MisuseError, match=r"fp8.*choose fp32, fp16, int8"):
         in_precision(model("net (float[1] x) => (float[1] y) { y = Relu(x) }"), "fp8")

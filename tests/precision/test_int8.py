@@ -8,9 +8,9 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
-from paddable.errors import Refused
-from paddable.graph.read import read_model
-from paddable.graph.write import to_proto
+from paddable.errors import RefusedError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
 from paddable.precision.int8 import SESSION_CONFIG, quantised
 
@@ -79,5 +79,5 @@ def test_one_that_two_nodes_share_is_stored_once_and_small_ones_stay():
 
 
 def test_an_old_opset_is_refused():
-    with pytest.raises(Refused, match="opset 12 has no DequantizeLinear"):
+    with pytest.raises(RefusedError, match="opset 12 has no DequantizeLinear"):
         in_precision(model(TEXTS["matmul"][0], opset=12, w=MATRIX), "int8")

@@ -16,9 +16,11 @@ sys.path.insert(0, str(HERE))
 
 import qwen3_synthetic as synthetic  # noqa: E402
 
-from paddable.exporters.qwen3_asr import export_qwen3_asr  # noqa: E402
-from paddable.models.qwen3_asr import Attention, Qwen3AsrConfig, Qwen3AsrEncoder, ShortClips, WhisperFrontEnd  # noqa: E402
-from paddable.models.qwen3_asr.weights import rename_key  # noqa: E402
+from paddable.families.qwen3_asr.config import Qwen3AsrConfig  # noqa: E402
+from paddable.families.qwen3_asr.export import export_qwen3_asr  # noqa: E402
+from paddable.families.qwen3_asr.front_end import WhisperFrontEnd  # noqa: E402
+from paddable.families.qwen3_asr.model import Attention, Qwen3AsrEncoder, ShortClips  # noqa: E402
+from paddable.families.qwen3_asr.weights import rename_key  # noqa: E402
 
 torch.set_num_threads(1)
 

@@ -13,10 +13,10 @@ import numpy as np
 import onnxruntime as ort
 import qwen3_synthetic as synthetic
 
-from paddable.build.converting import padded
-from paddable.build.opened import Opened, open_model
-from paddable.graph.write import to_proto
-from paddable.models.qwen3_asr import token_count
+from paddable.api.converting import padded
+from paddable.api.opened import Opened, open_model
+from paddable.families.qwen3_asr.config import token_count
+from paddable.graph.io.write import to_proto
 from paddable.precision import SESSION_CONFIGS, in_precision
 
 CONTAINERS = (800, 3000, 6000)  # 8, 30 and 60 s
@@ -69,9 +69,10 @@ def main() -> None:
     import onnx
     import torch
 
-    from paddable.exporters.qwen3_asr import export_qwen3_asr
-    from paddable.models.qwen3_asr import Qwen3AsrConfig, Qwen3AsrEncoder
-    from paddable.models.qwen3_asr.weights import rename_key
+    from paddable.families.qwen3_asr.config import Qwen3AsrConfig
+    from paddable.families.qwen3_asr.export import export_qwen3_asr
+    from paddable.families.qwen3_asr.model import Qwen3AsrEncoder
+    from paddable.families.qwen3_asr.weights import rename_key
 
     torch.set_num_threads(1)
     golden = dict(np.load(GOLDEN))

@@ -18,7 +18,8 @@ import torch
 from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import save_file
 
-from paddable.models.qwen3_asr import PRESETS, Qwen3AsrEncoder
+from paddable.families.qwen3_asr.config import PRESETS
+from paddable.families.qwen3_asr.model import Qwen3AsrEncoder
 
 CODECS = {"codec": (codec_synthetic.RELEASED, "5s,30s"), "tiny": (codec_synthetic.TINY, "12,25")}
 """Configuration and containers: a frame of the tiny one is a millisecond, so seconds would be thousands of them."""

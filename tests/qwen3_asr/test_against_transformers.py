@@ -8,7 +8,8 @@ import qwen3_synthetic as synthetic
 import torch
 
 from paddable.audio import whisper
-from paddable.models.qwen3_asr import WhisperFrontEnd, token_count
+from paddable.families.qwen3_asr.config import token_count
+from paddable.families.qwen3_asr.front_end import WhisperFrontEnd
 
 pytestmark = pytest.mark.original
 pytest.importorskip("transformers.models.qwen3_asr", reason="needs transformers 5.24")

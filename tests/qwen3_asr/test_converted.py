@@ -8,13 +8,13 @@ import onnx
 import pytest
 import qwen3_synthetic as synthetic
 
+from paddable.api.converting import padded
 from paddable.audio import whisper
 from paddable.audio.read import read_audio
-from paddable.build.converting import padded
-from paddable.graph.write import to_proto
-from paddable.models.qwen3_asr import token_count
+from paddable.families.qwen3_asr.config import token_count
+from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
-from paddable.targets.report import lint_for
+from paddable.providers.report import lint_for
 
 
 @pytest.fixture(scope="module")

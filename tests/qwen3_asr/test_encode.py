@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from paddable.audio import whisper
-from paddable.errors import Misuse, PaddableError
-from paddable.runtime.qwen3_asr import Qwen3AsrEncoding
+from paddable.errors import MisuseError, PaddableError
+from paddable.runtime.speech.qwen3_asr import Qwen3AsrEncoding
 
 
 class RecordingSession:
@@ -36,7 +36,7 @@ def test_feeds_what_the_graph_takes(name, want):
 
 @pytest.mark.parametrize("audio", [AUDIO[:0], AUDIO[None], np.array([1, 2]), np.array([0.0, np.nan])])
 def test_refuses_what_is_no_clip(audio):
-    with pytest.raises(Misuse, match="one row of finite samples"):
+    with pytest.raises(MisuseError, match="one row of finite samples"):
         Qwen3AsrEncoding(RecordingSession("mel")).encode(audio)
 
 

@@ -8,13 +8,13 @@ import onnxruntime as ort
 import pytest
 import qwen3_synthetic as synthetic
 
-from paddable.exporters.qwen3_asr import export_qwen3_asr_parts
-from paddable.graph.analysis import analyse
-from paddable.graph.declaration import resolve
-from paddable.graph.read import read_model
-from paddable.graph.rewrite import rewrite
-from paddable.graph.write import write_model
+from paddable.families.qwen3_asr.export import export_qwen3_asr_parts
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_length
+from paddable.padding.analysis import analyse
+from paddable.padding.declaration import resolve
+from paddable.padding.rewrite.rewrite import rewrite
 
 LENGTHS = (1, 50, 99, 100, 101, 799, 800, 801, 1500, 3000)
 CONTAINERS = (800, 3000)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import qwen3_synthetic as synthetic
 
-from paddable.models.qwen3_asr import token_count
+from paddable.families.qwen3_asr.config import token_count
 
 
 @pytest.mark.parametrize("attention", ["windowed", "global"])

@@ -10,8 +10,9 @@ import qwen3_synthetic as synthetic
 import torch
 from safetensors.torch import save_file
 
-from paddable.errors import Unreadable
-from paddable.models.qwen3_asr import PRESETS, Qwen3AsrConfig, qwen3_asr_from_folder
+from paddable.errors import UnreadableError
+from paddable.families.qwen3_asr.config import PRESETS, Qwen3AsrConfig
+from paddable.families.qwen3_asr.weights import qwen3_asr_from_folder
 
 ORIGINAL = {"model_type": "qwen3_asr", "thinker_config": {"audio_config": synthetic.HF_CONFIG}}
 HF = {"model_type": "qwen3_asr", "audio_config": synthetic.HF_CONFIG}
@@ -67,7 +68,7 @@ def test_missing_and_unexpected_keys_are_named(tmp_path):
     tensors["thinker.audio_tower.extra.weight"] = torch.zeros(2)
     prefix = r"thinker\.audio_tower\."
     named = rf"1 missing: {prefix}layers\.1\.fc1\.bias; 1 unexpected: {prefix}extra\.weight;"
-    with pytest.raises(Unreadable, match=named):
+    with pytest.raises(UnreadableError, match=named):
         qwen3_asr_from_folder(write(tmp_path, ORIGINAL, tensors))
 
 
@@ -76,7 +77,7 @@ def test_missing_and_unexpected_keys_are_named(tmp_path):
 def test_a_missing_key_is_spelled_as_the_file_would(tmp_path, prefix, key):
     tensors = stored("hf", prefix)
     del tensors[prefix + key]
-    with pytest.raises(Unreadable, match=f"1 missing: {re.escape(prefix + key)};"):
+    with pytest.raises(UnreadableError, match=f"1 missing: {re.escape(prefix + key)};"):
         qwen3_asr_from_folder(write(tmp_path, HF, tensors))
 
 
@@ -92,13 +93,13 @@ def test_a_missing_key_is_spelled_as_the_file_would(tmp_path, prefix, key):
 )
 def test_weights_that_are_no_finite_floats_are_named(tmp_path, value, named):
     tensors = stored("original") | {"thinker.audio_tower.layers.1.fc1.bias": value}
-    with pytest.raises(Unreadable, match=named):
+    with pytest.raises(UnreadableError, match=named):
         qwen3_asr_from_folder(write(tmp_path, ORIGINAL, tensors))
 
 
 def test_two_keys_for_one_weight_are_refused(tmp_path):
     tensors = stored("hf") | {"model.audio_tower.conv_out.weight": torch.zeros(64, 384)}
-    with pytest.raises(Unreadable, match=r"audio_tower\.conv_out\.weight and .*are the same weight"):
+    with pytest.raises(UnreadableError, match=r"audio_tower\.conv_out\.weight and .*are the same weight"):
         qwen3_asr_from_folder(write(tmp_path, HF, tensors))
 
 
@@ -113,7 +114,7 @@ def test_an_index_names_files_beside_it_only(tmp_path, name):
     index = inside / "model.safetensors.index.json"
     places = json.loads(index.read_text())["weight_map"]
     index.write_text(json.dumps({"weight_map": {k: outside if v == shard else v for k, v in places.items()}}))
-    with pytest.raises(Unreadable, match=r"index\.json: it names .*a shard lies beside its index"):
+    with pytest.raises(UnreadableError, match=r"index\.json: it names .*a shard lies beside its index"):
         qwen3_asr_from_folder(inside)
 
 
@@ -122,15 +123,15 @@ def test_a_key_in_two_shards_is_refused(tmp_path):
     write(tmp_path, ORIGINAL, tensors, shards=2)
     key = "thinker.audio_tower.conv_out.weight"
     save_file({**tensors, key: torch.zeros(64, 384)}, tmp_path / "model-00002-of-00002.safetensors")
-    with pytest.raises(Unreadable, match=r"is in model-00001-of-00002\.safetensors and in model-00002"):
+    with pytest.raises(UnreadableError, match=r"is in model-00001-of-00002\.safetensors and in model-00002"):
         qwen3_asr_from_folder(tmp_path)
 
 
 def test_weights_that_are_not_there_are_said(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps(ORIGINAL))
-    with pytest.raises(Unreadable, match=r"neither model\.safetensors nor model\.safetensors\.index\.json in it"):
+    with pytest.raises(UnreadableError, match=r"neither model\.safetensors nor model\.safetensors\.index\.json in it"):
         qwen3_asr_from_folder(tmp_path)
-    with pytest.raises(Unreadable, match=r"config\.json: no such file") as caught:
+    with pytest.raises(UnreadableError, match=r"config\.json: no such file") as caught:
         qwen3_asr_from_folder(tmp_path / "absent")
     assert str(caught.value).count("config.json") == 1
 
@@ -138,7 +139,7 @@ def test_weights_that_are_not_there_are_said(tmp_path):
 def test_a_missing_shard_is_named(tmp_path):
     write(tmp_path, ORIGINAL, stored("original"), shards=2)
     (tmp_path / "model-00002-of-00002.safetensors").unlink()
-    with pytest.raises(Unreadable, match=r"it names 'model-00002-of-00002\.safetensors', which is not there"):
+    with pytest.raises(UnreadableError, match=r"it names 'model-00002-of-00002\.safetensors', which is not there"):
         qwen3_asr_from_folder(tmp_path)
 
 
@@ -147,7 +148,7 @@ def test_a_shard_name_that_is_too_long_for_the_system_is_not_there(tmp_path):
     index = tmp_path / "model.safetensors.index.json"
     places = json.loads(index.read_text())["weight_map"]
     index.write_text(json.dumps({"weight_map": places | {"thinker.audio_tower.conv_out.weight": "m" * 5000}}))
-    with pytest.raises(Unreadable, match=r"it names 'm+\.\.\., which is not there") as caught:
+    with pytest.raises(UnreadableError, match=r"it names 'm+\.\.\., which is not there") as caught:
         qwen3_asr_from_folder(tmp_path)
     assert len(str(caught.value)) < 500
 
@@ -176,19 +177,19 @@ def test_an_index_that_contradicts_its_shards_is_refused(tmp_path, change, told)
     change(held, places)
     save_file(held, tmp_path / file)
     index.write_text(json.dumps({"weight_map": places}))
-    with pytest.raises(Unreadable, match=re.escape(told.format(key=KEY, file=file))):
+    with pytest.raises(UnreadableError, match=re.escape(told.format(key=KEY, file=file))):
         qwen3_asr_from_folder(tmp_path)
 
 
 def test_a_slip_in_a_size_does_not_fill_the_memory(tmp_path):
     config = {"audio_config": synthetic.HF_CONFIG | {"d_model": 1 << 20}}
-    with pytest.raises(Unreadable, match=r"wrongly shaped: .* instead of \[.*1048576"):
+    with pytest.raises(UnreadableError, match=r"wrongly shaped: .* instead of \[.*1048576"):
         qwen3_asr_from_folder(write(tmp_path, config, stored("hf")))
 
 
 @pytest.mark.parametrize("change", [{"n_window": 100}, {"n_window_infer": 450}, {"activation_function": "relu"}])
 def test_unknown_forms_are_refused(change):
-    with pytest.raises(Unreadable, match=next(iter(change))):
+    with pytest.raises(UnreadableError, match=next(iter(change))):
         Qwen3AsrConfig.from_json({"audio_config": synthetic.HF_CONFIG | change})
 
 
@@ -212,7 +213,7 @@ def test_a_value_that_is_no_size_is_named(layout, key, value):
     outer = config.get("thinker_config", config)
     outer["audio_config"][key] = value
     path = re.escape("thinker_config." if outer is not config else "") + f"audio_config\\.{key} is "
-    with pytest.raises(Unreadable, match=rf"^config\.json: {path}.*, expected a whole number from"):
+    with pytest.raises(UnreadableError, match=rf"^config\.json: {path}.*, expected a whole number from"):
         Qwen3AsrConfig.from_json(config)
 
 
@@ -221,27 +222,27 @@ def test_a_value_that_is_no_size_is_named(layout, key, value):
     [{"d_model": 62, "encoder_attention_heads": 4}, {"num_mel_bins": 80}],
 )
 def test_sizes_that_contradict_each_other_are_refused(change):
-    with pytest.raises(Unreadable, match=next(iter(change))):
+    with pytest.raises(UnreadableError, match=next(iter(change))):
         Qwen3AsrConfig.from_json({"audio_config": synthetic.HF_CONFIG | change})
 
 
 @pytest.mark.parametrize("config", [{"audio_config": 3}, {"thinker_config": "x"}, {"thinker_config": {}}])
 def test_a_section_that_is_none_is_named(config):
-    with pytest.raises(Unreadable, match=r"config\.json: .*_config"):
+    with pytest.raises(UnreadableError, match=r"config\.json: .*_config"):
         Qwen3AsrConfig.from_json(config)
 
 
 def test_left_out_keys_have_the_defaults_of_the_layout():
     assert Qwen3AsrConfig.from_json({"audio_config": {"output_dim": 2048}}) == PRESETS["1.7b"]
-    with pytest.raises(Unreadable, match="n_window 100"):  # the default of the original class
+    with pytest.raises(UnreadableError, match="n_window 100"):  # the default of the original class
         Qwen3AsrConfig.from_json({"thinker_config": {"audio_config": {}}})
 
 
 def test_another_model_of_the_same_keys_is_refused():
-    with pytest.raises(Unreadable, match="model_type is 'qwen2_5_omni', not qwen3_asr"):
+    with pytest.raises(UnreadableError, match="model_type is 'qwen2_5_omni', not qwen3_asr"):
         Qwen3AsrConfig.from_json(ORIGINAL | {"model_type": "qwen2_5_omni"})
 
 
 def test_another_model_is_refused():
-    with pytest.raises(Unreadable, match="whisper"):
+    with pytest.raises(UnreadableError, match="whisper"):
         Qwen3AsrConfig.from_json({"model_type": "whisper"})

@@ -17,8 +17,8 @@ import pytest
 import paddable
 from paddable.bundle import KEY, Bundle, Graph, new_directory, read_metadata, write_bundle
 from paddable.bundle.providers import PROVIDERS
-from paddable.errors import Misuse
-from paddable.runtime.graph import GraphSession, Opening
+from paddable.errors import MisuseError
+from paddable.runtime.session.graph import GraphSession, Opening
 
 from .conftest import build
 
@@ -140,7 +140,7 @@ def test_what_was_not_made_for_cuda_is_not_captured(fixed: Path, cuda: FakeCuda)
 
 def test_a_capture_that_is_refused_says_how_to_go_on(made_for_cuda: Path, cuda: FakeCuda) -> None:
     cuda.refuses = True
-    with pytest.raises(Misuse, match=r"cannot capture this graph.*lint --target cuda.*capture=False"):
+    with pytest.raises(MisuseError, match=r"cannot capture this graph.*lint --target cuda.*capture=False"):
         paddable.load(made_for_cuda, provider="cuda").run(X)
     assert paddable.load(made_for_cuda, provider="cuda", capture=False).run(X)["y"].tolist() == [[2, 2]]
 
@@ -150,17 +150,17 @@ def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
 ) -> None:
     paddable.load(made_for_cuda, provider="cuda", allow_tf32=True).run(X)
     assert cuda.opened[0]["use_tf32"] == "1"
-    with pytest.raises(Misuse, match="no TF32; leave it out; cuda has it"):
+    with pytest.raises(MisuseError, match="no TF32; leave it out; cuda has it"):
         paddable.load(made_for_cuda, allow_tf32=True)
     metadata = replace(read_metadata(made_for_cuda), container={})
     with new_directory(tmp_path / "out") as folder:
         onnx.save(onnx.load(made_for_cuda), folder / "a.onnx")
         graphs = (Graph("a.onnx", {"T": 16}, "cuda"),)
         write_bundle(Bundle(metadata, graphs, front_end={"kind": "kaldi", "in_graph": True}), folder)
-    with pytest.raises(Misuse, match="front end inside the graph"):
+    with pytest.raises(MisuseError, match="front end inside the graph"):
         paddable.load(tmp_path / "out", provider="cuda", allow_tf32=True)
 
 
 def test_the_cpu_has_no_numbered_devices(fixed: Path) -> None:
-    with pytest.raises(Misuse, match="device 1"):
+    with pytest.raises(MisuseError, match="device 1"):
         paddable.load(fixed, device_id=1)

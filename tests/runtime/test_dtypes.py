@@ -12,8 +12,8 @@ import onnx
 import pytest
 
 import paddable
-from paddable.errors import Misuse
-from paddable.runtime.dtypes import as_declared
+from paddable.errors import MisuseError
+from paddable.runtime.session.dtypes import as_declared
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_float64_sound_is_rounded_to_float32() -> None:
     ],
 )
 def test_with_loss(value: Any, declared: str, told: str) -> None:
-    with pytest.raises(Misuse) as error:
+    with pytest.raises(MisuseError) as error:
         as_declared("audio", value, np.dtype(declared))
     assert "'audio'" in str(error.value)
     assert told in str(error.value)

@@ -13,7 +13,7 @@ import onnxruntime
 import pytest
 
 import paddable
-from paddable.errors import MissingExtra, Misuse
+from paddable.errors import MissingExtraError, MisuseError
 from paddable.runtime import flavours
 
 Padded = Callable[..., Path]
@@ -36,7 +36,7 @@ def test_here_one_is_installed() -> None:
 def test_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metadata, "distributions", list)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingExtra, match=r'pip install "paddable\[cpu\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "paddable\[cpu\]"'):
         flavours.import_onnxruntime()
 
 
@@ -44,7 +44,7 @@ def test_two(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         metadata, "distributions", lambda: [distribution("onnxruntime"), distribution("onnxruntime-gpu")]
     )
-    with pytest.raises(MissingExtra) as error:
+    with pytest.raises(MissingExtraError) as error:
         flavours.import_onnxruntime()
     assert "onnxruntime, onnxruntime-gpu" in str(error.value)
     assert 'pip install "paddable[gpu]"' in str(error.value)
@@ -56,7 +56,7 @@ X = {"x": np.ones((1, 4), np.float32), "gain": np.ones(1, np.float32)}
 
 def test_a_provider_that_is_not_in_this_runtime(padded_file: Padded) -> None:
     session = paddable.load(padded_file(16, 1), provider="directml")
-    with pytest.raises(MissingExtra, match=r"paddable\[directml\]"):
+    with pytest.raises(MissingExtraError, match=r"paddable\[directml\]"):
         session.run(X)
 
 
@@ -77,7 +77,7 @@ def test_a_provider_that_fails_to_start_is_an_error(padded_file: Padded, monkeyp
         lambda path, options, providers, **_: create(path, options, providers=["CPUExecutionProvider"]),
     )
     with pytest.raises(
-        Misuse, match="did not start; the session would run on CPUExecutionProvider; onnxruntime offers CUDA"
+        MisuseError, match="did not start; the session would run on CPUExecutionProvider; onnxruntime offers CUDA"
     ):
         paddable.load(padded_file(16, 1), provider="cuda").run(X)
     assert paddable.load(padded_file(16, 1), provider="cuda", allow_fallback=True).run(X)["y"].tolist() == [[2, 2]]

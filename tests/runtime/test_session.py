@@ -13,7 +13,7 @@ import pytest
 
 import paddable
 from paddable.bundle import Bundle, Graph, Metadata, Symbol, new_directory, read_metadata, write_bundle
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import MisuseError, UnreadableError
 from paddable.runtime import Session
 
 from .conftest import build
@@ -75,7 +75,7 @@ def test_rows_may_keep_their_batch_axis(padded_file: Padded) -> None:
     rows = [noise(1, 6), noise(1, 8)]
     result = session.run({"x": rows, "gain": GAIN})
     np.testing.assert_array_equal(result["y"][0], sums(rows[0][0]))
-    with pytest.raises(Misuse, match="row of shape"):
+    with pytest.raises(MisuseError, match="row of shape"):
         session.run({"x": [noise(2, 6)], "gain": GAIN})
 
 
@@ -118,7 +118,7 @@ def test_the_smallest_container_that_fits(bundle: Path, n: int, container: int) 
 
 
 def test_too_long_for_every_container(bundle: Path) -> None:
-    with pytest.raises(Misuse) as error:
+    with pytest.raises(MisuseError) as error:
         paddable.load(bundle).run({"x": noise(1, 34), "gain": GAIN})
     told = str(error.value)
     assert "'x'" in told
@@ -166,25 +166,25 @@ def test_threads_share_a_session(bundle: Path) -> None:
     ],
 )
 def test_wrong_inputs_are_named(padded_file: Padded, inputs: dict[str, object], told: str) -> None:
-    with pytest.raises(Misuse) as error:
+    with pytest.raises(MisuseError) as error:
         paddable.load(padded_file(16, 1)).run(inputs)
     assert told in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_bundle_for_another_target(bundle: Path) -> None:
-    with pytest.raises(Misuse, match="it was made for cpu"):
+    with pytest.raises(MisuseError, match="it was made for cpu"):
         paddable.load(bundle, target="directml")
 
 
 def test_a_precision_that_is_not_there(bundle: Path) -> None:
-    with pytest.raises(Misuse, match="fp32"):
+    with pytest.raises(MisuseError, match="fp32"):
         paddable.load(bundle, precision="int8")
 
 
 def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "a.onnx").write_text("hello, this is no model")
-    with pytest.raises(Unreadable, match=r"a\.onnx"):
+    with pytest.raises(UnreadableError, match=r"a\.onnx"):
         paddable.load(tmp_path / "a.onnx")
 
 
@@ -213,5 +213,5 @@ def test_a_model_without_a_batch_axis(tmp_path: Path) -> None:
 
 def test_a_wrong_size_names_the_axis(padded_file: Padded) -> None:
     session = paddable.load(padded_file(16, 1))
-    with pytest.raises(Misuse, match=r"input 'gain': axis 0 is 2 long, the model wants 1; its shape is \(2,\)"):
+    with pytest.raises(MisuseError, match=r"input 'gain': axis 0 is 2 long, the model wants 1; its shape is \(2,\)"):
         session.run({"x": noise(1, 6), "gain": np.ones(2, np.float32)})

@@ -13,9 +13,9 @@ import onnx
 import onnx_ir as ir
 from onnx import helper
 
-from paddable.errors import Refused
-from paddable.graph.facts.numbers import Product
+from paddable.errors import RefusedError
 from paddable.lengths import Length, Span
+from paddable.padding.facts.numbers import Product
 
 from .case import FILLINGS, ZEROS, Case, Point, Row
 from .recipe import Recipe, build
@@ -70,7 +70,7 @@ def judge(recipe: Recipe | Case, seed: int = 0) -> Verdict:
         return Verdict("broken", f"{type(error).__name__}: {str(error)[:300]}")
     try:
         compiled = compile_case(case)
-    except Refused as refusal:
+    except RefusedError as refusal:
         return Verdict("refused", refusal.what)
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}")

@@ -9,12 +9,12 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from paddable.graph.analysis import Analysis, analyse
-from paddable.graph.declaration import resolve
-from paddable.graph.read import read_model
-from paddable.graph.rewrite import rewrite
-from paddable.graph.write import to_proto
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
 from paddable.lengths.declare import parse_length, parse_length_input, parse_mask_input
+from paddable.padding.analysis import Analysis, analyse
+from paddable.padding.declaration import resolve
+from paddable.padding.rewrite.rewrite import rewrite
 
 from .case import Case
 

@@ -32,6 +32,6 @@ def test_junk_that_is_read_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Attention weights of zero times values that only a tail fill makes finite: zeros hide it, NaN does not."""
     case = build(Recipe(4, (("attention", 1),)))
     assert judge(case).outcome == "exact"
-    monkeypatch.setattr("paddable.graph.rewrite._Rewriter._tail_fill", lambda self: None)
+    monkeypatch.setattr("paddable.padding.rewrite.rewrite._Rewriter._tail_fill", lambda self: None)
     verdict = judge(case)
     assert verdict.outcome == "wrong" and "junk" in verdict.reason, verdict

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from paddable.errors import Misuse
-from paddable.models.streaming import (
+from paddable.errors import MisuseError
+from paddable.families.layers.streaming import (
     CausalConv,
     CausalUpsample,
     Memory,
@@ -138,13 +138,13 @@ def test_layers_without_history_have_no_state() -> None:
 
 
 def test_what_one_count_cannot_describe_is_refused() -> None:
-    with pytest.raises(Misuse, match="several sizes"):
+    with pytest.raises(MisuseError, match="several sizes"):
         declare_states(nn.ModuleList([Attention(5), Attention(6)]))
-    with pytest.raises(Misuse, match="no multiple"):
+    with pytest.raises(MisuseError, match="no multiple"):
         CausalUpsample(3, 4, 5, 2, rate=1)
 
 
 def test_a_step_wants_every_state() -> None:
     form = StepForm(CausalConv(3, 4, 7, rate=1), 1, axis=-1)
-    with pytest.raises(Misuse, match="0 states given, 1 declared"):
+    with pytest.raises(MisuseError, match="0 states given, 1 declared"):
         form(torch.zeros(1, 3, 4), torch.tensor([4]))

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
-from paddable.models.streaming import CausalConv, Memory, StepForm, WholeMemory
-from paddable.runtime.step_graph import StepGraph
-from paddable.runtime.stream import Stream
+from paddable.families.layers.streaming import CausalConv, Memory, StepForm, WholeMemory
+from paddable.runtime.streaming.step_graph import StepGraph
+from paddable.runtime.streaming.stream import Stream
 
 pytestmark = pytest.mark.shared
 Streamer = Callable[[list[np.ndarray]], list[np.ndarray]]

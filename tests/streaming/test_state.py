@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from paddable.bundle.state import StateSpec, StateTable, StepSpec
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import MisuseError, UnreadableError
 
 KEY = StateSpec("key", (1, 2, 5, 4), "float32", "keys, newest last")
 COUNT = StateSpec("count", (1,), "int64", "valid rows", low=0, high=5)
@@ -47,26 +47,26 @@ def test_initial_value_need_not_be_zero() -> None:
 def test_a_state_that_does_not_match_is_named(change: dict[str, np.ndarray | None], message: str) -> None:
     TABLE.check(TABLE.initial())
     state = {name: value for name, value in (TABLE.initial() | change).items() if value is not None}
-    with pytest.raises(Misuse, match=message):
+    with pytest.raises(MisuseError, match=message):
         TABLE.check(state)
 
 
 @pytest.mark.parametrize("state", [None, [], 3, "state", list(TABLE.initial().values())])
 def test_what_is_no_state_at_all_is_refused(state: object) -> None:
-    with pytest.raises(Misuse, match="expected a mapping of state names to arrays"):
+    with pytest.raises(MisuseError, match="expected a mapping of state names to arrays"):
         TABLE.check(state)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shape", [(1, 0, 4), (1, -1)])
 def test_a_state_without_a_fixed_size_is_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(Misuse, match="valid count"):
+    with pytest.raises(MisuseError, match="valid count"):
         StateSpec("cache", shape, "float32", "")
 
 
 def test_names_are_plain_and_unique() -> None:
-    with pytest.raises(Misuse, match="bad state name"):
+    with pytest.raises(MisuseError, match="bad state name"):
         StateSpec("layers.0", (1,), "float32", "")
-    with pytest.raises(Misuse, match="declared twice: key"):
+    with pytest.raises(MisuseError, match="declared twice: key"):
         StateTable((KEY, KEY))
 
 
@@ -78,14 +78,14 @@ def test_step_description_survives_the_metadata() -> None:
     "text", ["", "{}", "[]", STEP.to_json().replace('"format":1', '"format":2'), STEP.to_json().replace("axis", "axes")]
 )
 def test_a_damaged_description_is_one_line(text: str) -> None:
-    with pytest.raises(Unreadable, match="paddable_step: bad description") as error:
+    with pytest.raises(UnreadableError, match="paddable_step: bad description") as error:
         StepSpec.from_json(text)
     assert "\n" not in str(error.value)
 
 
 def test_state_and_stream_need_no_framework() -> None:
     code = (
-        "import sys, paddable.bundle.state, paddable.runtime.step_graph, paddable.runtime.stream; "
+        "import sys, paddable.bundle.state, paddable.runtime.streaming.step_graph, paddable.runtime.streaming.stream; "
         "sys.exit(any(name in sys.modules for name in ('torch', 'onnx', 'onnx_ir', 'onnxruntime')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,6 +1,6 @@
 """The official front end of the FunASR family in numpy: log-mel, low frame rate, normalisation.
 
-The same function as ``paddable.models.front_end`` puts inside a graph, computed in float64.
+The same function as ``paddable.families.layers.front_end`` puts inside a graph, computed in float64.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import MissingExtra, Misuse, Unreadable
+from paddable.errors import MissingExtraError, MisuseError, UnreadableError
 
 __all__ = ["Waveform", "as_waveform", "read_audio"]
 
@@ -39,20 +39,20 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
         The waveform at ``rate``; a file with a header and no samples gives an empty one.
 
     Raises:
-        Unreadable: no such file, not an audio file, damaged, or NaN or infinity (in float32) among the samples.
-        MissingExtra: soundfile, or soxr where the rate differs, is not installed.
+        UnreadableError: no such file, not an audio file, damaged, or NaN or infinity (in float32) among the samples.
+        MissingExtraError: soundfile, or soxr where the rate differs, is not installed.
     """
     soundfile = _import("soundfile")
     path = Path(path)
     if not path.is_file():
-        raise Unreadable("it is a directory" if path.is_dir() else "no such file", where=str(path))
+        raise UnreadableError("it is a directory" if path.is_dir() else "no such file", where=str(path))
     try:
         with soundfile.SoundFile(path) as file:
             return _read_in_blocks(file, rate, str(path))
-    except Unreadable:
+    except UnreadableError:
         raise
     except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
-        raise Unreadable(
+        raise UnreadableError(
             "not a readable audio file",
             where=str(path),
             why=str(error).replace("\n", " ").removeprefix(f"Error opening {str(path)!r}: "),
@@ -90,9 +90,9 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
         where: what errors call the array.
 
     Raises:
-        Misuse: the array is not numeric or masked, has more than two axes, or seems to have its channels first; or the
-            rate is no positive whole number.
-        Unreadable: NaN or infinity (in float32) among the samples.
+        MisuseError: the array is not numeric or masked, has more than two axes, or seems to have its channels first; or
+            the rate is no positive whole number.
+        UnreadableError: NaN or infinity (in float32) among the samples.
     """
     whole = (
         isinstance(source_rate, (int, float, np.integer, np.floating))
@@ -100,9 +100,11 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
         and source_rate == int(source_rate)
     )
     if not whole or source_rate <= 0:
-        raise Misuse(f"sample rate {source_rate!r} is no positive whole number", where=where)
+        raise MisuseError(f"sample rate {source_rate!r} is no positive whole number", where=where)
     if isinstance(samples, np.ma.MaskedArray):
-        raise Misuse("a masked array", where=where, why="a sample is there or not", fix="cut or fill what is masked")
+        raise MisuseError(
+            "a masked array", where=where, why="a sample is there or not", fix="cut or fill what is masked"
+        )
     mono = _mix(_full_scale(np.asarray(samples), where), where)
     _refuse_non_finite(mono, 0, where)
     if source_rate != rate and len(mono):
@@ -113,7 +115,7 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
 def _refuse_non_finite(samples: NDArray[Any], first: int, where: str) -> None:
     lost = ~(np.abs(samples) <= np.finfo(np.float32).max)  # float64 holds more than the float32 that is returned
     if lost.any():
-        raise Unreadable(
+        raise UnreadableError(
             f"sample {first + int(np.flatnonzero(lost)[0])} is NaN or infinite",
             where=where,
             why="every frame that holds it would be lost",
@@ -130,7 +132,7 @@ def _full_scale(array: NDArray[Any], where: str) -> NDArray[Any]:
         return (array.astype(np.float64) - 128.0) / 128.0
     if array.size == 0:
         return array.astype(np.float64)
-    raise Misuse(f"samples of type {array.dtype}", where=where, fix="give floats in [-1, 1] or signed integers")
+    raise MisuseError(f"samples of type {array.dtype}", where=where, fix="give floats in [-1, 1] or signed integers")
 
 
 def _mix(array: NDArray[Any], where: str) -> NDArray[Any]:
@@ -139,7 +141,7 @@ def _mix(array: NDArray[Any], where: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] <= _MOST_CHANNELS:
         return array.mean(axis=1) if array.shape[1] else array.reshape(-1)
     fix = "give [samples] or [samples, channels]" + ("; transpose it" if array.ndim == 2 else "")
-    raise Misuse(f"an array of shape {list(array.shape)}", where=where, fix=fix)
+    raise MisuseError(f"an array of shape {list(array.shape)}", where=where, fix=fix)
 
 
 def _import(name: str) -> Any:
@@ -148,4 +150,4 @@ def _import(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except (ImportError, OSError) as error:
-        raise MissingExtra(f"{name} is not installed", fix='pip install "paddable[audio]"') from error
+        raise MissingExtraError(f"{name} is not installed", fix='pip install "paddable[audio]"') from error

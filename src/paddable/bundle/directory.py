@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paddable.bundle.manifest import MANIFEST
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 
 __all__ = ["new_directory", "refuse_inside_a_bundle", "refuse_what_is_there"]
 
@@ -27,14 +27,14 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         The directory to write to, on the same file system as ``path``.
 
     Raises:
-        Misuse: something is at ``path`` already, it lies in a bundle, or its parent is no directory.
+        MisuseError: something is at ``path`` already, it lies in a bundle, or its parent is no directory.
     """
     final = Path(os.path.abspath(path))
     refuse_what_is_there(path, force)
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise Misuse("the parent is not a directory", where=str(path), fix="choose another place") from error
+        raise MisuseError("the parent is not a directory", where=str(path), fix="choose another place") from error
     beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
     beside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a bundle is not
     try:
@@ -49,22 +49,24 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
 
 
 def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
-    """Raise ``Misuse`` where a directory cannot go: before the work that would fill it, and again after it."""
+    """Raise ``MisuseError`` where a directory cannot go: before the work that would fill it, and again after it."""
     refuse_inside_a_bundle(path)
     final = Path(path)
     if final.is_dir() and not force and not any(final.iterdir()):
         return  # an empty directory holds nothing that could be lost
     if os.path.lexists(final) and not force:
-        raise Misuse("it exists already", where=str(final), fix="choose another place, or replace it with --force")
+        raise MisuseError("it exists already", where=str(final), fix="choose another place, or replace it with --force")
     if os.path.lexists(final) and not final.is_dir():
-        raise Misuse("it exists and is not a directory", where=str(final), fix="choose another place, or remove it")
+        raise MisuseError(
+            "it exists and is not a directory", where=str(final), fix="choose another place, or remove it"
+        )
 
 
 def refuse_inside_a_bundle(path: str | os.PathLike[str]) -> None:
-    """Raise ``Misuse`` for a result that would be put into an existing bundle."""
+    """Raise ``MisuseError`` for a result that would be put into an existing bundle."""
     for folder in Path(os.path.abspath(path)).parents:
         if (folder / MANIFEST).is_file():
-            raise Misuse(
+            raise MisuseError(
                 "it would lie inside a bundle",
                 where=str(path),
                 why=f"{folder} holds the files that its {MANIFEST} lists, and is replaced as a whole",

@@ -12,7 +12,7 @@ from typing import Any
 
 from paddable.bundle.metadata import KEY, Metadata
 from paddable.bundle.onnxfile import read_entries
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import MisuseError, UnreadableError
 
 __all__ = ["MANIFEST", "Bundle", "Graph", "read_bundle", "read_metadata", "write_bundle"]
 
@@ -98,7 +98,7 @@ class Bundle:
         """Read what ``to_json`` gave.
 
         Raises:
-            Unreadable: another format, or not of this form, or a file outside the bundle.
+            UnreadableError: another format, or not of this form, or a file outside the bundle.
         """
         metadata = Metadata.from_json(data, where=where)
         try:
@@ -119,7 +119,7 @@ class Bundle:
                 files=dict(data.get("files", {})),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(
+            raise UnreadableError(
                 f"bundle.json is damaged ({type(error).__name__}: {error})", where=where, fix="make the bundle again"
             ) from error
         named = (
@@ -131,7 +131,7 @@ class Bundle:
         )
         for name in named:
             if name is not None and not _is_inside(name):
-                raise Unreadable(f"bundle.json names the file {name!r}, which is outside the bundle", where=where)
+                raise UnreadableError(f"bundle.json names the file {name!r}, which is outside the bundle", where=where)
         return bundle
 
 
@@ -155,15 +155,15 @@ def read_bundle(directory: str | os.PathLike[str], *, check_files: bool = False)
         check_files: also compare every file with its SHA-256.
 
     Raises:
-        Unreadable: no bundle, a damaged one, or one of a newer format.
+        UnreadableError: no bundle, a damaged one, or one of a newer format.
     """
     path = Path(directory) / MANIFEST
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise Unreadable("no bundle: bundle.json cannot be read", where=str(directory)) from error
+        raise UnreadableError("no bundle: bundle.json cannot be read", where=str(directory)) from error
     except ValueError as error:
-        raise Unreadable(f"no JSON ({error})", where=str(path), fix="make the bundle again") from error
+        raise UnreadableError(f"no JSON ({error})", where=str(path), fix="make the bundle again") from error
     bundle = Bundle.from_json(data, where=str(path))
     if check_files:
         _check_files(bundle, Path(directory))
@@ -174,14 +174,14 @@ def read_metadata(path: str | os.PathLike[str]) -> Metadata:
     """The ``paddable`` metadata of a bundle or of one ``.onnx`` file.
 
     Raises:
-        Unreadable: the file cannot be read, or its metadata is damaged.
-        Misuse: the file was not made by Paddable.
+        UnreadableError: the file cannot be read, or its metadata is damaged.
+        MisuseError: the file was not made by Paddable.
     """
     if os.path.isdir(path):
         return read_bundle(path).metadata
     text = read_entries(path).get(KEY)
     if text is None:
-        raise Misuse("no paddable metadata in the file", where=str(path), fix="make it with paddable convert")
+        raise MisuseError("no paddable metadata in the file", where=str(path), fix="make it with paddable convert")
     return Metadata.loads(text, where=str(path))
 
 
@@ -189,9 +189,9 @@ def _check_files(bundle: Bundle, directory: Path) -> None:
     for name, expected in bundle.files.items():
         path = directory / name
         if not path.is_file():
-            raise Unreadable("a file of the bundle is missing", where=str(path), fix="copy the bundle again")
+            raise UnreadableError("a file of the bundle is missing", where=str(path), fix="copy the bundle again")
         if _sha256(path) != expected:
-            raise Unreadable("the file is not the one that the bundle was written with", where=str(path))
+            raise UnreadableError("the file is not the one that the bundle was written with", where=str(path))
 
 
 def _is_inside(name: str) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddable.errors import Unreadable
+from paddable.errors import UnreadableError
 
 __all__ = ["FORMAT", "KEY", "Batch", "Metadata", "Remedy", "Symbol"]
 
@@ -141,10 +141,10 @@ class Metadata:
             where: the file, for the error.
 
         Raises:
-            Unreadable: the object is of a newer format, or not of this form.
+            UnreadableError: the object is of a newer format, or not of this form.
         """
         if isinstance(data, Mapping) and data.get("format") != FORMAT:
-            raise Unreadable(
+            raise UnreadableError(
                 f"paddable metadata of format {data.get('format')!r}",
                 where=where,
                 why=f"this version reads format {FORMAT}",
@@ -167,7 +167,7 @@ class Metadata:
                 precision=str(data.get("precision", "fp32")),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise Unreadable(
+            raise UnreadableError(
                 f"the paddable metadata is damaged ({type(error).__name__}: {error})",
                 where=where,
                 fix="convert the model again",
@@ -178,12 +178,12 @@ class Metadata:
         """Read what ``dumps`` gave.
 
         Raises:
-            Unreadable: the text is no JSON, of a newer format, or not of this form.
+            UnreadableError: the text is no JSON, of a newer format, or not of this form.
         """
         try:
             data = json.loads(text)
         except ValueError as error:
-            raise Unreadable(f"no JSON ({error})", where=where, fix="convert the model again") from error
+            raise UnreadableError(f"no JSON ({error})", where=where, fix="convert the model again") from error
         return cls.from_json(data, where=where)
 
 

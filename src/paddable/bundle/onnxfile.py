@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from paddable.errors import Unreadable
+from paddable.errors import UnreadableError
 
 __all__ = ["read_entries"]
 
@@ -24,16 +24,16 @@ def read_entries(path: str | os.PathLike[str]) -> dict[str, str]:
     Costs a few reads whatever the size of the model: the graph is skipped, not parsed.
 
     Raises:
-        Unreadable: the file is absent, or no protobuf.
+        UnreadableError: the file is absent, or no protobuf.
     """
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             entries = [_fields(file, end) for number, end in _walk(file, size) if number == _METADATA_PROPS]
     except OSError as error:
-        raise Unreadable(error.strerror or "cannot be read", where=str(path)) from error
+        raise UnreadableError(error.strerror or "cannot be read", where=str(path)) from error
     except (ValueError, EOFError) as error:
-        raise Unreadable("not an ONNX model, or cut short", where=str(path)) from error
+        raise UnreadableError("not an ONNX model, or cut short", where=str(path)) from error
     return {entry.get(_KEY, ""): entry.get(_VALUE, "") for entry in entries}
 
 

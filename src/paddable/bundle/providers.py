@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 
 __all__ = ["PROVIDERS", "SessionAdvice", "provider"]
 
@@ -125,8 +125,8 @@ def provider(name: str) -> SessionAdvice:
     """The advice for a provider, by our name.
 
     Raises:
-        Misuse: no provider has that name.
+        MisuseError: no provider has that name.
     """
     if name not in PROVIDERS:
-        raise Misuse(f"no provider is called {name!r}", fix=f"choose one of {', '.join(PROVIDERS)}")
+        raise MisuseError(f"no provider is called {name!r}", fix=f"choose one of {', '.join(PROVIDERS)}")
     return PROVIDERS[name]

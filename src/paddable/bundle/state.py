@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import Misuse, Unreadable
+from paddable.errors import MisuseError, UnreadableError
 
 __all__ = ["STEP_METADATA_KEY", "StateSpec", "StateTable", "StepSpec"]
 
@@ -50,9 +50,9 @@ class StateSpec:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"\w+", self.name, re.ASCII):
-            raise Misuse("bad state name", where=repr(self.name), fix="use letters, digits and _")
+            raise MisuseError("bad state name", where=repr(self.name), fix="use letters, digits and _")
         if not all(size > 0 for size in self.shape):
-            raise Misuse(
+            raise MisuseError(
                 f"state has shape {list(self.shape)}",
                 where=self.name,
                 why="a zero-length or symbolic state changes the graph's shapes from chunk to chunk",
@@ -76,18 +76,18 @@ class StateSpec:
         return np.full(self.shape, self.init, dtype=self.dtype)
 
     def check(self, value: object) -> None:
-        """Raise :class:`Misuse` unless ``value`` is an array that this state can have been."""
+        """Raise :class:`MisuseError` unless ``value`` is an array that this state can have been."""
         where, expected = f"state {self.name}", f"expected {self.dtype}{list(self.shape)}"
         if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
-            raise Misuse(f"got {type(value).__name__}, {expected}", where=where, fix="give what save() returned")
+            raise MisuseError(f"got {type(value).__name__}, {expected}", where=where, fix="give what save() returned")
         if value.shape != self.shape or value.dtype.newbyteorder("=") != np.dtype(self.dtype):
             told = f"got {value.dtype}{list(value.shape)}, {expected}"
-            raise Misuse(told, where=where, why="it was saved from another model")
+            raise MisuseError(told, where=where, why="it was saved from another model")
         if not np.isfinite(value).all():
-            raise Misuse("not finite", where=where, why="NaN would stay in the stream for ever")
+            raise MisuseError("not finite", where=where, why="NaN would stay in the stream for ever")
         for bound, outside in ((self.low, np.less), (self.high, np.greater)):
             if bound is not None and outside(value, bound).any():
-                raise Misuse(
+                raise MisuseError(
                     f"{value[outside(value, bound)][0]} is outside {self.low} .. {self.high}",
                     where=where,
                     why="no stream of this model can have come to it",
@@ -105,7 +105,7 @@ class StateTable:
         names = [spec.name for spec in self.specs]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise Misuse(f"state declared twice: {', '.join(twice)}", fix="give each state its own name")
+            raise MisuseError(f"state declared twice: {', '.join(twice)}", fix="give each state its own name")
 
     def __iter__(self) -> Iterator[StateSpec]:
         return iter(self.specs)
@@ -123,9 +123,9 @@ class StateTable:
         return {spec.name: spec.initial() for spec in self.specs}
 
     def check(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Raise :class:`Misuse` unless ``state`` holds exactly the declared states, possible values of their shapes."""
+        """Raise :class:`MisuseError` unless ``state`` holds the declared states, possible values of their shapes."""
         if not isinstance(state, Mapping):
-            raise Misuse(
+            raise MisuseError(
                 f"got {type(state).__name__}, expected a mapping of state names to arrays",
                 where="the state to restore",
                 fix="give what save() returned",
@@ -135,13 +135,13 @@ class StateTable:
             spec.check(state[spec.name])
 
     def check_names(self, names: Iterable[object]) -> None:
-        """Raise :class:`Misuse` if a declared state is missing from ``names`` or one is left over."""
+        """Raise :class:`MisuseError` if a declared state is missing from ``names`` or one is left over."""
         given, declared = {str(name) for name in names}, {spec.name for spec in self.specs}
         missing, left_over = sorted(declared - given), sorted(given - declared)
         if missing or left_over:
             parts = [f"missing: {', '.join(missing)}"] * bool(missing)
             parts += [f"left over: {', '.join(left_over)}"] * bool(left_over)
-            raise Misuse(
+            raise MisuseError(
                 f"states do not match the declaration ({'; '.join(parts)})",
                 why="a forgotten state restarts its layer at every chunk",
             )
@@ -181,11 +181,11 @@ class StepSpec:
     sample_rate: int | None = None
 
     def check_range(self, x: NDArray[Any]) -> None:
-        """Raise :class:`Misuse` unless every element of the input is of ``low`` .. ``high``."""
+        """Raise :class:`MisuseError` unless every element of the input is of ``low`` .. ``high``."""
         for bound, outside in ((self.low, np.less), (self.high, np.greater)):
             if bound is not None and (wrong := outside(x, bound)).any():
                 at = tuple(int(i) for i in np.argwhere(wrong)[0])
-                raise Misuse(
+                raise MisuseError(
                     f"{x[at]} at {list(at)} is outside {self.low} .. {self.high}",
                     where=f"input {self.input}",
                     why="it is no code of this model, perhaps an end marker",
@@ -200,7 +200,7 @@ class StepSpec:
 
     @classmethod
     def from_json(cls, text: str) -> StepSpec:
-        """Read what :meth:`to_json` wrote; raises :class:`Unreadable` for anything else."""
+        """Read what :meth:`to_json` wrote; raises :class:`UnreadableError` for anything else."""
         try:
             data = json.loads(text)
             if data.pop("format") != STEP_FORMAT:
@@ -208,7 +208,7 @@ class StepSpec:
             states = tuple(StateSpec(**dict(spec, shape=tuple(spec["shape"]))) for spec in data.pop("states"))
             return cls(**data, states=StateTable(states))
         except (ValueError, TypeError, KeyError) as error:
-            raise Unreadable(
+            raise UnreadableError(
                 f"bad description of a step graph ({error})",
                 where=f"metadata {STEP_METADATA_KEY}",
                 fix="export the graph again with this version",

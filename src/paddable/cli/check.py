@@ -36,7 +36,7 @@ def check(
 
     Example: paddable check model.onnx --length audio:2=T
     """
-    from paddable.build import check as check_model
+    from paddable.api import check as check_model
 
     with showing() as progress:
         report = check_model(

@@ -52,14 +52,16 @@ def convert(
     Examples: paddable convert in.onnx -o out.onnx --length x:1=T --container 24000
               paddable convert in.onnx -o out/ --length x:1=T --containers 2s,10s,30s --rate 16000
     """
-    from paddable.build import convert as convert_model
+    from paddable.api import convert as convert_model
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o FILE.onnx (one container) or -o DIRECTORY/ (a bundle)")
     containers = (*single, *split_containers(several or ""))
     told: list[str] = []
     with showing() as progress:
-        written = convert_model(model, containers=containers, out=out, progress=progress, tell=told.append, **choices)
+        written = convert_model(
+            model, containers=containers, out=out, progress=progress, on_message=told.append, **choices
+        )
     for line in told:
         print(line, file=sys.stderr)
     metadata = read_metadata(written)

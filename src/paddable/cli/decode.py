@@ -44,7 +44,7 @@ def decode(
 
     Example: paddable decode codes.npy -o out.wav --model codec/ --stream
     """
-    from paddable.build import decode as decode_codes
+    from paddable.api import decode as decode_codes
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o FILE.wav")

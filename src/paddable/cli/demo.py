@@ -12,7 +12,7 @@ from paddable.cli import options, render
 from paddable.cli.progress import showing
 
 if TYPE_CHECKING:
-    from paddable.build.demonstrating import DemoReport
+    from paddable.api.demonstrating import DemoReport
 
 __all__ = ["demo"]
 
@@ -26,7 +26,7 @@ def demo(audio: tuple[Path, ...], as_json: bool) -> int:
     Uses the phoneme recogniser of the package hama (extra: demo) on the clips given, or on one that comes with
     Paddable.
     """
-    from paddable.build import demo as run_demo
+    from paddable.api import demo as run_demo
 
     with showing() as progress:
         report = run_demo(audio, progress=progress)

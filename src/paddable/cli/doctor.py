@@ -28,7 +28,7 @@ def doctor(error: str | None, as_json: bool) -> int:
     """
     if error is not None:
         return _explain(error, as_json)
-    from paddable.runtime.environment import environment
+    from paddable.runtime.session.environment import environment
 
     found = environment()
     render.show(found, as_json=as_json)

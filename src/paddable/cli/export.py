@@ -11,7 +11,7 @@ import click
 from paddable.bundle import read_bundle
 from paddable.cli import options, render
 from paddable.cli.progress import showing
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 from paddable.lengths.declare import split_containers
 
 __all__ = ["export"]
@@ -61,7 +61,7 @@ def export(
 
     Example: paddable export sense-voice SenseVoiceSmall/ -o sense-voice/ --containers 5s,30s
     """
-    from paddable.build import export as export_family
+    from paddable.api import export as export_family
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o DIRECTORY/")
@@ -74,7 +74,7 @@ def export(
             containers=split_containers(containers),
             chunks=None if chunks is None else _numbers(chunks),
             progress=progress,
-            tell=told.append,
+            on_message=told.append,
             **choices,
         )
     for line in told:
@@ -104,4 +104,4 @@ def _numbers(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise Misuse(f"--chunks {text!r} is no list of numbers", fix="write it like --chunks 4,12") from None
+        raise MisuseError(f"--chunks {text!r} is no list of numbers", fix="write it like --chunks 4,12") from None

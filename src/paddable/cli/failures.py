@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from paddable.errors import EXTRAS, MissingExtra, Misuse, PaddableError, Refused
+from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
 
 __all__ = ["Interrupted", "exit_code", "report"]
 
@@ -29,7 +29,7 @@ def exit_code(error: Exception) -> int:
 def report(error: Exception, *, as_json: bool) -> None:
     """Say on stderr, in one line, what ended the command; with ``as_json`` also as an object on stdout."""
     error = _explained(error)
-    findings = error.findings if isinstance(error, Refused) else ()
+    findings = error.findings if isinstance(error, RefusedError) else ()
     if as_json:
         payload = {
             "ok": False,
@@ -42,7 +42,7 @@ def report(error: Exception, *, as_json: bool) -> None:
     elif len(findings) > 1:  # a single one is what the line below says
         for finding in findings:
             print(finding)
-    kind = "refused" if isinstance(error, Refused) else "error"
+    kind = "refused" if isinstance(error, RefusedError) else "error"
     if len(findings) == 1:
         kind = f"{kind}: {findings[0].code}"
     print(f"{kind}: {_one_line(str(error))}", file=sys.stderr)
@@ -55,9 +55,9 @@ def _explained(error: Exception) -> Exception:
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "paddable"
-        return Misuse(error.format_message().rstrip("."), fix=f"see {command} --help")
+        return MisuseError(error.format_message().rstrip("."), fix=f"see {command} --help")
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRA_OF.get((error.name or "").partition(".")[0])):
-        return MissingExtra(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+        return MissingExtraError(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
     if isinstance(error, MemoryError):
         return PaddableError("out of memory", fix="ask for smaller containers, or use a machine with more memory")
     if isinstance(error, OSError) and error.errno is not None:

@@ -22,7 +22,7 @@ def inspect(model: Path, lengths: tuple[str, ...], as_json: bool) -> int:
 
     Example: paddable inspect model.onnx --length audio:2=T
     """
-    from paddable.build import inspect as inspect_model
+    from paddable.api import inspect as inspect_model
 
     render.show(inspect_model(model, lengths=lengths), as_json=as_json)
     return 0

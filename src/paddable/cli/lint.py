@@ -40,7 +40,7 @@ def lint(
 
     Example: paddable lint model.onnx --target directml
     """
-    from paddable.build import lint as lint_model
+    from paddable.api import lint as lint_model
 
     if fix and out is None:
         raise click.UsageError("nowhere to write the fixed model: give -o FILE.onnx")

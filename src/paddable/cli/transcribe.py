@@ -12,10 +12,10 @@ import click
 from paddable.cli import options, render
 from paddable.cli.failures import Interrupted, exit_code
 from paddable.cli.progress import Progress, showing
-from paddable.errors import Misuse, PaddableError
+from paddable.errors import MisuseError, PaddableError
 
 if TYPE_CHECKING:
-    from paddable.runtime.transcript import Transcript
+    from paddable.runtime.speech.transcript import Transcript
 
 __all__ = ["transcribe"]
 
@@ -120,22 +120,24 @@ def _places(sounds: Sequence[Path], out: Path | None, kind: str, force: bool, as
     """Where each transcript goes; None is stdout. Everything that would lose one is refused before the work begins."""
     if out is None:
         if len(sounds) > 1 and kind != "txt" and not as_json:
-            raise Misuse(f"{len(sounds)} recordings do not fit one {kind}", fix="give a directory, -o DIRECTORY/")
+            raise MisuseError(f"{len(sounds)} recordings do not fit one {kind}", fix="give a directory, -o DIRECTORY/")
         return [None] * len(sounds)
     if out.exists() and not out.is_dir():
-        raise Misuse("it exists and is not a directory", where=str(out), fix="choose another place")
+        raise MisuseError("it exists and is not a directory", where=str(out), fix="choose another place")
     places = [out / f"{sound.stem}.{kind}" for sound in sounds]
     for place in places:
         if places.count(place) > 1:
             both = [str(sound) for sound, other in zip(sounds, places, strict=True) if other == place]
-            raise Misuse(f"{' and '.join(both)} would be written to the same {place}", fix="run them one by one")
+            raise MisuseError(f"{' and '.join(both)} would be written to the same {place}", fix="run them one by one")
         if place.exists() and not force:
-            raise Misuse("it exists already", where=str(place), fix="choose another place, or replace it with --force")
+            raise MisuseError(
+                "it exists already", where=str(place), fix="choose another place, or replace it with --force"
+            )
     return list(places)
 
 
 def _print(result: Transcript, sound: Path, kind: str, *, several: bool) -> None:
-    from paddable.runtime.transcript import FORMATS
+    from paddable.runtime.speech.transcript import FORMATS
 
     print(f"{sound}: {result.text}" if several else FORMATS[kind](result).removesuffix("\n"))
 

@@ -42,7 +42,7 @@ def verify(
 
     Example: paddable verify out.onnx --against in.onnx
     """
-    from paddable.build import verify as verify_model
+    from paddable.api import verify as verify_model
 
     with showing() as progress:
         report = verify_model(

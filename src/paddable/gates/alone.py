@@ -18,13 +18,13 @@ from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.junk import FILLINGS, draw, fill
 from paddable.gates.regions import Frame
 from paddable.gates.report import SiteResult
-from paddable.graph.analysis import Analysis, Site
-from paddable.graph.declaration import Declarations
-from paddable.graph.facts.kinds import Kind
-from paddable.graph.facts.value import Value
-from paddable.graph.rewrite import length_input_name, rewrite
-from paddable.graph.write import to_proto
+from paddable.graph.io.write import to_proto
 from paddable.lengths import Length
+from paddable.padding.analysis import Analysis, Site
+from paddable.padding.declaration import Declarations
+from paddable.padding.facts.facts import Facts
+from paddable.padding.facts.kinds import Kind
+from paddable.padding.rewrite.rewrite import length_input_name, rewrite
 
 __all__ = ["judge_alone"]
 
@@ -108,7 +108,7 @@ def _told(steps: Steps) -> str:
 
 def _cut_out(
     analysis: Analysis, unit: Sequence[Site], container: Steps, rows: int, leave_out: frozenset[int]
-) -> tuple[dict[str, tuple[Value, Site, int]], Engine]:
+) -> tuple[dict[str, tuple[Facts, Site, int]], Engine]:
     """The unit as a model of its own, mended by ``rewrite`` like the whole.
 
     Returns:
@@ -116,7 +116,7 @@ def _cut_out(
     """
     frame = Frame(container, [container] * rows, analysis.scope.single_row)
     made: dict[ir.Value, ir.Value] = {}
-    wanted: dict[str, tuple[Value, Site, int]] = {}
+    wanted: dict[str, tuple[Facts, Site, int]] = {}
     inputs: list[ir.Value] = []
     constants: list[ir.Value] = []
     nodes: list[ir.Node] = []
@@ -188,7 +188,7 @@ def _opsets(analysis: Analysis) -> Mapping[str, int]:
 def _junk_against_junk(
     analysis: Analysis,
     unit: Sequence[Site],
-    wanted: Mapping[str, tuple[Value, Site, int]],
+    wanted: Mapping[str, tuple[Facts, Site, int]],
     engine: Engine,
     frame: Frame,
     seed: int,
@@ -228,13 +228,13 @@ def _junk_against_junk(
     return ""
 
 
-def _clean(facts: Value) -> dict[int, Length]:
+def _clean(facts: Facts) -> dict[int, Length]:
     """Steps that count where a remedy was deferred and never needed: the ones in front of the overlap."""
     pending = facts.pending
     return {} if pending is None or pending.token.done else {pending.atom: pending.clean}
 
 
-def _valid_data(facts: Value, site: Site, position: int, frame: Frame, rng: np.random.Generator) -> Array:
+def _valid_data(facts: Facts, site: Site, position: int, frame: Frame, rng: np.random.Generator) -> Array:
     known = frame.contents(facts)
     if known is not None:
         return known
@@ -264,7 +264,7 @@ def _largest_index(site: Site, position: int, frame: Frame) -> float:
 
 
 def _with_junk(
-    facts: Value, valid: Array, frame: Frame, filling: int, rng: np.random.Generator, feeds: Mapping[str, Array]
+    facts: Facts, valid: Array, frame: Frame, filling: int, rng: np.random.Generator, feeds: Mapping[str, Array]
 ) -> Array:
     """The operand with its padding as bad as its facts allow, beside what else is fed."""
     if facts.content is not None and frame.contents(facts) is not None:
@@ -282,7 +282,7 @@ def _with_junk(
 
 
 def _promised(
-    kind: Kind, facts: Value, count: int, dtype: np.dtype[np.generic], filling: int, rng: np.random.Generator
+    kind: Kind, facts: Facts, count: int, dtype: np.dtype[np.generic], filling: int, rng: np.random.Generator
 ) -> Array:
     if kind.value is not None:
         return np.full(count, kind.value, dtype)
@@ -295,14 +295,14 @@ def _promised(
     return np.asarray(base).astype(dtype)
 
 
-def _within(base: Array, facts: Value) -> Array:
+def _within(base: Array, facts: Facts) -> Array:
     info = np.iinfo(base.dtype)
     low = info.min if facts.low == -np.inf else int(max(facts.low, info.min))
     high = info.max if facts.high == np.inf else int(min(facts.high, info.max))
     return np.clip(base, low, high)
 
 
-def _with_copies(facts: Value, result: Array, frame: Frame, filling: int) -> Array:
+def _with_copies(facts: Facts, result: Array, frame: Frame, filling: int) -> Array:
     mask = frame.valid(facts)
     flat = result[mask]
     if flat.size:

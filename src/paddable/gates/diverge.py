@@ -12,9 +12,9 @@ import onnx_ir as ir
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.oracle import scale
 from paddable.gates.regions import Frame
-from paddable.graph.analysis import Analysis
+from paddable.graph.io.write import to_proto
 from paddable.graph.trace import source
-from paddable.graph.write import to_proto
+from paddable.padding.analysis import Analysis
 
 __all__ = ["first_difference"]
 

@@ -14,6 +14,7 @@ from paddable.gates.alone import judge_alone
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Engine, Source
+from paddable.gates.index_limits import index_limits
 from paddable.gates.lengths import LIMIT, choose, default_container
 from paddable.gates.lift import lifted, twins
 from paddable.gates.oracle import Oracle
@@ -22,10 +23,9 @@ from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
 from paddable.gates.report import DomainCheck, GateReport, Row
 from paddable.gates.signals import Signals
-from paddable.gates.vocabulary import index_limits
 from paddable.gates.whole import Candidate, judge_whole
-from paddable.graph.analysis import Analysis
 from paddable.lengths import Length
+from paddable.padding.analysis import Analysis
 
 __all__ = ["Progress", "judge", "ragged_lengths"]
 
@@ -66,7 +66,7 @@ def judge(
         progress: called with (stage, done, total).
 
     Raises:
-        Refused: native itself does not run, so that there is nothing to compare with.
+        RefusedError: native itself does not run, so that there is nothing to compare with.
     """
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     expressions, numbers = ragged_lengths(analysis), index_limits(analysis)

@@ -23,9 +23,9 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from paddable.errors import PaddableError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import write_model
 from paddable.graph.names import Names
-from paddable.graph.read import read_model
-from paddable.graph.write import write_model
 
 __all__ = ["Twins", "computes_in_half", "lift", "lifted", "nudged", "rounded", "twins"]
 

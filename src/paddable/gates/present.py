@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 import numpy as np
 
-from paddable.errors import Refused
+from paddable.errors import RefusedError
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.oracle import run_native
 from paddable.gates.signals import Numbers, Signals
@@ -34,7 +34,7 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
         Numbers with which native answers best.
 
     Raises:
-        Refused: it does not load, or runs at none of the lengths, or is never anything but NaN.
+        RefusedError: it does not load, or runs at none of the lengths, or is never anything but NaN.
     """
     tried = [candidate.largest, cases[-1], cases[len(cases) // 2], cases[0]]
     largest = {name: max(steps[name] for steps in tried) for name in candidate.largest}
@@ -59,13 +59,13 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
     if max(most, default=0) > _ALL_NAN:
         return best
     if most:
-        raise Refused(
+        raise RefusedError(
             "native's answer is NaN whatever it is given",
             why="nothing can be compared with it",
             fix="look for NaN in its weights, or convert it unjudged with --no-verify",
         )
     message = message.removeprefix("onnxruntime: ")
-    raise Refused(
+    raise RefusedError(
         f"native itself does not run on onnxruntime {version('onnxruntime')} (CPU): {message}",
         why="its answer is what every gate compares with",
         fix="export it in types that have kernels there, or convert it unjudged with --no-verify",

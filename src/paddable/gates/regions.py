@@ -10,11 +10,11 @@ from fractions import Fraction
 import numpy as np
 
 from paddable.gates.engine import Array
-from paddable.graph.facts.axes import Atom
-from paddable.graph.facts.numbers import Face, Number, Product
-from paddable.graph.facts.value import Affine, Elements, Value
-from paddable.graph.scope import BATCH
 from paddable.lengths import Length
+from paddable.padding.deduce.scope import BATCH
+from paddable.padding.facts.axes import Factor
+from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.numbers import Face, Number, Product
 
 __all__ = ["Frame"]
 
@@ -43,14 +43,14 @@ class Frame:
         """A size at a row's own steps; native has one row."""
         return size.evaluate({**self.lengths[row], BATCH: 1})
 
-    def shape(self, value: Value) -> tuple[int, ...]:
+    def shape(self, value: Facts) -> tuple[int, ...]:
         """The physical shape."""
         return tuple(int(np.prod([self.physical(atom.size) for atom in axis], dtype=np.int64)) for axis in value.axes)
 
-    def _atom_shape(self, value: Value) -> tuple[int, ...]:
+    def _atom_shape(self, value: Facts) -> tuple[int, ...]:
         return tuple(self.physical(atom.size) for atom in value.atoms)
 
-    def inside(self, value: Value, position: int, keep: Length | None = None) -> Array:
+    def inside(self, value: Facts, position: int, keep: Length | None = None) -> Array:
         """Where one ragged atom's index is valid: bool, broadcasting against the atoms' shape.
 
         Args:
@@ -69,18 +69,18 @@ class Frame:
         shape = [-1 if i == row_atom else 1 for i in range(rank)]
         return np.asarray((index >= windows[:, 0].reshape(shape)) & (index < windows[:, 1].reshape(shape)))
 
-    def _window(self, atom: Atom, keep: Length | None, row: int) -> tuple[int, int]:
+    def _window(self, atom: Factor, keep: Length | None, row: int) -> tuple[int, int]:
         start = self.physical(atom.shift) - self.valid_size(atom.shift, row)
         return start, start + self.valid_size(atom.size if keep is None else keep, row)
 
-    def valid(self, value: Value, keep: Mapping[int, Length] | None = None) -> Array:
+    def valid(self, value: Facts, keep: Mapping[int, Length] | None = None) -> Array:
         """Where every ragged atom is valid: bool, of the physical shape."""
         mask = np.ones(self._atom_shape(value), bool)
         for position in value.ragged:
             mask = mask & self.inside(value, position, (keep or {}).get(position))
         return mask.reshape(self.shape(value))
 
-    def regions(self, value: Value) -> Iterator[tuple[tuple[int, ...], Array]]:
+    def regions(self, value: Facts) -> Iterator[tuple[tuple[int, ...], Array]]:
         """Every kind of padding: the atoms whose index is padding, and where exactly those are."""
         outside = {position: ~self.inside(value, position) for position in value.ragged}
         for count in range(1, len(value.ragged) + 1):
@@ -90,7 +90,7 @@ class Frame:
                     mask = mask & (out if position in padded else ~out)
                 yield padded, mask.reshape(self.shape(value))
 
-    def contents(self, value: Value) -> Array | None:
+    def contents(self, value: Facts) -> Array | None:
         """The value itself where it is known: sizes of the container, lengths of the first row. None if not known."""
         content = value.content
         shape = self.shape(value)

@@ -1,6 +1,6 @@
 """Length expressions: how many steps an axis has, as a function of the input's length, with decided equality."""
 
-from paddable.lengths.columns import Undecided
+from paddable.lengths.decide.columns import Undecided
 from paddable.lengths.domain import Domain
 from paddable.lengths.expression import (
     Atom,

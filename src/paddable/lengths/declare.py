@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 from paddable.lengths import Length, parse
 
 __all__ = [
@@ -87,7 +87,7 @@ def parse_length(text: str) -> LengthDeclaration:
     """Read ``x:1=T``.
 
     Raises:
-        Misuse: the text has another form; the message suggests the right one.
+        MisuseError: the text has another form; the message suggests the right one.
     """
     left, length = _sides(text, option="--length", form="INPUT:AXIS=LENGTH", example="x:1=T")
     return LengthDeclaration(*_axis(left, text, option="--length", length=str(length)), length)
@@ -97,7 +97,7 @@ def parse_mask_input(text: str) -> MaskInput:
     """Read ``mask:1=T``.
 
     Raises:
-        Misuse: the text has another form; the message suggests the right one.
+        MisuseError: the text has another form; the message suggests the right one.
     """
     left, length = _sides(text, option="--mask-input", form="NAME:AXIS=LENGTH", example="mask:1=T")
     return MaskInput(*_axis(left, text, option="--mask-input", length=str(length)), length)
@@ -107,7 +107,7 @@ def parse_length_input(text: str) -> LengthInput:
     """Read ``ilens=T``.
 
     Raises:
-        Misuse: the text has another form; the message suggests the right one.
+        MisuseError: the text has another form; the message suggests the right one.
     """
     return LengthInput(*_sides(text, option="--length-input", form="NAME=LENGTH", example="ilens=T"))
 
@@ -116,11 +116,11 @@ def parse_batch(text: str) -> BatchAxis:
     """Read ``x:0``.
 
     Raises:
-        Misuse: the text has another form.
+        MisuseError: the text has another form.
     """
     name, colon, axis = text.rpartition(":")
     if not colon or not name or not _is_integer(axis):
-        raise Misuse(f"--batch {text!r} is not INPUT:AXIS", fix=f"write --batch {(name or text) + ':0'}")
+        raise MisuseError(f"--batch {text!r} is not INPUT:AXIS", fix=f"write --batch {(name or text) + ':0'}")
     return BatchAxis(name, int(axis))
 
 
@@ -128,12 +128,12 @@ def parse_shortest(text: str) -> tuple[str, int]:
     """Read ``T=8``: a symbol and its shortest accepted length, in steps.
 
     Raises:
-        Misuse: the text has another form, or the length is not positive.
+        MisuseError: the text has another form, or the length is not positive.
     """
     symbol, equals, steps = (side.strip() for side in text.partition("="))
     if not equals or not symbol.isidentifier() or not _is_integer(steps) or not 1 <= int(steps) <= LARGEST:
         why = f"STEPS is a number from 1 to {LARGEST}"
-        raise Misuse(f"--shortest {text!r} is not SYMBOL=STEPS", why=why, fix="write it like --shortest T=8")
+        raise MisuseError(f"--shortest {text!r} is not SYMBOL=STEPS", why=why, fix="write it like --shortest T=8")
     return symbol, int(steps)
 
 
@@ -148,14 +148,14 @@ def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[s
         rates: steps a second of each symbol whose rate is known.
 
     Raises:
-        Misuse: another form, a symbol that is missing or unknown, seconds of a symbol without a rate, or a size that
-            is not positive or does not fit into int32.
+        MisuseError: another form, a symbol that is missing or unknown, seconds of a symbol without a rate, or a size
+            that is not positive or does not fit into int32.
     """
     parts = [part.strip() for part in str(text).split(",")]
     if "=" not in str(text):
         if len(symbols) != 1 or len(parts) != 1:
             example = ",".join(f"{symbol}=24000" for symbol in symbols)
-            raise Misuse(
+            raise MisuseError(
                 f"container {text!r} does not say which symbol it is for",
                 why=f"the declared symbols are {', '.join(symbols)}",
                 fix=f"write --container {example}",
@@ -166,12 +166,12 @@ def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[s
         symbol, _, size = (side.strip() for side in part.partition("="))
         if symbol not in symbols or symbol in sizes:
             problem = "twice" if symbol in sizes else "which no --length declares"
-            raise Misuse(
+            raise MisuseError(
                 f"container {text!r} gives {symbol!r}, {problem}", why=f"the declared symbols are {', '.join(symbols)}"
             )
         sizes[symbol] = _steps(size, symbol, str(text), (rates or {}).get(symbol))
     if absent := [symbol for symbol in symbols if symbol not in sizes]:
-        raise Misuse(f"container {text!r} gives no size for {', '.join(absent)}")
+        raise MisuseError(f"container {text!r} gives no size for {', '.join(absent)}")
     return Container({symbol: sizes[symbol] for symbol in symbols})
 
 
@@ -191,13 +191,13 @@ def split_containers(text: str) -> tuple[str, ...]:
 def _sides(text: str, *, option: str, form: str, example: str) -> tuple[str, Length]:
     left, equals, right = text.rpartition("=")
     if not equals or not left.strip() or not right.strip():
-        raise Misuse(f"{option} {text!r} is not {form}", fix=f"write it like {option} {example}")
+        raise MisuseError(f"{option} {text!r} is not {form}", fix=f"write it like {option} {example}")
     try:
         length = parse(right)
-    except Misuse as error:
-        raise Misuse(error.what, where=f"{option} {text}", why=error.why, fix=error.fix) from error
+    except MisuseError as error:
+        raise MisuseError(error.what, where=f"{option} {text}", why=error.why, fix=error.fix) from error
     if not length.symbols:
-        raise Misuse(
+        raise MisuseError(
             f"{right.strip()} is a number, not a length",
             where=f"{option} {text}",
             why="a ragged axis needs a symbol; its size is given by --container",
@@ -209,7 +209,7 @@ def _sides(text: str, *, option: str, form: str, example: str) -> tuple[str, Len
 def _axis(left: str, text: str, *, option: str, length: str) -> tuple[str, int]:
     name, colon, axis = left.rpartition(":")
     if not colon or not name or not _is_integer(axis):
-        raise Misuse(
+        raise MisuseError(
             f"{option} {text!r} does not say which axis",
             why="an axis is a number, 0 the first and -1 the last",
             fix=f"write {option} '{name or left}:1={length}' for axis 1",
@@ -220,17 +220,17 @@ def _axis(left: str, text: str, *, option: str, length: str) -> tuple[str, int]:
 def _steps(size: str, symbol: str, text: str, rate: float | None) -> int:
     seconds = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*s", size)
     if seconds and not rate:
-        raise Misuse(
+        raise MisuseError(
             f"container {text!r} is in seconds, but the rate of {symbol} is not known",
             fix="add --rate STEPS_A_SECOND, such as --rate 16000, or give the size in steps",
         )
     if not seconds and not _is_integer(size):
-        raise Misuse(
+        raise MisuseError(
             f"container {text!r}: {size!r} is no size", fix="give steps, such as 24000, or seconds, such as 30s"
         )
     steps = math.ceil(Fraction(seconds[1]) * Fraction(str(rate))) if seconds else int(size)
     if not 1 <= steps <= LARGEST:
-        raise Misuse(f"container {text!r}: {symbol} would be {steps} steps", why=f"1 to {LARGEST} are possible")
+        raise MisuseError(f"container {text!r}: {symbol} would be {steps} steps", why=f"1 to {LARGEST} are possible")
     return steps
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product as cartesian
 from math import prod
 
-from paddable.lengths import box, line
-from paddable.lengths.columns import Undecided, too_many
+from paddable.lengths.decide import box, line
+from paddable.lengths.decide.columns import Undecided, too_many
+from paddable.lengths.decide.orders import directions
+from paddable.lengths.decide.product import Bound, components, is_tied, least_points
 from paddable.lengths.expression import Length, Min, Symbol, atomic, constant, extreme_arguments
-from paddable.lengths.orders import directions
-from paddable.lengths.product import Bound, components, is_tied, least_points
 from paddable.lengths.simplify import simplify
 from paddable.lengths.span import Span
 

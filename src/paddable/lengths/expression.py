@@ -22,7 +22,7 @@ from math import gcd, lcm
 from operator import index
 from typing import TypeAlias
 
-from paddable.errors import Misuse, Refused
+from paddable.errors import MisuseError, RefusedError
 
 __all__ = [
     "Atom",
@@ -44,7 +44,7 @@ __all__ = [
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-class NotALength(Refused):
+class NotALength(RefusedError):
     """The result of an operation is no length expression, such as a product of two symbols."""
 
 
@@ -348,7 +348,7 @@ def atomic(atom: Atom) -> Length:
 def symbol(name: str) -> Length:
     """The length that is the symbol ``name`` (``[A-Za-z_]\\w*``)."""
     if not _NAME.fullmatch(name):
-        raise Misuse(
+        raise MisuseError(
             f"{name!r} is not a symbol",
             why="a symbol starts with a letter or _ and goes on with letters, digits or _",
             fix="use a name such as T",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddable.lengths.columns import Undecided
+from paddable.lengths.decide.columns import Undecided
+from paddable.lengths.decide.product import components
 from paddable.lengths.expression import (
     ZERO,
     Atom,
@@ -18,7 +19,6 @@ from paddable.lengths.expression import (
     maximum,
     minimum,
 )
-from paddable.lengths.product import components
 
 if TYPE_CHECKING:
     from paddable.lengths.domain import Domain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 
 __all__ = ["Span"]
 
@@ -13,7 +13,7 @@ __all__ = ["Span"]
 class Span:
     """The integers ``v`` with ``low <= v <= high`` and ``v % step == residue``.
 
-    ``high`` None means unbounded. A span without any value raises ``Misuse``.
+    ``high`` None means unbounded. A span without any value raises ``MisuseError``.
     """
 
     low: int
@@ -23,10 +23,10 @@ class Span:
 
     def __post_init__(self) -> None:
         if self.step < 1:
-            raise Misuse(f"the step of a length must be at least 1, got {self.step}")
+            raise MisuseError(f"the step of a length must be at least 1, got {self.step}")
         object.__setattr__(self, "residue", self.residue % self.step)
         if self.high is not None and self.first > self.high:
-            raise Misuse(
+            raise MisuseError(
                 f"no length lies between {self.low} and {self.high}"
                 + (f" with remainder {self.residue} modulo {self.step}" if self.step > 1 else ""),
                 why="every statement would be true of an empty domain",

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 from paddable.lengths.expression import (
     Atom,
     FloorDiv,
@@ -40,7 +40,7 @@ def parse(text: str) -> Length:
     """Reads a length such as ``"(T-80)//320+1"``.
 
     Raises:
-        Misuse: with the place, if the text is not a length.
+        MisuseError: with the place, if the text is not a length.
     """
     return _Parser(text).whole()
 
@@ -61,7 +61,7 @@ class _Parser:
 
     def fail(self, place: int, what: str = "") -> NoReturn:
         rest = self.text[place:]
-        raise Misuse(
+        raise MisuseError(
             what or (f"cannot read {rest!r}" if rest else "the expression ends too early"),
             where=f"length {self.text!r}, column {place + 1}",
             fix="write sums, integer multiples, // and % by an integer, min, max or ceil(T/6), such as (T-80)//320+1",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import onnx_ir as ir
 
-from paddable.errors import Misuse
+from paddable.errors import MisuseError
 from paddable.precision.half import compute_in_half
 from paddable.precision.int8 import SESSION_CONFIG, store_weights_as_int8
 
@@ -32,11 +32,11 @@ def in_precision(model: ir.Model, precision: str) -> ir.Model:
             or ``int8`` (stores weights in 8 bits and computes in fp32).
 
     Raises:
-        Misuse: no such precision.
-        Refused: the type of a value is not known.
+        MisuseError: no such precision.
+        RefusedError: the type of a value is not known.
     """
     if precision not in PRECISIONS:
-        raise Misuse(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
+        raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
     if precision == "fp32":
         return model
     changed = model.clone()

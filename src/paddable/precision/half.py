@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 from onnx_ir.passes import common
 
-from paddable.errors import Refused
+from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import exact_nodes
 
@@ -26,7 +26,7 @@ def compute_in_half(model: ir.Model) -> None:
     """Change a model in place. Inputs and outputs keep their types; a control-flow node stays in fp32 as a whole.
 
     Raises:
-        Refused: the type of a value is not known, or a weight lies beyond the range of half.
+        RefusedError: the type of a value is not known, or a weight lies beyond the range of half.
     """
     common.LiftConstantsToInitializersPass()(model)
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
@@ -91,7 +91,7 @@ class _Halving:
             with np.errstate(over="ignore"):
                 half = np.asarray(array.astype(np.float16))
             if (np.isinf(half) & np.isfinite(array)).any():
-                raise Refused(
+                raise RefusedError(
                     f"it holds {np.abs(array[np.isfinite(array)]).max():.3g}, half ends at 65504",
                     where=f"weight {value.name}",
                     fix="leave the model in fp32",
@@ -135,7 +135,7 @@ def _half_inputs(node: ir.Node, versions: Mapping[str, int]) -> set[int] | None:
         return None
     for output in node.outputs:
         if output.dtype is None and output.uses():
-            raise Refused(
+            raise RefusedError(
                 f"the type of {output.name} is not known",
                 where=f"node {node.name} ({node.op_type})",
                 why="half needs a cast wherever types meet",

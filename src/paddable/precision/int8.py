@@ -13,7 +13,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from paddable.errors import Refused
+from paddable.errors import RefusedError
 from paddable.graph.names import Names
 
 __all__ = ["SESSION_CONFIG", "store_weights_as_int8"]
@@ -30,10 +30,10 @@ def store_weights_as_int8(model: ir.Model) -> None:
     """Change a model in place: weights of matrix products and convolutions.
 
     Raises:
-        Refused: an opset below 13, which has no scale a channel.
+        RefusedError: an opset below 13, which has no scale a channel.
     """
     if model.graph.opset_imports.get("", 0) < 13:
-        raise Refused(
+        raise RefusedError(
             f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
             where="model",
             fix="export it with opset 13 or later",

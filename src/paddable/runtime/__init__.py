@@ -2,6 +2,6 @@
 
 from paddable.runtime.loading import load
 from paddable.runtime.model import Model
-from paddable.runtime.session import Session
+from paddable.runtime.session.session import Session
 
 __all__ = ["Model", "Session", "load"]

@@ -17,12 +17,12 @@ from paddable.audio.cmvn import Cmvn
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
 from paddable.bundle import Bundle
-from paddable.errors import Unreadable
-from paddable.runtime.detection import Detector
-from paddable.runtime.pipelines import CtcLayout, Recogniser
-from paddable.runtime.session import Session
-from paddable.runtime.text import read_vocabulary
-from paddable.runtime.vad import VadOptions
+from paddable.errors import UnreadableError
+from paddable.runtime.session.session import Session
+from paddable.runtime.speech.detection import Detector
+from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
+from paddable.runtime.speech.text import read_vocabulary
+from paddable.runtime.speech.vad import VadOptions
 
 __all__ = ["DOES", "detector_of", "recogniser_of"]
 
@@ -39,8 +39,8 @@ def recogniser_of(bundle: Bundle, folder: Path, session: Session) -> Recogniser:
     """The CTC recogniser of a bundle.
 
     Raises:
-        Unreadable: its settings or labels are damaged.
-        MissingExtra: the labels need sentencepiece.
+        UnreadableError: its settings or labels are damaged.
+        MissingExtraError: the labels need sentencepiece.
     """
     front_end = _front_end(bundle)
     try:
@@ -60,7 +60,7 @@ def detector_of(bundle: Bundle, session: Session) -> Detector:
     """The voice activity detector of a bundle.
 
     Raises:
-        Unreadable: its settings are damaged.
+        UnreadableError: its settings are damaged.
     """
     front_end = _front_end(bundle)
     options = VadOptions.from_funasr(bundle.settings["vad"], where="bundle.json", path="settings.vad")
@@ -92,5 +92,5 @@ def _longest_seconds(session: Session, front_end: FrontEnd | None) -> float | No
     return samples / SAMPLE_RATE
 
 
-def _damaged(what: str) -> Unreadable:
-    return Unreadable(what, where="bundle.json", fix="export the model again")
+def _damaged(what: str) -> UnreadableError:
+    return UnreadableError(what, where="bundle.json", fix="export the model again")

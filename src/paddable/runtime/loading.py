@@ -9,10 +9,10 @@ from pathlib import Path
 
 from paddable.bundle import KEY, Bundle, Graph, Metadata, providers, read_bundle, read_entries
 from paddable.bundle.providers import SessionAdvice
-from paddable.errors import Misuse
-from paddable.runtime.graph import GraphSession, Opening
+from paddable.errors import MisuseError
 from paddable.runtime.model import Home, Model
-from paddable.runtime.session import Container
+from paddable.runtime.session.graph import GraphSession, Opening
+from paddable.runtime.session.session import Container
 
 __all__ = ["load"]
 
@@ -44,9 +44,9 @@ def load(
         threads: threads inside an operator. Default: ONNX Runtime's choice.
 
     Raises:
-        Misuse: no such provider or device, the bundle has no graph for it, or TF32 where it does not belong.
-        MissingExtra: no onnxruntime, two of them, or one without the provider.
-        Unreadable: the bundle or the file cannot be read.
+        MisuseError: no such provider or device, the bundle has no graph for it, or TF32 where it does not belong.
+        MissingExtraError: no onnxruntime, two of them, or one without the provider.
+        UnreadableError: the bundle or the file cannot be read.
     """
     place = Path(path)
     bundle = read_bundle(place) if place.is_dir() else None
@@ -62,7 +62,7 @@ def load(
     if allow_tf32:
         advice = _with_tf32(advice, bundle, str(place))
     if device_id and advice.device == "cpu":
-        raise Misuse(f"device {device_id}", why=f"the provider {provider!r} has no numbered devices here")
+        raise MisuseError(f"device {device_id}", why=f"the provider {provider!r} has no numbered devices here")
     opening = Opening(advice, allow_fallback, threads, device_id)
     home = Home(bundle, place, opening) if bundle is not None else None
     containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
@@ -80,9 +80,9 @@ def _advice(provider: str, metadata: Metadata | None, capture: bool) -> SessionA
 def _with_tf32(advice: SessionAdvice, bundle: Bundle | None, where: str) -> SessionAdvice:
     if not advice.tf32_options:
         offer = ", ".join(name for name, other in providers.PROVIDERS.items() if other.tf32_options)
-        raise Misuse(f"the provider {advice.name!r} has no TF32", fix=f"leave it out; {offer} has it")
+        raise MisuseError(f"the provider {advice.name!r} has no TF32", fix=f"leave it out; {offer} has it")
     if bundle is not None and (bundle.front_end or {}).get("in_graph"):
-        raise Misuse(
+        raise MisuseError(
             "TF32 with the front end inside the graph",
             where=where,
             why="it keeps 10 bits of each sample, which moves the features of speech by up to 3",
@@ -95,7 +95,7 @@ def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> l
     made = [graph for graph in bundle.graphs if graph.target == target]
     if not made:
         targets = sorted({graph.target for graph in bundle.graphs})
-        raise Misuse(
+        raise MisuseError(
             f"the bundle has no graph for {target!r}",
             where=where,
             why=f"it was made for {', '.join(targets) or 'none'}",
@@ -104,5 +104,7 @@ def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> l
     precisions = sorted({graph.precision for graph in made})
     wanted = precision or ("fp32" if "fp32" in precisions else precisions[0])
     if wanted not in precisions or (precision is None and wanted != "fp32" and len(precisions) > 1):
-        raise Misuse(f"which precision? the bundle has {', '.join(precisions)}", where=where, fix="pass precision=")
+        raise MisuseError(
+            f"which precision? the bundle has {', '.join(precisions)}", where=where, fix="pass precision="
+        )
     return [graph for graph in made if graph.precision == wanted]

@@ -16,18 +16,18 @@ from paddable.audio.kaldi import SAMPLE_RATE
 from paddable.audio.read import as_waveform, read_audio
 from paddable.bundle import Bundle, Metadata, read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
-from paddable.errors import Misuse, PaddableError, Unreadable
-from paddable.runtime.detection import Detector
+from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.runtime.families import DOES, detector_of, recogniser_of
-from paddable.runtime.graph import Opening
-from paddable.runtime.pipelines import Recogniser
-from paddable.runtime.qwen3_asr import Qwen3AsrEncoding
-from paddable.runtime.request import Request
-from paddable.runtime.session import Container, Session
-from paddable.runtime.state_buffers import StateBuffers
-from paddable.runtime.step_graph import StepGraph
-from paddable.runtime.stream import Stream
-from paddable.runtime.transcript import Transcript
+from paddable.runtime.session.graph import Opening
+from paddable.runtime.session.request import Request
+from paddable.runtime.session.session import Container, Session
+from paddable.runtime.speech.detection import Detector
+from paddable.runtime.speech.pipelines import Recogniser
+from paddable.runtime.speech.qwen3_asr import Qwen3AsrEncoding
+from paddable.runtime.speech.transcript import Transcript
+from paddable.runtime.streaming.state_buffers import StateBuffers
+from paddable.runtime.streaming.step_graph import StepGraph
+from paddable.runtime.streaming.stream import Stream
 
 __all__ = ["Home", "Model"]
 
@@ -90,8 +90,8 @@ class Model(Session):
             The transcript; an empty one for less than 25 ms of sound.
 
         Raises:
-            Unreadable: the file cannot be read, or holds NaN.
-            Misuse: an unknown language, a recording longer than the largest container and no detector, or a model
+            UnreadableError: the file cannot be read, or holds NaN.
+            MisuseError: an unknown language, a recording longer than the largest container and no detector, or a model
                 that recognises nothing.
         """
         recogniser = self._with(detector)
@@ -115,7 +115,7 @@ class Model(Session):
             options: of ``transcribe``.
 
         Raises:
-            Misuse: the model recognises nothing.
+            MisuseError: the model recognises nothing.
         """
         return self._with(detector).transcribe_many(sounds, progress=progress, **options)
 
@@ -139,7 +139,7 @@ class Model(Session):
         stream that is gone serve the next one.
 
         Raises:
-            Misuse: the bundle holds no step graph.
+            MisuseError: the bundle holds no step graph.
         """
         self._demand("stream")
         return Stream(self._step_graphs, self._idle_buffers)
@@ -170,7 +170,7 @@ class Model(Session):
         file = self._home.folder / self._home.bundle.step_graphs[0]
         text = read_entries(file).get(STEP_METADATA_KEY)
         if text is None:
-            raise Unreadable("no step graph", where=str(file), fix="make the bundle again")
+            raise UnreadableError("no step graph", where=str(file), fix="make the bundle again")
         return StepSpec.from_json(text)
 
     def _refuse_values(self, request: Request) -> None:
@@ -183,7 +183,7 @@ class Model(Session):
 
     def _demand(self, ability: str) -> Home:
         if self._home is None:
-            raise Misuse(
+            raise MisuseError(
                 f"a single file does not {ability}",
                 why="front end, labels and settings lie in the bundle",
                 fix="load the directory that paddable export wrote",
@@ -191,7 +191,7 @@ class Model(Session):
         does = [name for name, can in DOES.items() if can(self._home.bundle)]
         if ability not in does:
             family = self._home.bundle.family
-            raise Misuse(
+            raise MisuseError(
                 f"this model does not {ability}",
                 where=str(self._home.folder),
                 why=f"it is of the family {family}" if family else "it was converted from a file of no known family",

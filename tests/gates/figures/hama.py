@@ -12,7 +12,7 @@ import numpy as np
 import onnxruntime as ort
 import soundfile
 
-from paddable.build import convert
+from paddable.api import convert
 
 RATE = 16000
 SECONDS = (10, 30)

@@ -13,8 +13,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from paddable.build import check
-from paddable.build.opened import open_model
+from paddable.api import check
+from paddable.api.opened import open_model
 
 from ..mutation import NEEDED, Movement, mutants, padded_symbolic, without_names
 from .zoo import declaration, graphs, printed

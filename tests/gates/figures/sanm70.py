@@ -58,9 +58,9 @@ def export(file: str) -> int:
 def compile_(file: str, out: str) -> int:
     import resource
 
-    from paddable.build.opened import open_model
-    from paddable.graph.rewrite import rewrite
-    from paddable.graph.write import write_model
+    from paddable.api.opened import open_model
+    from paddable.graph.io.write import write_model
+    from paddable.padding.rewrite.rewrite import rewrite
 
     opened = open_model(file, ["x:1=T"])
     start = time.perf_counter()
@@ -84,7 +84,7 @@ def compile_(file: str, out: str) -> int:
 
 
 def convert(file: str, out: str) -> int:
-    from paddable.build import convert as convert_model
+    from paddable.api import convert as convert_model
 
     convert_model(file, ["x:1=T"], containers=[STEPS], out=out, target="cpu", verify=False, force=True)
     return 0

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from paddable.build import convert
+from paddable.api import convert
 from paddable.bundle import read_metadata
 from paddable.errors import PaddableError
 

@@ -9,12 +9,12 @@ import onnx_ir as ir
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from paddable.errors import Refused
-from paddable.graph.branches import inline_branch
-from paddable.graph.normalise import captured, normalise, reads
-from paddable.graph.read import read_model
+from paddable.errors import RefusedError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
+from paddable.graph.prepare.normalise import captured, normalise, reads
 from paddable.graph.trace import STACK_TRACE
-from paddable.graph.write import to_proto
+from paddable.padding.deduce.branches import inline_branch
 
 from .models import text
 
@@ -120,7 +120,7 @@ def test_recursive_functions_are_refused_in_one_line() -> None:
         m (float[1,T] x) => (float[1,T] y) { y = mine.F(x) }
         <domain: "mine", opset_import: ["" : 18, "mine" : 1]> F (a) => (b) { b = mine.F(a) }"""
     )
-    with pytest.raises(Refused, match="cannot be inlined") as raised:
+    with pytest.raises(RefusedError, match="cannot be inlined") as raised:
         normalise(read_model(proto))
     assert "\n" not in str(raised.value)
 

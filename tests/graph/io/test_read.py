@@ -14,8 +14,8 @@ import onnx_ir as ir
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from paddable.errors import PaddableError, Refused, Unreadable
-from paddable.graph.read import read_model
+from paddable.errors import PaddableError, RefusedError, UnreadableError
+from paddable.graph.io.read import read_model
 
 from .models import LARGE, dense, text
 
@@ -253,7 +253,7 @@ def test_lint_reads_every_opset_that_onnx_knows(tmp_path: Path) -> None:
     model.opset_import[0].version = newest
     assert read_model(save(model, tmp_path / "m.onnx"), for_lint=True).opset_imports[""] == newest
     model.opset_import[0].version = newest + 1
-    with pytest.raises(Refused, match=f"opset {newest + 1} is newer than {newest}, .*opset_version=18"):
+    with pytest.raises(RefusedError, match=f"opset {newest + 1} is newer than {newest}, .*opset_version=18"):
         read_model(save(model, tmp_path / "m.onnx"), for_lint=True)
 
 
@@ -359,7 +359,7 @@ def sparse_constant(folder: Path) -> tuple[Path, str]:
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_line_that_tells_what_to_do(case: str, tmp_path: Path) -> None:
     path, message = BAD[case](tmp_path)
-    with pytest.raises((Unreadable, Refused)) as raised:
+    with pytest.raises((UnreadableError, RefusedError)) as raised:
         read_model(path)
     error = raised.value
     assert isinstance(error, PaddableError) and error.fix

@@ -19,10 +19,10 @@ import onnxruntime
 import pytest
 from onnx import numpy_helper
 
-from paddable.errors import Misuse
-from paddable.graph.read import read_model
+from paddable.errors import MisuseError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto, write_model, write_shared
 from paddable.graph.trace import STACK_TRACE
-from paddable.graph.write import to_proto, write_model, write_shared
 
 from .models import LARGE, dense
 
@@ -60,7 +60,7 @@ def test_reading_its_own_file_again(tmp_path: Path) -> None:
 def test_same_input_same_bytes_in_another_process(tmp_path: Path) -> None:
     write_model(read_model(dense()), tmp_path / "a.onnx")
     script = (
-        "import sys; from paddable.graph.read import read_model; from paddable.graph.write import write_model;"
+        "import sys; from paddable.graph.io.read import read_model; from paddable.graph.io.write import write_model;"
         "write_model(read_model(sys.argv[1]), sys.argv[2])"
     )
     for seed in ("1", "2"):
@@ -118,7 +118,7 @@ def test_small_weights_stay_in_the_file(tmp_path: Path) -> None:
 def test_existing_file_is_replaced_only_by_force(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_text("precious")
-    with pytest.raises(Misuse, match="exists already"):
+    with pytest.raises(MisuseError, match="exists already"):
         write_model(read_model(dense()), path, force=False)
     assert path.read_text() == "precious"
     write_model(read_model(dense()), path, force=True)
@@ -142,7 +142,7 @@ def test_full_disk_leaves_what_was_there(tmp_path: Path, external: bool, before:
     model = read_model(dense())
     if before:
         (tmp_path / "m.onnx").write_text("old")
-    with full_disk(100_000), pytest.raises(Misuse, match="nothing was written") as raised:
+    with full_disk(100_000), pytest.raises(MisuseError, match="nothing was written") as raised:
         write_model(model, tmp_path / "m.onnx", external_data=external)
     assert "\n" not in str(raised.value)
     assert names(tmp_path) == (["m.onnx"] if before else [])
@@ -151,7 +151,7 @@ def test_full_disk_leaves_what_was_there(tmp_path: Path, external: bool, before:
 
 
 def test_absent_folder(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="No such file"):
+    with pytest.raises(MisuseError, match="No such file"):
         write_model(read_model(dense()), tmp_path / "none" / "m.onnx")
 
 
@@ -182,9 +182,9 @@ def test_traces_lose_absolute_paths_on_request(tmp_path: Path) -> None:
 MEMORY = """
 import sys
 from pathlib import Path
-from paddable.graph.normalise import normalise
-from paddable.graph.read import read_model
-from paddable.graph.write import write_model
+from paddable.graph.prepare.normalise import normalise
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import write_model
 model = normalise(read_model(sys.argv[1]))
 model.graph.initializers["s"].name = "t"
 write_model(model, sys.argv[2])

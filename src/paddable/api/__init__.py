@@ -1,0 +1,29 @@
+"""What the commands do, as functions: check, convert, export, decode, verify, lint, inspect and demo.
+
+This package is the top of the library: it alone sees the compiler, the gates and the bundle at once.
+"""
+
+from paddable.api.checking import CheckReport, check
+from paddable.api.converting import convert
+from paddable.api.decoding import DecodeReport, decode
+from paddable.api.demonstrating import DemoReport, demo
+from paddable.api.exporting import export
+from paddable.api.inspecting import InspectReport, inspect
+from paddable.api.linting import LintReport, lint
+from paddable.api.verifying import verify
+
+__all__ = [
+    "CheckReport",
+    "DecodeReport",
+    "DemoReport",
+    "InspectReport",
+    "LintReport",
+    "check",
+    "convert",
+    "decode",
+    "demo",
+    "export",
+    "inspect",
+    "lint",
+    "verify",
+]

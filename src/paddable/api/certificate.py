@@ -1,0 +1,88 @@
+"""The ``paddable`` metadata of a converted graph, from its analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paddable.api.opened import versions
+from paddable.bundle import Batch, Metadata, Remedy, Symbol
+from paddable.bundle.providers import PROVIDERS
+from paddable.padding.analysis import Analysis
+from paddable.padding.rewrite.rewrite import length_input_name
+
+__all__ = ["certificate"]
+
+
+def certificate(
+    analysis: Analysis,
+    rates: Mapping[str, float],
+    container: Mapping[str, int],
+    target: str,
+    verified: Mapping[str, Any],
+) -> Metadata:
+    """What a reader of the converted graph has to know.
+
+    Args:
+        analysis: of the graph, before ``rewrite`` uses it up.
+        rates: steps a second of each symbol whose rate is known.
+        container: steps of each symbol; empty for a symbolic container.
+        target: the provider it is made for.
+        verified: what the gates measured; empty when they did not run.
+    """
+    declared = analysis.declarations
+    symbols = {}
+    for name, (owner, axis) in declared.symbols.items():
+        span = analysis.scope.spans[name]
+        symbols[name] = Symbol(
+            owner, axis, span.first, span.last, span.step, rates.get(name), declared.shortest.get(name)
+        )
+    held = {name: str(length) for name, length in declared.length_inputs.items()}
+    for name in declared.symbols:
+        held.setdefault(length_input_name(analysis, name), name)
+    return Metadata(
+        symbols=symbols,
+        container=dict(container),
+        lengths={name: {a: str(size) for a, size in axes.items()} for name, axes in analysis.lengths().items()},
+        inputs={
+            name: {axis: str(length) for axis, length in axes.items()}
+            for name, axes in declared.axes.items()
+            if name not in declared.masks
+        },
+        length_inputs=held,
+        mask_inputs={name: {axis: str(length)} for name, (axis, length) in declared.masks.items()},
+        batch=_batch(analysis),
+        remedies=tuple(Remedy(f.code, f.node, f.remedy) for f in analysis.findings),
+        verified=verified,
+        versions=versions(),
+        advice={target: PROVIDERS[target].to_json()},
+    )
+
+
+def _batch(analysis: Analysis) -> Batch | None:
+    """Rows, and their axes. With one row the facts name no batch axis of an output: axis 0 is it, if its size is 1."""
+    declared = analysis.declarations
+    if declared.batch is None:
+        return None
+    inputs = {}
+    for value in analysis.model.graph.inputs:
+        name = value.name or ""
+        if name in declared.masks or name in declared.length_inputs or value.shape is None:
+            continue
+        if name == declared.batch.input or name in declared.batch_axes:
+            inputs[name] = declared.batch_axes.get(name, declared.batch.axis)
+        elif len(value.shape) and 0 not in declared.axes.get(name, {}) and _counts_rows(value.shape[0], declared.rows):
+            inputs[name] = 0
+    outputs = {}
+    for site in analysis.outputs:
+        axes = site.value.axes
+        rows = [i for i, axis in enumerate(axes) if any(atom.batch for atom in axis)]
+        if rows:
+            outputs[site.name] = rows[0]
+        elif analysis.scope.single_row and axes and axes[0] == ():
+            outputs[site.name] = 0
+    return Batch(declared.rows, inputs, outputs)
+
+
+def _counts_rows(size: object, rows: int | None) -> bool:
+    return not isinstance(size, int) or size == rows

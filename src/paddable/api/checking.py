@@ -1,0 +1,114 @@
+"""``check``: where padding would leak, and what ``convert`` would do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddable.api.opened import Model, Progress, open_model, versions
+from paddable.errors import RefusedError
+from paddable.findings import Finding
+from paddable.padding.analysis import Analysis
+
+__all__ = ["CheckReport", "check"]
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What padding would do to a model.
+
+    Attributes:
+        findings: the leaks, in graph order; or why the model is refused.
+        refusal: the refusal in one line, None when the model can be converted.
+        lengths: of each ragged output, the length along each ragged axis.
+        domain: of each symbol the lengths that the model accepts: ``min``, ``max``, ``step`` and what limits them.
+        versions: of the packages that judged.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    refusal: str | None = None
+    lengths: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    domain: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    @property
+    def ok(self) -> bool:
+        """The model can be padded as it is."""
+        return not self.findings and self.refusal is None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "ok": self.ok,
+            "findings": [finding.to_json() for finding in self.findings],
+            "refusal": self.refusal,
+            "lengths": {name: {str(a): text for a, text in axes.items()} for name, axes in self.lengths.items()},
+            "domain": {name: dict(limits) for name, limits in self.domain.items()},
+            "versions": dict(self.versions),
+        }
+
+
+def check(
+    model: Model,
+    lengths: Sequence[str],
+    *,
+    length_inputs: Sequence[str] = (),
+    mask_inputs: Sequence[str] = (),
+    shortest: Sequence[str] = (),
+    batch: str | None = None,
+    batch_size: int | None = None,
+    rate: float | None = None,
+    progress: Progress | None = None,
+) -> CheckReport:
+    """Find where padding would leak into the answer.
+
+    Args:
+        model: a file, or a model in memory.
+        lengths: the ragged axes, such as ``["x:1=T"]``.
+        length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
+        mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``.
+        shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
+        batch: the batch axis, such as ``"x:0"``; axis 0 of the first ragged input by default.
+        batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
+        rate: steps a second.
+        progress: called with (stage, done, total).
+
+    Raises:
+        UnreadableError: not a model.
+        MisuseError: a declaration that does not fit it.
+    """
+    opened = open_model(
+        model,
+        lengths,
+        length_inputs=length_inputs,
+        mask_inputs=mask_inputs,
+        shortest=shortest,
+        batch=batch,
+        batch_size=batch_size,
+        rate=rate,
+    )
+    if progress is not None:
+        progress("analyse", 0, 1)
+    try:
+        analysis = opened.analyse()
+    except RefusedError as refusal:
+        return CheckReport(refusal.findings, str(refusal))
+    if progress is not None:
+        progress("analyse", 1, 1)
+    return CheckReport(tuple(analysis.findings), None, texts(analysis), domain(analysis))
+
+
+def texts(analysis: Analysis) -> dict[str, dict[int, str]]:
+    """Of each ragged output, the length along each ragged axis, as text."""
+    return {name: {axis: str(size) for axis, size in axes.items()} for name, axes in analysis.lengths().items()}
+
+
+def domain(analysis: Analysis) -> dict[str, dict[str, Any]]:
+    """Of each symbol, the accepted lengths and what limits them."""
+    found = {}
+    for name in analysis.declarations.symbols:
+        span = analysis.scope.spans[name]
+        reason = analysis.scope.reasons.get(name)
+        found[name] = {"min": span.first, "max": span.last, "step": span.step, "because": reason}
+    return found

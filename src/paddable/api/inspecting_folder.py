@@ -1,0 +1,137 @@
+"""``inspect`` of a folder: the dimensions of a checkpoint, as configured, or what a bundle holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from paddable.api.heads import attention_heads
+from paddable.api.opened import versions
+from paddable.bundle import read_bundle
+from paddable.bundle.manifest import MANIFEST
+from paddable.bundle.onnxfile import read_entries
+from paddable.bundle.state import STEP_METADATA_KEY, StateTable, StepSpec
+from paddable.errors import UnreadableError
+from paddable.families.checkpoints.settings import read_json
+from paddable.graph.io.read import read_model
+
+__all__ = ["FolderReport", "described", "inspect_folder", "told_states"]
+
+
+@dataclass(frozen=True)
+class FolderReport:
+    """What is in a folder.
+
+    Attributes:
+        kind: ``checkpoint`` or ``bundle``.
+        family: as ``paddable export`` calls it.
+        dimensions: of a checkpoint: every size that its configuration gives, and those that follow from it.
+        graphs: of a bundle: its files and their containers.
+        inputs, outputs: of a bundle's native graph: name, type, shape.
+        attention: likewise: heads, width of a head and number of layers of each kind of attention.
+        state: of a stream: name, type, shape, bytes and meaning of each.
+        state_bytes: of one stream.
+    """
+
+    kind: str
+    family: str | None
+    dimensions: Mapping[str, Any] = field(default_factory=dict)
+    graphs: tuple[Mapping[str, Any], ...] = ()
+    inputs: tuple[Mapping[str, Any], ...] = ()
+    outputs: tuple[Mapping[str, Any], ...] = ()
+    attention: tuple[Mapping[str, Any], ...] = ()
+    state: tuple[Mapping[str, Any], ...] = ()
+    state_bytes: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {"ok": True, **asdict(self), "versions": versions()}
+
+
+def inspect_folder(folder: Path) -> FolderReport:
+    """Describe a checkpoint of qwen3-asr or qwen3-tts-codec, or a bundle of any family.
+
+    Raises:
+        UnreadableError: it is neither.
+        MissingExtraError: the states of a checkpoint need torch.
+    """
+    if (folder / MANIFEST).is_file():
+        return _bundle(folder)
+    try:
+        config = read_json(folder / "config.json")
+    except UnreadableError as error:
+        raise UnreadableError(
+            "neither a bundle nor a checkpoint that inspect knows",
+            where=str(folder),
+            why="it holds no bundle.json, and no config.json that can be read",
+            fix="give a bundle, a folder of qwen3-asr or qwen3-tts-codec, or a file",
+        ) from error
+    return _codec(folder) if "decoder_config" in config else _encoder(folder, config)
+
+
+def told_states(states: StateTable) -> tuple[Mapping[str, Any], ...]:
+    """One record a state."""
+    return tuple(
+        {"name": s.name, "type": s.dtype, "shape": list(s.shape), "bytes": s.nbytes, "meaning": s.meaning}
+        for s in states
+    )
+
+
+def described(value: ir.Value) -> dict[str, Any]:
+    """Name, type and shape of an input or output."""
+    shape = None if value.shape is None else [d if isinstance(d, int) else str(d) for d in value.shape]
+    return {"name": value.name, "type": str(value.dtype), "shape": shape}
+
+
+def _bundle(folder: Path) -> FolderReport:
+    bundle = read_bundle(folder)
+    graphs: list[Mapping[str, Any]] = [
+        {"file": graph.file, "container": dict(graph.container), "target": graph.target, "precision": graph.precision}
+        for graph in bundle.graphs
+    ]
+    states: StateTable | None = None
+    for file in bundle.step_graphs:
+        spec = StepSpec.from_json(read_entries(folder / file)[STEP_METADATA_KEY])
+        graphs.append({"file": file, "container": {"steps of a chunk": spec.steps}})
+        states = spec.states
+    told: dict[str, Any] = {"state": told_states(states), "state_bytes": states.nbytes} if states else {}
+    if bundle.native is not None:
+        graph = read_model(folder / bundle.native).graph
+        told["inputs"], told["outputs"] = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
+        told["outputs"] = tuple(_with_lengths(output, bundle.metadata.lengths) for output in told["outputs"])
+        told["attention"] = tuple(attention_heads(graph))
+    return FolderReport("bundle", bundle.family, graphs=tuple(graphs), **told)
+
+
+def _with_lengths(output: Mapping[str, Any], lengths: Mapping[str, Mapping[int, str]]) -> Mapping[str, Any]:
+    """Ragged axes as the manifest says them: the native graph's own expressions fill screens."""
+    ragged = lengths.get(output["name"], {})
+    return {**output, "shape": [ragged.get(axis, size) for axis, size in enumerate(output["shape"] or [])] or None}
+
+
+def _codec(folder: Path) -> FolderReport:
+    import torch
+
+    from paddable.families.layers.streaming import declare_states
+    from paddable.families.qwen3_tts_codec.config import CodecConfig
+    from paddable.families.qwen3_tts_codec.model import Decoder
+
+    config = CodecConfig.from_file(folder / "config.json")
+    with torch.device("meta"):  # shapes alone
+        states = declare_states(Decoder(config))
+    dimensions = {**asdict(config), "samples_per_frame": config.samples_per_frame}
+    return FolderReport(
+        "checkpoint", "qwen3-tts-codec", dimensions, state=told_states(states), state_bytes=states.nbytes
+    )
+
+
+def _encoder(folder: Path, config: Mapping[str, Any]) -> FolderReport:
+    from paddable.families.qwen3_asr.config import Qwen3AsrConfig
+
+    read = Qwen3AsrConfig.from_json(config, where=str(folder / "config.json"))
+    dimensions = {**asdict(read), "head_dim": read.size // read.heads, "window_tokens": read.window_tokens}
+    return FolderReport("checkpoint", "qwen3-asr", dimensions)

@@ -1,0 +1,141 @@
+"""``lint``: hazards of a graph as it is written, in general or on one target, and the safe fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from paddable.api.opened import Model, versions
+from paddable.api.room import demand_place, writing_to
+from paddable.api.running import run_bytes, run_model, sample_feeds
+from paddable.errors import MisuseError
+from paddable.findings import Finding
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import write_model
+from paddable.lengths.declare import parse_length
+from paddable.lint import lint_model
+from paddable.providers.report import fix_for, lint_for
+
+__all__ = ["LintReport", "lint"]
+
+
+@dataclass(frozen=True)
+class LintReport:
+    """What lint says.
+
+    Attributes:
+        findings: errors first.
+        placement: on a target whose placement is modelled, where the nodes run; None elsewhere.
+        advice: the session settings that the target needs.
+        fixed: names of the fixes that were applied, with the largest relative change of an output.
+        left: names of the fixes that were not, and why.
+        out: the file that was written; None if none was.
+        skipped: what was not looked at, and how to ask for it.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    placement: Mapping[str, Any] | None = None
+    advice: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, float | None] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
+    out: str | None = None
+    skipped: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=versions)
+
+    @property
+    def ok(self) -> bool:
+        """No finding is an error."""
+        return not any(finding.severity == "error" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "ok": self.ok,
+            "findings": [finding.to_json() for finding in self.findings],
+            "placement": self.placement,
+            "advice": dict(self.advice),
+            "fixed": dict(self.fixed),
+            "left": dict(self.left),
+            "out": self.out,
+            "skipped": list(self.skipped),
+            "lengths": {},
+            "versions": dict(self.versions),
+        }
+
+
+def lint(
+    model: Model,
+    *,
+    lengths: Sequence[str] = (),
+    target: str | None = None,
+    fix: bool = False,
+    out: str | Path | None = None,
+    force: bool = False,
+    run: bool | None = None,
+) -> LintReport:
+    """Find what will break, slow down or silently change a graph.
+
+    Args:
+        model: a file, or a model in memory.
+        lengths: the ragged axes, such as ``["x:1=T"]``; without them every free axis but the batch is taken for time.
+        target: the execution provider to judge by; None judges in general.
+        fix: apply the target's safe fixes, each re-checked numerically on the CPU, and judge the result.
+        out: where the fixed model goes.
+        force: replace what is at ``out``; never the model itself.
+        run: also run the model at two lengths, which reads its weights and finds frozen sizes that its structure does
+            not show; None does so for models with up to 256 MB of weights.
+
+    Raises:
+        UnreadableError: not a model.
+        MisuseError: an unknown target, a fix without a target, or a place that holds something else.
+    """
+    place = None if out is None else Path(out)
+    if place is not None:
+        demand_place(place, None if isinstance(model, onnx.ModelProto) else Path(model), force)
+    found = read_model(model, for_lint=True)
+    applied: Mapping[str, float | None] = {}
+    left: Mapping[str, str] = {}
+    if fix:
+        if target is None:
+            raise MisuseError("--fix needs to know for whom", fix="add --target, such as --target directml")
+        found, report = fix_for(found, target, run_model, sample_feeds(found))
+        applied, left = report.applied, report.refused
+        if place is not None:
+            with writing_to(place):
+                write_model(found, place, force=force)
+    declared = [parse_length(text) for text in lengths]
+    skipped: tuple[str, ...] = ()
+    if run is None:
+        size = _weight_bytes(found)
+        run = size <= _RUN_UP_TO
+        if not run:
+            skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: --run does it",)
+    general = lint_model(found, runner=run_bytes if run else None, declarations=declared)
+    if target is None:
+        return LintReport(tuple(general), skipped=skipped)
+    source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
+    judged = lint_for(source, target, general)
+    payload = judged.to_json()
+    return LintReport(
+        tuple(judged.findings),
+        payload["placement"],
+        payload["target"],
+        applied,
+        left,
+        str(place) if fix and place is not None else None,
+        skipped,
+    )
+
+
+_RUN_UP_TO = 256_000_000
+"""Bytes of weights that are read without being asked for: a run of more takes seconds, all else a fraction of one."""
+
+
+def _weight_bytes(model: ir.Model) -> int:
+    tensors = (value.const_value for graph in model.graphs() for value in graph.initializers.values())
+    return sum(tensor.nbytes for tensor in tensors if tensor is not None)

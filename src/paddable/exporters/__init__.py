@@ -1,1 +1,0 @@
-"""Native models to native ONNX: one row, any length, no masks."""

@@ -1,0 +1,1 @@
+"""FSMN-VAD (FunASR)."""

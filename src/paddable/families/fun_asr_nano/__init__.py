@@ -1,0 +1,1 @@
+"""Fun-ASR-Nano (FunAudioLLM), audio side."""

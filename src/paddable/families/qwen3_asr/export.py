@@ -1,0 +1,67 @@
+"""Qwen3-ASR's audio encoder to native ONNX, whole or cut between the convolutions and the transformer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import nn
+
+from paddable.families.tracing.native import export_native
+
+if TYPE_CHECKING:
+    import onnx
+
+    from paddable.families.qwen3_asr.model import Qwen3AsrEncoder
+
+__all__ = ["export_qwen3_asr", "export_qwen3_asr_parts"]
+
+_FRAMES = 923  # of the example: two windows, the last chunk neither whole nor empty
+_OUTPUTS = ["last_hidden", "embeddings"]
+
+
+def export_qwen3_asr(model: Qwen3AsrEncoder) -> onnx.ModelProto:
+    """Exports the entry that the model has.
+
+    Input: ``mel`` f32[1, 128, T], or ``audio`` f32[1, S] in [-1, 1] at 16 kHz where the model has a front end. Outputs:
+    ``last_hidden`` f32[1, L, D] after the last norm, ``embeddings`` f32[1, L, E] for the language model.
+
+    Raises:
+        RefusedError: a length did not stay symbolic.
+    """
+    if isinstance(model.front_end, nn.Identity):
+        name, example, axis, symbol = "mel", torch.zeros(1, model.config.mels, _FRAMES), 2, "T"
+    else:
+        name, example, axis, symbol = "audio", torch.zeros(1, _FRAMES * 160 + 77), 1, "S"
+    return export_native(
+        model,
+        {name: example},
+        _OUTPUTS,
+        ragged_inputs={name: (axis, symbol)},
+        ragged_outputs=dict.fromkeys(_OUTPUTS, 1),
+    )
+
+
+def export_qwen3_asr_parts(model: Qwen3AsrEncoder) -> tuple[onnx.ModelProto, onnx.ModelProto]:
+    """Exports two graphs that follow each other.
+
+    The first: ``mel`` f32[1, 128, T] to ``tokens`` f32[1, L, D]. The second: ``tokens`` f32[1, L, D] to ``last_hidden``
+    and ``embeddings`` as in ``export_qwen3_asr``. Its length is counted in tokens.
+
+    Raises:
+        RefusedError: a length did not stay symbolic.
+    """
+    mel = torch.zeros(1, model.config.mels, _FRAMES)
+    with torch.no_grad():
+        tokens = model.tokens(mel)
+    first = export_native(
+        model.tokens, {"mel": mel}, ["tokens"], ragged_inputs={"mel": (2, "T")}, ragged_outputs={"tokens": 1}
+    )
+    second = export_native(
+        model.transformer,
+        {"tokens": tokens},
+        _OUTPUTS,
+        ragged_inputs={"tokens": (1, "L")},
+        ragged_outputs=dict.fromkeys(_OUTPUTS, 1),
+    )
+    return first, second

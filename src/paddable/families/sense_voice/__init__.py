@@ -1,0 +1,1 @@
+"""SenseVoiceSmall (FunAudioLLM)."""

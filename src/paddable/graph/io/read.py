@@ -1,0 +1,151 @@
+"""Reads any .onnx file as an IR model, or says in one line why it cannot.
+
+The weights are not loaded: the file is mapped, the structure parsed, and every large tensor becomes a view of the map
+(`_weights`). Reading an 880 MB model costs the memory of its structure.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from pathlib import Path
+
+import onnx
+import onnx_ir as ir
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+from paddable.errors import UnreadableError
+from paddable.graph.io.structure import check_structure
+from paddable.graph.io.weights import WeightFiles, cut_weights
+from paddable.graph.io.wire import Buffer, Malformed
+
+__all__ = ["read_model"]
+
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive (a PyTorch checkpoint?)",
+    b"version https://git-lfs": "a Git LFS pointer, not the file itself",
+    b"<": "a web page or XML",
+    b"{": "JSON",
+    b"\x80\x02": "a Python pickle",
+    b"\x89HDF": "an HDF5 file",
+    b"GGUF": "a GGUF file",
+}
+
+
+def read_model(source: str | os.PathLike[str] | onnx.ModelProto, *, for_lint: bool = False) -> ir.Model:
+    """Reads a model. Its large weights stay in their file and are mapped; the file must outlive the model.
+
+    Args:
+        source: path of an .onnx file, or a ModelProto (kept in place: its tensors are shared, not copied).
+        for_lint: accept what only lint has a use for, since it tells what is wrong there: graph inputs of size 0, and
+            newer opsets that the installed onnx knows.
+
+    Returns:
+        The model, its nodes in topological order.
+
+    Raises:
+        UnreadableError: not a model, damaged, with weights that are missing, or with a cycle.
+        RefusedError: a model outside what is understood (opset, operators, sparse tensors).
+    """
+    if isinstance(source, onnx.ModelProto):
+        check_structure(source, where=source.graph.name or "model", for_lint=for_lint)
+        return _model(source, source.graph.name or "model", None)
+    path = Path(source)
+    data = _map_file(path)
+    proto = _parse(data, path)
+    check_structure(proto, where=str(path), for_lint=for_lint)
+    return _model(proto, str(path), WeightFiles(path.parent))
+
+
+def _model(proto: onnx.ModelProto, where: str, files: WeightFiles | None) -> ir.Model:
+    model = _with_weights(ir.from_proto(proto), files)
+    try:
+        model.graph.sort()
+        for function in model.functions.values():
+            function.sort()
+    except ValueError:
+        raise UnreadableError(
+            "the graph has a cycle", where=where, why="no runtime can order its nodes", fix="export the model again"
+        ) from None
+    return model
+
+
+def _map_file(path: Path) -> Buffer:
+    where = str(path)
+    if path.is_dir():
+        inside = ", ".join(sorted(file.name for file in path.glob("*.onnx"))[:3])
+        raise UnreadableError(
+            "this is a directory, not a model",
+            where=where,
+            fix=f"name the .onnx file in it ({inside or 'it has none'})",
+        )
+    try:
+        with path.open("rb") as file:
+            if not os.fstat(file.fileno()).st_size:
+                raise UnreadableError(
+                    "the file is empty",
+                    where=where,
+                    why="an interrupted download or export leaves such a file",
+                    fix="fetch or export it again",
+                )
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except OSError as error:
+        raise UnreadableError(f"cannot be opened: {error.strerror}", where=where, fix="check the path") from None
+
+
+def _parse(data: Buffer, path: Path) -> onnx.ModelProto:
+    where = str(path)
+    foreign = next((name for magic, name in _FOREIGN.items() if data[: len(magic)] == magic), None)
+    proto = onnx.ModelProto()
+    try:
+        if foreign is None:
+            proto.ParseFromString(cut_weights(data, path.name))
+    except Malformed as error:
+        if error.truncated and data[0] == 0x08:  # exporters write ir_version first: the head is that of a model
+            raise UnreadableError(
+                f"the file is truncated: {error}",
+                where=where,
+                why="its end is missing",
+                fix="copy or download it again",
+            ) from None
+        foreign = "something else"
+    except DecodeError:
+        foreign = "something else"
+    if foreign is None and not (proto.ir_version and proto.HasField("graph")):
+        foreign = "something else"
+    if foreign is not None:
+        raise UnreadableError(
+            f"not an ONNX model but {foreign}", where=where, fix="give the .onnx file that the exporter wrote"
+        )
+    return proto
+
+
+def _with_weights(model: ir.Model, files: WeightFiles | None) -> ir.Model:
+    """Replaces every external tensor by a view of its file."""
+
+    def view(tensor: ir.TensorProtocol) -> ir.TensorProtocol:
+        if not isinstance(tensor, ir.ExternalTensor):
+            return tensor
+        if files is None:
+            raise UnreadableError(
+                f"tensor {tensor.name!r} lives in {os.fspath(tensor.location)!r}, and a ModelProto has no folder",
+                fix="pass the model's path, or onnx.load it with its external data",
+            )
+        return files.view(tensor)
+
+    roots = (model.graph, *(function.graph for function in model.functions.values()))
+    graphs = [graph for root in roots for graph in (root, *root.subgraphs())]
+    for graph in graphs:
+        for value in graph.initializers.values():
+            if value.const_value is not None:
+                value.const_value = view(value.const_value)
+        for node in graph:
+            for name, attribute in node.attributes.items():
+                if attribute.is_ref():
+                    continue
+                if attribute.type == ir.AttributeType.TENSOR:
+                    if isinstance(attribute.value, ir.ExternalTensor):
+                        node.attributes[name] = ir.AttrTensor(name, view(attribute.value))
+                elif attribute.type == ir.AttributeType.TENSORS:
+                    node.attributes[name] = ir.AttrTensors(name, [view(tensor) for tensor in attribute.value])
+    return model

@@ -1,0 +1,330 @@
+"""Writes IR models: same input, same bytes; weights streamed, never copied; nothing half-written on failure.
+
+A model file is one message: the structure is serialised by onnx-ir without its initialisers, which are then framed one
+by one straight from where they lie (`_wire`). Above 1.5 GB, or on request, they go to one aligned data file instead.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from paddable.errors import MisuseError
+from paddable.graph.io.wire import encode_len
+from paddable.graph.trace import STACK_TRACE, portable_paths
+
+__all__ = ["CannotWrite", "structure_proto", "to_proto", "write_model", "write_shared"]
+
+EXTERNAL_ABOVE = 1_500_000_000
+"""Bytes of weights above which they leave the model file: protobuf ends at 2 GiB."""
+
+_PROTOBUF_LIMIT = 2**31 - 1
+_INLINE_BELOW = 1024
+"""Bytes below which a weight stays in the model file: runtimes read such constants while they infer shapes."""
+
+_GRAPH = onnx.ModelProto.DESCRIPTOR.fields_by_name["graph"].number
+_INITIALIZER = onnx.GraphProto.DESCRIPTOR.fields_by_name["initializer"].number
+_RAW_DATA = onnx.TensorProto.DESCRIPTOR.fields_by_name["raw_data"].number
+
+
+class CannotWrite(MisuseError):
+    """The system refuses a file: no folder, no right, no space."""
+
+    @classmethod
+    def because(cls, error: OSError, where: str | os.PathLike[str]) -> CannotWrite:
+        """The system's refusal, told of ``where``."""
+        full = error.errno == errno.ENOSPC
+        return cls(
+            f"it cannot be written: {error.strerror}",
+            where=os.fspath(where),
+            why="nothing was written",
+            fix="free some space" if full else "choose another place, or check the folder and its rights",
+        )
+
+
+def write_model(
+    model: ir.Model,
+    path: str | os.PathLike[str],
+    *,
+    external_data: bool | None = None,
+    force: bool = True,
+    keep_traces: bool = True,
+) -> Path:
+    """Writes a model, and its data file ``<name>.onnx.data`` beside it where it has one.
+
+    Args:
+        model: the model; it is not changed.
+        path: the file to write.
+        external_data: weights into a data file; None: above 1.5 GB of them.
+        force: replace an existing file.
+        keep_traces: keep absolute source paths in traces; otherwise they become relative (`trace.portable_paths`).
+
+    Returns:
+        ``path``.
+
+    Raises:
+        CannotWrite: the system refuses it; nothing is left behind.
+        MisuseError: it exists already.
+    """
+    path = Path(path)
+    size = sum(value.const_value.nbytes for value in _stored(model))
+    external = size > EXTERNAL_ABOVE if external_data is None else external_data
+    if external:
+        write_shared({path.name: model}, path.with_name(path.name + ".data"), force=force, keep_traces=keep_traces)
+        return path
+    if size > _PROTOBUF_LIMIT:
+        raise MisuseError(
+            f"{size / 1e9:.1f} GB of weights do not fit into one .onnx file",
+            where=str(path),
+            why="protobuf ends at 2 GiB",
+            fix="leave external_data unset, or set it",
+        )
+    with _beside([path], force) as (file,):
+        _write_file(file, model, {}, keep_traces)
+    return path
+
+
+def write_shared(
+    models: Mapping[str, ir.Model],
+    data_file: str | os.PathLike[str],
+    *,
+    force: bool = True,
+    keep_traces: bool = True,
+) -> None:
+    """Writes several models whose weights lie in one data file, equal weights once.
+
+    Args:
+        models: by file name, in the folder of ``data_file``; they are not changed.
+        data_file: the data file to write.
+        force: replace existing files.
+        keep_traces: as in `write_model`.
+
+    Raises:
+        MisuseError: the place cannot be written; nothing is left behind.
+    """
+    data_file = Path(data_file)
+    with _beside([data_file, *(data_file.with_name(name) for name in models)], force) as (data, *files):
+        pool = _Pool(data, data_file.name)
+        for file, model in zip(files, models.values(), strict=True):
+            places = {str(value.name): pool.place(value.const_value) for value in _stored(model)}
+            _write_file(file, model, {name: place for name, place in places.items() if place}, keep_traces)
+
+
+def to_proto(model: ir.Model, *, keep_traces: bool = True) -> onnx.ModelProto:
+    """The model as a ModelProto in memory, weights included (a copy); equal to what `write_model` writes inline."""
+    proto = structure_proto(model, keep_traces)
+    for value in _stored(model):
+        tensor = proto.graph.initializer.add()
+        tensor.CopyFrom(_head(value))
+        if value.const_value.dtype == ir.DataType.STRING:
+            continue
+        tensor.raw_data = value.const_value.tobytes()
+    return proto
+
+
+class _Stored:
+    """An initialiser that has a value."""
+
+    __slots__ = ("const_value", "name")
+
+    def __init__(self, name: str, const_value: ir.TensorProtocol) -> None:
+        self.name, self.const_value = name, const_value
+
+
+def _stored(model: ir.Model) -> list[_Stored]:
+    pairs = ((value.name, value.const_value) for value in model.graph.initializers.values())
+    return [_Stored(name, tensor) for name, tensor in pairs if name and tensor is not None]
+
+
+def structure_proto(model: ir.Model, keep_traces: bool = True) -> onnx.ModelProto:
+    """The model without the initialisers of its main graph: all that can be said without a weight."""
+    graph = model.graph
+    view = ir.GraphView(
+        graph.inputs,
+        graph.outputs,
+        nodes=graph,
+        doc_string=graph.doc_string,
+        opset_imports=graph.opset_imports,
+        name=graph.name,
+        metadata_props=graph.metadata_props,
+    )
+    bare = ir.Model(
+        view,  # type: ignore[arg-type]
+        ir_version=model.ir_version,
+        producer_name=model.producer_name,
+        producer_version=model.producer_version,
+        domain=model.domain,
+        model_version=model.model_version,
+        doc_string=model.doc_string,
+        functions=list(model.functions.values()),
+        metadata_props=model.metadata_props,
+        device_configurations=model.device_configurations,
+    )
+    proto = ir.to_proto(bare)
+    _name_holes(proto.graph)
+    for value in graph.initializers.values():  # their annotations, which the view leaves out with them
+        quantisation = value.meta.get("quant_parameter_tensor_names")
+        if quantisation and not value.is_graph_input():
+            annotation = proto.graph.quantization_annotation.add(tensor_name=value.name)
+            for key in sorted(quantisation):
+                annotation.quant_parameter_tensor_names.add(key=key, value=quantisation[key])
+    if not keep_traces:
+        for owner in (proto.graph, *proto.functions):
+            _make_traces_portable(owner.node)
+    return proto
+
+
+def _name_holes(graph: onnx.GraphProto) -> None:
+    """Name each absent output in front of a present one.
+
+    ONNX Runtime merges equal nodes whatever outputs they lack: of an LSTM whose sequence is read and an equal one whose
+    state is, it leads the state's readers to the sequence, and the file does not load.
+    """
+    for node in graph.node:
+        for attribute in node.attribute:
+            for nested in [attribute.g] if attribute.HasField("g") else attribute.graphs:
+                _name_holes(nested)
+        for k, name in enumerate(node.output):
+            following = next((other for other in node.output[k:] if other), None)
+            if not name and following is not None:
+                node.output[k] = f"{following}/unread_{k}"
+
+
+def _make_traces_portable(nodes: Sequence[onnx.NodeProto]) -> None:
+    for node in nodes:
+        if node.doc_string:
+            node.doc_string = portable_paths(node.doc_string)
+        for entry in node.metadata_props:
+            if entry.key == STACK_TRACE:
+                entry.value = portable_paths(entry.value)
+        for attribute in node.attribute:
+            for nested in (attribute.g, *attribute.graphs) if attribute.HasField("g") else attribute.graphs:
+                _make_traces_portable(nested.node)
+
+
+def _head(stored: _Stored) -> onnx.TensorProto:
+    """The tensor message without its raw data."""
+    tensor = stored.const_value
+    head = onnx.TensorProto(name=stored.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy())
+    if tensor.doc_string:
+        head.doc_string = tensor.doc_string
+    for key in sorted(tensor.metadata_props):
+        head.metadata_props.add(key=key, value=tensor.metadata_props[key])
+    if tensor.dtype == ir.DataType.STRING:  # strings have no raw form
+        head.string_data.extend(tensor.numpy().ravel().tolist())
+    return head
+
+
+def _write_file(file: BinaryIO, model: ir.Model, places: Mapping[str, Mapping[str, str]], keep_traces: bool) -> None:
+    """One model message; initialisers named in ``places`` are referred to there, the others are framed inline."""
+    proto = structure_proto(model, keep_traces)
+    structure = proto.graph.SerializeToString(deterministic=True)
+    proto.ClearField("graph")
+    pieces: list[tuple[bytes, ir.TensorProtocol | None]] = []
+    for stored in _stored(model):
+        head, tensor = _head(stored), stored.const_value
+        inline = stored.name not in places and tensor.dtype != ir.DataType.STRING
+        if stored.name in places:
+            head.data_location = onnx.TensorProto.EXTERNAL
+            for key, value in places[stored.name].items():
+                head.external_data.add(key=key, value=value)
+        body = head.SerializeToString(deterministic=True)
+        if inline:
+            body += encode_len(_RAW_DATA, tensor.nbytes)
+        length = len(body) + (tensor.nbytes if inline else 0)
+        pieces.append((encode_len(_INITIALIZER, length) + body, tensor if inline else None))
+    total = len(structure) + sum(len(head) + (tensor.nbytes if tensor is not None else 0) for head, tensor in pieces)
+    file.write(proto.SerializeToString(deterministic=True))
+    file.write(encode_len(_GRAPH, total) + structure)
+    for framed, inlined in pieces:
+        file.write(framed)
+        if inlined is not None:
+            _stream(inlined, file)
+
+
+def _stream(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
+    """Writes the raw bytes, from the array itself where it has one."""
+    start = file.tell()
+    if isinstance(tensor, ir.Tensor):
+        file.flush()
+        tensor.tofile(file)
+    else:
+        file.write(tensor.tobytes())
+    if file.tell() - start != tensor.nbytes:
+        raise AssertionError(f"{tensor.name}: {file.tell() - start} bytes written, {tensor.nbytes} announced")
+
+
+class _Pool:
+    """One data file under construction; equal weights get one place.
+
+    Large tensors start at 64 KiB, where Windows can map them; the others at a page.
+    """
+
+    def __init__(self, file: BinaryIO, location: str) -> None:
+        self._file, self._location = file, location
+        self._known: dict[bytes, dict[str, str]] = {}
+
+    def place(self, tensor: ir.TensorProtocol) -> dict[str, str] | None:
+        """External data entries of a tensor, or None for one that stays in the model file."""
+        if tensor.nbytes < _INLINE_BELOW or tensor.dtype == ir.DataType.STRING:
+            return None
+        digest = _digest(tensor)
+        if digest not in self._known:
+            unit = 65536 if tensor.nbytes >= 1 << 20 else 4096
+            offset = -(-self._file.seek(0, os.SEEK_END) // unit) * unit
+            self._file.truncate(offset)
+            self._file.seek(offset)
+            _stream(tensor, self._file)
+            self._known[digest] = {
+                "location": self._location,
+                "offset": str(offset),
+                "length": str(tensor.nbytes),
+            }
+        return self._known[digest]
+
+
+def _digest(tensor: ir.TensorProtocol) -> bytes:
+    array = tensor.numpy()
+    contents = array.reshape(-1).view(np.uint8).data if tensor.dtype.bitwidth >= 8 else tensor.tobytes()
+    return hashlib.blake2b(contents, digest_size=20).digest()
+
+
+@contextmanager
+def _beside(paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
+    """Opens one new file beside each path; all are renamed into place at the end, or all are removed.
+
+    Raises:
+        CannotWrite: the system refuses.
+        MisuseError: a path exists and ``force`` is off.
+    """
+    for path in paths:
+        if path.is_dir() or (path.exists() and not force):
+            raise MisuseError(
+                "it exists already", where=str(path), fix="name another file, or allow replacing it (--force)"
+            )
+    fresh = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in paths]
+    files: list[BinaryIO] = []
+    try:
+        try:
+            for part in fresh:
+                files.append(part.open("xb"))
+            yield files
+        finally:
+            for file in files:
+                file.close()
+        for part, path in zip(fresh, paths, strict=True):
+            part.replace(path)
+    except OSError as error:
+        raise CannotWrite.because(error, paths[-1]) from None
+    finally:
+        for part in fresh:
+            part.unlink(missing_ok=True)

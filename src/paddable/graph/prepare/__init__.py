@@ -1,0 +1,1 @@
+"""One plain form for every exporter's graph: operators spelled one way, fused ones replaced by their definition."""

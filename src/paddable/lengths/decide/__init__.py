@@ -1,0 +1,1 @@
+"""The decision procedure: statements about lengths are proved or refuted for every length, never sampled."""

@@ -1,0 +1,225 @@
+"""What the interpreter knows of one tensor."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.lengths import Length
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten
+from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
+from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
+
+__all__ = ["Affine", "Diagonal", "Elements", "PaddingFact", "Pending", "Relative", "Facts"]
+
+
+@dataclass(frozen=True)
+class PaddingFact:
+    """What is true of the padding along one ragged atom.
+
+    Attributes:
+        weak: where every other ragged atom is valid.
+        strong: whatever the other atoms' indices are. Contracting one axis needs the weak fact, several the strong.
+    """
+
+    weak: Kind = ANY
+    strong: Kind = ANY
+
+    @staticmethod
+    def of(kind: Kind) -> PaddingFact:
+        return PaddingFact(kind, kind)
+
+
+@dataclass(frozen=True, eq=False)
+class Elements:
+    """Known contents, element by element: an object array of Number, or None where unknown.
+
+    An unknown element is a constant (the square root of 2): what varies with the length is known, or the whole is not.
+    """
+
+    array: np.ndarray
+
+    @property
+    def face(self) -> Face:
+        return merge_faces(*(x.face for x in self.array.flat if x is not None))
+
+
+@dataclass(frozen=True)
+class Affine:
+    """Known contents ``base + sum coefficient * index of an atom``; without coefficients every element is the base."""
+
+    base: Number
+    coefficients: tuple[tuple[int, Fraction], ...] = ()
+
+    @property
+    def face(self) -> Face:
+        return self.base.face
+
+
+@dataclass(frozen=True)
+class Pending:
+    """The last ``size - clean`` valid steps of an atom are wrong until a remedy is placed at the node that made them.
+
+    A later crop to ``clean`` steps makes the remedy unnecessary (a cropped transposed convolution).
+    """
+
+    atom: int
+    clean: Length
+    token: Any
+
+
+@dataclass(frozen=True)
+class Relative:
+    """A value inside the data movement of a relative shift (see ``rules/relative.py``).
+
+    Attributes:
+        stage: how far the movement has come.
+        rows: the native number of queries L.
+        axis: the query axis, restored at the end.
+        finite: no score, valid or padding, was NaN or infinite.
+    """
+
+    stage: str
+    rows: Length
+    axis: Axis
+    finite: bool
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """What is known where the indices of two ragged atoms are equal, valid or not: a causal mask keeps every step
+    itself."""
+
+    row: int
+    column: int
+    kind: Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """A tensor: type, axes, padding facts and, if known, contents.
+
+    Attributes:
+        axes: the native shape, axis by axis.
+        pads: one :class:`Pad` per atom in flattened order (ignored for atoms without padding).
+        content: symbolic contents of shape arithmetic and index vectors.
+        low, high: bounds of every element that is valid or of a finite kind.
+        finite: no valid element is NaN or infinite unless native's arithmetic overflows.
+        below: no valid element is NaN or +inf, likewise: scores under a mask of native's own.
+        masked: some valid element may be a mask's fill, so a finite fill of ours could tie with it.
+        pending: a remedy that is placed only if something reads the steps that are wrong without it.
+        image: every padding element is a copy of some valid element (a tail-filled input), so in range as an index.
+            A value whose valid part or padding is another than its operand's is no image.
+        diagonal: what is known where two ragged indices are equal.
+        constant: what every valid element equals, if they are all equal (a mask of ones).
+        relative: the value is inside a relative shift, and only its next movement may read it.
+        rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
+    """
+
+    dtype: ir.DataType
+    axes: Axes
+    pads: tuple[PaddingFact, ...] = ()
+    content: Elements | Affine | None = None
+    low: float = -math.inf
+    high: float = math.inf
+    finite: bool = True
+    masked: bool = False
+    pending: Pending | None = None
+    relative: Relative | None = None
+    image: bool = False
+    constant: float | None = None
+    diagonal: Diagonal | None = None
+    rows_in_front: bool = False
+    below: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.pads:
+            object.__setattr__(self, "pads", tuple(PaddingFact.of(ANY) for _ in flatten(self.axes)))
+
+    @property
+    def rank(self) -> int:
+        return len(self.axes)
+
+    @property
+    def atoms(self) -> tuple[Factor, ...]:
+        return flatten(self.axes)
+
+    @property
+    def ragged(self) -> tuple[int, ...]:
+        """Positions of the ragged atoms."""
+        return tuple(i for i, atom in enumerate(self.atoms) if atom.ragged)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.dtype.is_integer() or self.dtype == ir.DataType.BOOL
+
+    def span(self, axis: int) -> range:
+        """Flattened positions of the atoms of one axis."""
+        start = sum(len(a) for a in self.axes[:axis])
+        return range(start, start + len(self.axes[axis]))
+
+    def size(self, axis: int) -> Length | Product:
+        return axis_size(self.axes[axis])
+
+    @property
+    def valid(self) -> Kind:
+        """What is known of the valid elements."""
+        number = self.scalar
+        if number is not None and number.is_constant:
+            return constant(float(number.fraction))
+        if self.constant is not None:
+            return constant(self.constant)
+        if self.low == self.high:
+            return constant(self.low)
+        return FINITE if self.finite else BELOW if self.below else ANY
+
+    @property
+    def scalar(self) -> Number | None:
+        """The number that every element equals, if known."""
+        if isinstance(self.content, Affine) and not self.content.coefficients:
+            return self.content.base
+        if isinstance(self.content, Elements) and self.content.array.size == 1:
+            found = self.content.array.flat[0]
+            return found if isinstance(found, Number) else None
+        return None
+
+    def kind(self, padded: Iterable[int]) -> Kind:
+        """What is known where exactly the given atoms' indices are padding."""
+        inside = [i for i in padded if self.atoms[i].ragged]
+        if not inside:
+            return self.valid
+        number = self.scalar
+        if number is not None and number.is_constant:
+            return constant(float(number.fraction))
+        if len(inside) == 1:
+            return self.pads[inside[0]].weak
+        strong = [self.pads[i].strong for i in inside]
+        return min(strong, key=lambda kind: (kind.value is None, not kind.scalar, not kind.finite))
+
+    @property
+    def everywhere(self) -> Kind:
+        """What is known of every element, valid or not."""
+        regions = itertools.chain.from_iterable(
+            itertools.combinations(self.ragged, count) for count in range(len(self.ragged) + 1)
+        )
+        return join(self.kind(region) for region in regions)
+
+    def with_fill(self, atoms: Iterable[int], kind: Kind) -> Facts:
+        """The value after ``Where(valid along these atoms, x, what the kind promises)``."""
+        atoms = list(atoms)
+        pads = list(self.pads)
+        for i in self.ragged:
+            if i in atoms:
+                pads[i] = PaddingFact.of(kind)
+            else:
+                pads[i] = PaddingFact(self.pads[i].weak, join([self.pads[i].strong, kind]))
+        low, high = (-math.inf, math.inf) if kind.value is None else (kind.value, kind.value)
+        low, high = min(self.low, low), max(self.high, high)
+        return replace(self, pads=tuple(pads), low=low, high=high, content=None, diagonal=None, image=False)

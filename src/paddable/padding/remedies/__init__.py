@@ -1,0 +1,27 @@
+"""Remedies: what a rule asks for by name, as plain data. The emitters beside this file turn them into nodes."""
+
+from paddable.padding.remedies.remedy import (
+    Fill,
+    FromEnd,
+    Remedy,
+    Replace,
+    Segment,
+    SequenceLengths,
+    Spread,
+    Take,
+    UseLength,
+    UseSize,
+)
+
+__all__ = [
+    "Fill",
+    "FromEnd",
+    "Remedy",
+    "Replace",
+    "Segment",
+    "SequenceLengths",
+    "Spread",
+    "Take",
+    "UseLength",
+    "UseSize",
+]

@@ -1,0 +1,1 @@
+"""Applies remedies: the padded model, with a symbolic or a fixed container."""

@@ -1,0 +1,219 @@
+"""Makes a rewritten graph fully static: shape arithmetic becomes constants, and no dimension stays symbolic.
+
+Numbers that the analysis knows are substituted; what remains of integer arithmetic on constants is evaluated. Large
+float tables stay computed: folding their sines would move them an ulp away from the provider's, and cost megabytes a
+file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+from onnx.reference import ReferenceEvaluator
+from onnx_ir.passes import common
+
+from paddable.errors import RefusedError
+from paddable.graph.names import Names
+from paddable.lengths import Length
+from paddable.padding.facts.axes import axis_size
+from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.numbers import Face, Number, Product
+
+__all__ = ["specialise"]
+
+_LARGEST = 1 << 16
+_EXACT = {
+    "Add", "And", "Cast", "Ceil", "Clip", "Concat", "ConstantOfShape", "Div", "Equal", "Expand", "Flatten", "Floor",
+    "Gather",
+    "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max", "Min", "Mod",
+    "Mul",
+    "Neg", "Not", "Or", "Range", "Reshape", "Shape", "Size", "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile",
+    "Transpose",
+    "Unsqueeze", "Where", "CumSum", "Abs", "Sign", "Pad", "Trilu", "ScatterND", "ScatterElements", "ReduceProd",
+    "ReduceMax",
+    "ReduceMin", "Xor", "OneHot", "NonZero",
+}  # fmt: skip
+
+
+def specialise(model: ir.Model, facts: Mapping[str, Facts], known: Callable[[Length | Product], int | None]) -> None:
+    """Fold a rewritten model in place.
+
+    Args:
+        model: after ``rewrite`` with a container.
+        facts: of the original values, by name.
+        known: the container's value of a length.
+
+    Raises:
+        RefusedError: a dimension stays symbolic; names the node.
+    """
+    folder = _Folder(model, facts, known)
+    folder.run()
+    common.RemoveUnusedNodesPass()(model)
+    _settle_reshapes(model, folder)
+    common.RemoveUnusedNodesPass()(model)
+    infer_shapes(model)
+
+
+def infer_shapes(model: ir.Model) -> None:
+    """Record every static shape; a dimension that stays symbolic is an error of the model or ours."""
+    common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
+    for node in model.graph:
+        for output in node.outputs:
+            read = output.uses() or output.is_graph_output()
+            if read and (output.shape is None or not all(isinstance(d, int) for d in output.shape)):
+                raise RefusedError(
+                    f"the shape of {output.name} stays unknown ({output.shape}) in a fixed container",
+                    where=f"node {node.name} ({node.op_type})",
+                    why="an execution provider cannot fuse what has no fixed shape",
+                )
+
+
+class _Folder:
+    def __init__(
+        self, model: ir.Model, facts: Mapping[str, Facts], known: Callable[[Length | Product], int | None]
+    ) -> None:
+        self.model, self.graph, self.facts, self.known = model, model.graph, facts, known
+        self.names = Names(model.graph)
+        self.opset = [onnx.helper.make_opsetid(d, v) for d, v in model.graph.opset_imports.items()]
+        self._shared: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
+
+    def run(self) -> None:
+        for node in list(self.graph):
+            for output in node.outputs:
+                if output.is_graph_output() or not output.uses():
+                    continue
+                array = self._from_facts(output)
+                if array is not None:
+                    output.replace_all_uses_with(self.constant(array))
+            if all(o.is_graph_output() or o.uses() for o in node.outputs[:1]):
+                self._evaluate(node)
+
+    # -- what the analysis knows -------------------------------------------------------------------------------
+
+    def _from_facts(self, output: ir.Value) -> np.ndarray | None:
+        value = self.facts.get(output.name or "")
+        if value is None or value.content is None or value.content.face not in (Face.CONSTANT, Face.SIZE):
+            return None
+        if value.dtype not in (ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL):
+            return None
+        shape = [d for d in (self.known(axis_size(axis)) for axis in value.axes) if d is not None]
+        if len(shape) < value.rank or int(np.prod(shape, dtype=np.int64)) > _LARGEST:
+            return None
+        dtype = value.dtype.numpy()
+        if isinstance(value.content, Elements):
+            numbers = [self._number(x) for x in value.content.array.flat]
+            if any(n is None for n in numbers):
+                return None
+            return np.array(numbers, dtype=dtype).reshape(value.content.array.shape)
+        return self._affine(value, value.content, shape, dtype)
+
+    def _affine(self, value: Facts, content: Affine, shape: list[int], dtype: np.dtype) -> np.ndarray | None:
+        base = self._number(content.base)
+        if base is None or any(c.denominator != 1 for _, c in content.coefficients):
+            return None
+        sizes = [self.known(atom.size) or 1 for atom in value.atoms]
+        total = np.full(sizes, base, dtype=np.int64)
+        for i, coefficient in content.coefficients:
+            index = np.arange(sizes[i]).reshape([-1 if k == i else 1 for k in range(len(sizes))])
+            total = total + index * int(coefficient)
+        return total.reshape(shape).astype(dtype)
+
+    def _number(self, number: Number | None) -> int | None:
+        if number is None or number.divisor != 1 or number.face not in (Face.CONSTANT, Face.SIZE):
+            return None
+        return self.known(number.length)
+
+    # -- what constants give -----------------------------------------------------------------------------------
+
+    def _evaluate(self, node: ir.Node) -> None:
+        if node.domain or node.op_type not in _EXACT or any(o.is_graph_output() for o in node.outputs):
+            return
+        if node.op_type in ("Shape", "Size"):
+            source = node.inputs[0]
+            shape = source.shape if source is not None else None
+            if shape is None or not shape.is_static():
+                return
+            dims = np.array(shape.numpy(), dtype=np.int64)
+            if node.op_type == "Size":
+                result = np.array(dims.prod(), dtype=np.int64)
+            else:
+                start, end = node.attributes.get("start"), node.attributes.get("end")
+                result = dims[slice(start.as_int() if start else 0, end.as_int() if end else None)]
+            node.outputs[0].replace_all_uses_with(self.constant(result))
+            return
+        arrays: list[np.ndarray | None] = []
+        for value in node.inputs:
+            if value is None:
+                arrays.append(None)
+                continue
+            if value.const_value is None or value.const_value.size > _LARGEST:
+                return
+            arrays.append(value.const_value.numpy())
+        if not _worth_folding(node, arrays):
+            return
+        results = self._run(node, arrays)
+        if results is None:
+            return
+        if any(array.size > _LARGEST for array in results):
+            return
+        for output, array in zip(node.outputs, results, strict=True):
+            if output.uses():
+                output.replace_all_uses_with(self.constant(array))
+
+    def _run(self, node: ir.Node, arrays: list[np.ndarray | None]) -> list[np.ndarray] | None:
+        proto = ir.to_proto(node)
+        names = [f"i{k}" if a is not None else "" for k, a in enumerate(arrays)]
+        del proto.input[:]
+        proto.input.extend(names)
+        outputs = [f"o{k}" for k in range(len(node.outputs))]
+        del proto.output[:]
+        proto.output.extend(outputs)
+        graph = onnx.helper.make_graph(
+            [proto],
+            "fold",
+            [onnx.helper.make_value_info(n, onnx.TypeProto()) for n in names if n],
+            [onnx.helper.make_value_info(n, onnx.TypeProto()) for n in outputs],
+        )
+        model = onnx.helper.make_model(graph, opset_imports=self.opset)
+        try:
+            feeds = {n: a for n, a in zip(names, arrays, strict=True) if n}
+            return [np.asarray(r) for r in ReferenceEvaluator(model).run(None, feeds)]
+        except Exception:  # an operator that the reference lacks stays as it is
+            return None
+
+    def constant(self, array: np.ndarray) -> ir.Value:
+        array = np.ascontiguousarray(array).reshape(array.shape)
+        key = (str(array.dtype), array.shape, array.tobytes())
+        found = self._shared.get(key)
+        if found is None:
+            name = self.names.fresh("paddable/folded")
+            tensor = ir.tensor(array, name=name)
+            found = ir.Value(
+                name=name, type=ir.TensorType(tensor.dtype), shape=ir.Shape(array.shape), const_value=tensor
+            )
+            self._shared[key] = found
+        if found.name not in self.graph.initializers:  # new, or dropped as unused in between
+            self.graph.register_initializer(found)
+        return found
+
+
+def _worth_folding(node: ir.Node, arrays: list[np.ndarray | None]) -> bool:
+    """Integers and conditions always; floats where the arithmetic is exact or correctly rounded everywhere."""
+    floats = any(a is not None and a.dtype.kind not in "iub" for a in arrays)
+    return not floats or node.op_type in _EXACT
+
+
+def _settle_reshapes(model: ir.Model, folder: _Folder) -> None:
+    """Targets of Reshape as explicit sizes: no -1, no 0, so that no provider has to infer them."""
+    for node in model.graph:
+        if node.op_type != "Reshape" or node.domain:
+            continue
+        shape = node.outputs[0].shape
+        if shape is None or not shape.is_static():
+            continue
+        dims = np.array(shape.numpy(), dtype=np.int64)
+        node.replace_input_with(1, folder.constant(dims))
+        node.attributes.pop("allowzero", None)

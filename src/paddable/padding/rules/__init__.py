@@ -1,0 +1,43 @@
+"""What padding does to each operator: one file per operator family. Importing this package registers the rules."""
+
+from paddable.padding.rules import (
+    col2im,
+    contraction,
+    convolution,
+    dynamic_quantization,
+    elementwise,
+    gathering,
+    movement,
+    normalisation,
+    pad,
+    quantized,
+    recurrent,
+    reduction,
+    refused,
+    resize,
+    shapes,
+    slicing,
+    softmax,
+    trilu,
+)
+
+__all__ = [
+    "col2im",
+    "contraction",
+    "convolution",
+    "dynamic_quantization",
+    "elementwise",
+    "gathering",
+    "movement",
+    "normalisation",
+    "pad",
+    "quantized",
+    "recurrent",
+    "reduction",
+    "refused",
+    "resize",
+    "shapes",
+    "slicing",
+    "softmax",
+    "trilu",
+]

@@ -1,0 +1,98 @@
+"""Values and codes: a dynamic range sees the padding, so the padding is zeroed first (PAD109)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from paddable.padding.deduce.broadcast import pads_of
+from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.registry import rule
+from paddable.padding.deduce.zero_point import Zero, zero_point
+from paddable.padding.facts.facts import Facts
+from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, scalar
+from paddable.padding.rules.contraction import contract, matmul_terms, on_codes
+from paddable.padding.rules.recurrent import recurrent
+
+__all__: list[str] = []
+
+_LEAK = "the quantisation range sees the padding"
+
+
+def _zeroed(context: RuleContext, index: int) -> Facts:
+    value = context.data(index)
+    if any(a.batch for a in value.atoms) and not context.scope.single_row:
+        context.refuse("one quantisation range for all rows mixes them", "quantise with batch 1")
+    return context.fill(index, value.ragged, 0.0, "PAD109", _LEAK)
+
+
+@rule("DynamicQuantizeLinear")
+def dynamic_quantize(context: RuleContext) -> Sequence[Facts | None]:
+    """Zeros become the zero point, which the graph computes."""
+    value = _zeroed(context, 0)
+    point = context.node.outputs[2].name
+    pads = pads_of(value.axes, lambda region: scalar(point) if region and point else FINITE)
+    codes = Facts(ir.DataType.UINT8, value.axes, pads, None, 0.0, 255.0)
+    return [codes, Facts(ir.DataType.FLOAT, (), low=0.0), Facts(ir.DataType.UINT8, (), low=0.0, high=255.0)]
+
+
+@rule("DynamicQuantizeMatMul", domain="com.microsoft")
+def dynamic_quantize_matmul(context: RuleContext) -> Sequence[Facts | None]:
+    _zeroed(context, 0)
+    (values, weights), result = matmul_terms(context, 0, 1)
+    product = contract(context, [values, *on_codes(context, [weights], [3])], result)
+    pads = pads_of(product.axes, lambda region: FINITE)  # a bias may be added
+    return [Facts(ir.DataType.FLOAT, product.axes, pads, finite=product.finite)]
+
+
+@rule("DynamicQuantizeLSTM", domain="com.microsoft")
+def dynamic_quantize_lstm(context: RuleContext) -> Sequence[Facts | None]:
+    """One range for the whole input; the state is quantised step by step."""
+    _zeroed(context, 0)
+    return recurrent(context)
+
+
+@rule("MatMulNBits", domain="com.microsoft")
+def matmul_nbits(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    if any(a.ragged or a.batch for a in value.axes[-1]):
+        context.refuse("MatMulNBits over time")
+    axes = (*value.axes[:-1], context.axis(int(context.attribute("N"))))
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if value.kind(region).finite else ANY
+
+    return [Facts(value.dtype, axes, pads_of(axes, kind_at), finite=value.finite)]
+
+
+@rule("QuantizeLinear", "DequantizeLinear")
+def linear_quantisation(context: RuleContext) -> Sequence[Facts | None]:
+    """A fixed scale: framewise, and 0 on one side is the zero point on the other."""
+    value = context.data(0)
+    scale = context.data(1)
+    if scale.ragged:
+        context.refuse("a quantisation scale that varies with the length")
+    zero = zero_point(context, 2) or Zero(FINITE)
+    if context.type == "QuantizeLinear":
+        kinds = pads_of(value.axes, lambda region: zero.kind if value.kind(region).is_zero else FINITE)
+        return [Facts(_code_type(context), value.axes, kinds)]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        kind = value.kind(region)
+        return ZERO if kind.equals(zero.kind) and scale.finite else FINITE if kind.finite else ANY
+
+    return [Facts(scale.dtype, value.axes, pads_of(value.axes, kind_at))]
+
+
+def _code_type(context: RuleContext) -> ir.DataType:
+    if context.present(2):
+        return context.peek(2).dtype
+    named = context.attribute("output_dtype", 0)
+    return ir.DataType(named) if named else ir.DataType.UINT8
+
+
+@rule("QuantizeLinear", "DequantizeLinear", domain="com.microsoft")
+def contrib_linear_quantisation(context: RuleContext) -> Sequence[Facts | None]:
+    """The same, for codes of types that ONNX took up later."""
+    return linear_quantisation(context)

@@ -1,0 +1,262 @@
+"""Gather, GatherElements and GatherND: reading by index.
+
+Along a constant axis (a table) every index is native's own. Along a ragged axis an index is right as it stands when its
+axis is a prefix and the index was computed from valid data or constants; indices counted from the end are numbers
+used as data, so the run-time length is substituted (PAD106) and the read lands where native's does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from paddable.lengths import Length, constant
+from paddable.padding.deduce.broadcast import pads_of, same_axis
+from paddable.padding.deduce.context import RuleContext, merge_axis
+from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
+from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
+from paddable.padding.facts.numbers import Face, Product
+from paddable.padding.remedies import FromEnd, Segment
+
+__all__: list[str] = []
+
+
+@rule("Gather")
+def gather(context: RuleContext) -> Sequence[Facts | None]:
+    value, index = context.peek(0), context.peek(1)
+    axis = context.attribute("axis", 0) % value.rank
+    if isinstance(value.content, Elements) and isinstance(index.content, Elements):
+        picks = index.content.array
+        if all(p is not None and p.is_constant for p in picks.flat):
+            chosen = np.vectorize(lambda p: int(p.fraction), otypes=[np.int64])(picks) if picks.size else picks
+            array = np.asarray(value.content.array.take(chosen, axis=axis), dtype=object)
+            return [Facts(value.dtype, tuple(context.axis(n) for n in array.shape), content=Elements(array))]
+    value = context._settle(0)
+    context.need_steps(value, range(value.rank))
+    if isinstance(value.content, Affine) and not value.content.coefficients:
+        _guarded(context, index, value.axes[axis])
+        axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
+        return [_uniform(value, axes, value.axes[axis])]
+    if value.content is not None:
+        value = context.data(0)
+    rank, whole = index.rank, value.axes[axis]
+    varies = any(a.ragged or a.batch for a in whole)
+    if varies:
+        taken = _taken(context, value, index, axis)
+        if taken is not None:
+            return [taken]
+        value = _last_steps(context, value, index, axis)
+        whole = value.axes[axis]
+        varies = any(a.ragged or a.batch for a in whole)
+    else:
+        _table_end(context, value, index, axis)
+    index = _guarded(context, context.data(1, row_axis=index.rank + 1, shifted=True), whole)
+    in_front = index.rows_in_front or index.rank > rank
+    if in_front and (varies or axis or any(a.batch for a in value.atoms)):
+        context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
+    if varies:
+        value, index = _ragged_source(context, value, index, axis)
+    axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
+    return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
+
+
+def _uniform(value: Facts, axes: Axes, read: Iterable[Factor]) -> Facts:
+    """What is read from a tensor whose elements are one number, wherever the index points.
+
+    Read across the batch it is one row's length, and in native each row's own: it is made again from the length inputs.
+    """
+    content = value.content
+    if isinstance(content, Affine) and content.face is Face.LENGTH and any(atom.batch for atom in read):
+        content = Affine(replace(content.base, face=Face.MIXED))
+    return replace(value, axes=axes, pads=pads_of(axes, lambda region: FINITE), content=content, diagonal=None)
+
+
+def _taken(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts | None:
+    """An index vector that is affine in the length (a flip) is a gather by run-time index, whatever the row."""
+    content = index.content
+    if not isinstance(content, Affine) or len(content.coefficients) != 1 or index.rank != 1 or len(index.axes[0]) != 1:
+        return None
+    ((_, step),) = content.coefficients
+    start, size = content.base.integer, index.size(0)
+    if content.face is not Face.SIZE or start is None or step.denominator != 1 or not isinstance(size, Length):
+        return None
+    if index.low < 0:
+        return None
+    context.operands[0] = context.prefix_axis(0, axis)
+    segments = (Segment(constant(0), start, constant(0), int(step)),)
+    leak = "an index computed from the container's size reads its end"
+    return context.take(0, axis, size, segments, "PAD105", leak, instead=True)
+
+
+def _last_steps(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts:
+    """Rows that end in different places, cut to the steps that constant negative indices count from the end."""
+    content = index.content
+    if context.scope.single_row or not isinstance(content, Elements) or not any(a.ragged for a in value.axes[axis]):
+        return value
+    if not all(pick is not None and pick.is_constant and pick.fraction < 0 for pick in content.array.flat):
+        return value
+    count = -int(min(pick.fraction for pick in content.array.flat))
+    context.operands[0] = value = context.prefix_axis(0, axis)
+    size = context.length_of(value.axes[axis])
+    context.need(size - count, f"index {-count} needs {count} steps")
+    segments = (Segment(constant(0), size - count, constant(0)),)
+    leak = "an index counted from the end reads the padding"
+    return context.take(0, axis, constant(count), segments, "PAD105", leak)
+
+
+def _guarded(context: RuleContext, index: Facts, source: Axis, position: int = 1) -> Facts:
+    """An index whose padding may be out of range is 0 there: a runtime refuses it, or reads outside the table."""
+    if index.content is not None or index.image or not index.ragged:
+        return index
+    rows = axis_size(source)
+    known = rows.constant if isinstance(rows, Length) and rows.is_constant else 0
+    if index.everywhere.finite and index.low >= -known and index.high < known:
+        return index
+    loose = [i for i in index.ragged if index.pads[i].strong.value is None]
+    return context.fill(position, loose, 0.0, "", "an index in the padding may be out of range")
+
+
+def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) -> tuple[Facts, Facts]:
+    """Reading valid steps of a ragged axis; negative constants count from the end and are emitted from the length."""
+    value = context.prefix_axis(0, axis)
+    size = context.length_of(value.axes[axis])
+    content = index.content
+    if isinstance(content, Elements) and all(p is not None and p.is_constant for p in content.array.flat):
+        picks = [int(p.fraction) for p in content.array.flat]
+        if min(picks) < 0:
+            context.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
+        if max(picks) >= 0:
+            context.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
+    _from_the_end(context, index, size)
+    if any(a.batch for a in value.axes[axis]):
+        context.refuse("an index reads across the batch")
+    return value, index
+
+
+def _from_the_end(context: RuleContext, index: Facts, size: Length) -> None:
+    """A negative index counts from the container's end: it is made to count from the valid one."""
+    if index.low >= 0:
+        return
+    if not context.scope.single_row:
+        context.refuse(
+            "an index may be negative, and counts from an end that differs by row",
+            "clamp it at 0 if it never is negative, or export with batch 1",
+        )
+    context.ask(FromEnd("PAD105", "an index counted from the end reads the padding", 1, size))
+
+
+def _table_end(context: RuleContext, value: Facts, index: Facts, axis: int) -> None:
+    """The index must stay inside the table: a position table ends the domain, in the container too."""
+    rows = value.size(axis)
+    if isinstance(rows, Product) or not rows.is_constant:
+        return
+    content = index.content
+    if isinstance(content, Elements):
+        for number in content.array.flat:
+            length = number.integer if number is not None and not number.is_constant else None
+            if length is not None:
+                context.need(rows - 1 - length, f"the table of {rows} rows ends")
+                context.need(rows + length, f"the table of {rows} rows ends")
+    if isinstance(content, Affine) and isinstance(content.base.length, Length) and content.base.divisor == 1:
+        highest = content.base.length
+        for i, c in content.coefficients:
+            if c.denominator != 1:
+                return
+            if c > 0:
+                highest = highest + (index.atoms[i].size - 1) * int(c)
+        context.need(rows - 1 - highest, f"the table of {rows} rows ends")
+
+
+def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
+    before = [i for k in range(axis) for i in value.span(k)]
+    after = [i for k in range(axis + 1, value.rank) for i in value.span(k)]
+    count = len(index.atoms)
+    back: dict[int, tuple[str, int]] = {}
+    for new, old in enumerate(before):
+        back[new] = ("value", old)
+    for k in range(count):
+        back[len(before) + k] = ("index", k)
+    for k, old in enumerate(after):
+        back[len(before) + count + k] = ("value", old)
+    own_axis = [i for i in value.span(axis) if value.atoms[i].ragged]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        rows = [back[i][1] for i in region if back[i][0] == "value"]
+        picks = [back[i][1] for i in region if back[i][0] == "index"]
+        if not picks:
+            return value.kind(rows)
+        # padding of the index may point anywhere, also into the source's padding
+        return join([value.kind(rows), *(value.kind([*rows, i]) for i in own_axis)])
+
+    pads = pads_of(axes, kind_at)
+    image = value.image and not index.ragged and not own_axis
+    return replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None, image=image)
+
+
+@rule("GatherElements")
+def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    axis = context.attribute("axis", 0) % value.rank
+    index = _guarded(context, context.data(1), value.axes[axis])
+    context.keep_rows_apart(value.axes[axis], "GatherElements along")
+    if any(len(a) > 1 for a in value.axes[axis : axis + 1]):
+        merged = merge_axis(context.scope, value, axis)
+        if merged is None:
+            context.refuse("GatherElements along a merged axis")
+        value = merged
+    if any(a.ragged for a in value.axes[axis]):
+        _from_the_end(context, index, context.length_of(value.axes[axis]))
+    for k in range(value.rank):
+        if k == axis:
+            continue
+        if not index.axes[k] and any(a.batch for a in value.axes[k]):
+            context.refuse(
+                "GatherElements with one index for all rows of a batch reads the first row alone",
+                "expand the index to the batch",
+            )
+        if index.axes[k] and not same_axis(context.scope, value.axes[k], index.axes[k]):
+            context.refuse("GatherElements with an index that covers a part of an axis")
+    finite = value.everywhere.finite
+    pads = tuple(PaddingFact.of(FINITE if finite else ANY) for a in index.axes for _ in a)
+    return [replace(value, axes=index.axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]
+
+
+@rule("GatherND")
+def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
+    """Reading by index tuples. A uniform source gives the same whatever the index is; else indices must be valid."""
+    value, index = context.peek(0), context.peek(1)
+    batch_dims = context.attribute("batch_dims", 0)
+    width = context.length_of(index.axes[-1]) if index.axes[-1] else constant(1)
+    if not width.is_constant:
+        context.refuse("GatherND with tuples of varying width")
+    depth = width.constant
+    axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
+    source = value.axes[batch_dims] if depth == 1 else ()
+    if isinstance(value.content, Affine) and not value.content.coefficients:
+        _guarded(context, index, source)
+        read = [atom for axis in value.axes[batch_dims : batch_dims + depth] for atom in axis]
+        return [_uniform(value, axes, read)]
+    value = context.data(0)
+    index = _guarded(context, context.data(1), source)
+    if batch_dims:
+        for k in range(batch_dims):
+            if not same_axis(context.scope, value.axes[k], index.axes[k]):
+                context.refuse("GatherND with batch axes that differ")
+    if any(a.batch for k in range(batch_dims, batch_dims + depth) for a in value.axes[k]):
+        context.refuse("an index reads across the batch")
+    for k in range(batch_dims, batch_dims + depth):
+        merged = merge_axis(context.scope, value, k)
+        if merged is None:
+            context.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")
+        value = merged
+        if any(a.ragged for a in value.axes[k]):
+            if depth > 1 and index.low < 0:
+                context.refuse("an index tuple that may be negative counts from the end of the padding")
+            _from_the_end(context, index, context.length_of(value.axes[k]))
+    finite = value.everywhere.finite
+    pads = tuple(PaddingFact.of(FINITE if finite else ANY) for a in axes for _ in a)
+    return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]

@@ -1,0 +1,131 @@
+"""Normalisation: framewise forms pass, statistics over time are taken over the valid steps in two passes (PAD101)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from paddable.lengths import Length
+from paddable.padding.deduce.broadcast import broadcast, pads_of
+from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.facts import Facts
+from paddable.padding.facts.kinds import ANY, FINITE, Kind
+from paddable.padding.remedies import Replace
+
+__all__: list[str] = []
+
+_LEAK = "mean and variance over time count the padding"
+
+
+def _framewise(value: Facts) -> Facts:
+    """Each padding step depends on itself alone; an epsilon keeps it finite."""
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if value.kind(region).finite else ANY
+
+    return Facts(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)
+
+
+@rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
+def layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    axis = context.attribute("axis", -1) % value.rank
+    atoms = [i for a in range(axis, value.rank) for i in value.span(a)]
+    context.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
+    if any(value.atoms[i].ragged for i in atoms):
+        context.refuse(
+            "LayerNormalization over time needs weights of the length", "normalise the channels, or use GroupNorm"
+        )
+    if len(context.node.outputs) > 1:
+        used = [o for o in context.node.outputs[1:] if context.uses.get(o.name or "", 0)]
+        if used:
+            context.refuse(f"{context.type} with used statistics outputs")
+    return [_framewise(value), *[None] * (len(context.node.outputs) - 1)]
+
+
+@rule("SimplifiedLayerNormalization", domain="com.microsoft")
+def simplified_layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
+    return layer_normalisation(context)
+
+
+@rule("BatchNormalization")
+def batch_normalisation(context: RuleContext) -> Sequence[Facts | None]:
+    """Inference only: an affine map per channel, framewise."""
+    if context.attribute("training_mode", 0) or len(context.node.outputs) > 1:
+        context.refuse("BatchNormalization in training mode", "export the model in eval mode")
+    value = context.data(0)
+    if value.rank > 1 and any(a.ragged for a in value.axes[1]):
+        context.refuse("BatchNormalization over time as channels")
+    return [_framewise(value)]
+
+
+@rule("InstanceNormalization", "GroupNormalization")
+def instance_normalisation(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    reduced = list(range(2, value.rank))
+    groups = 0
+    atoms = [i for a in reduced for i in value.span(a)]
+    if context.type == "GroupNormalization":
+        groups = context.attribute("num_groups")
+        atoms += list(value.span(1))
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    context.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
+    if any(a.ragged for a in value.axes[1]):
+        context.refuse("the channels vary with the length")
+    if ragged:
+        channels = value.size(1)
+        if not isinstance(channels, Length) or not channels.is_constant:
+            context.refuse("the channels vary")
+        sizes = tuple(value.atoms[i].size for a in reduced for i in value.span(a))
+        arguments = {
+            "axes": value.axes,
+            "atoms": tuple(ragged),
+            "sizes": sizes,
+            "channels": channels.constant,
+            "groups": groups,
+            "epsilon": float(context.attribute("epsilon", 1e-5)),
+            "grouped_scale": context.type == "GroupNormalization" and context.version < 21,
+        }
+        context.ask(Replace("PAD101", _LEAK, 0, "normalise", arguments))
+    kept = [i for i in range(len(value.atoms)) if i not in atoms]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        rows = [i for i in region if i in kept]
+        if ragged:  # the padding is filled inside
+            return FINITE if value.kind(rows).finite else ANY
+        return FINITE if value.kind(region).finite else ANY
+
+    return [Facts(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)]
+
+
+@rule("LpNormalization")
+def vector_normalisation(context: RuleContext) -> Sequence[Facts | None]:
+    """x / |x|: zeros in the padding leave the norm as it is."""
+    value = context.data(0)
+    atoms = list(value.span(context.attribute("axis", -1) % value.rank))
+    context.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    if ragged:
+        value = context.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
+    kinds = pads_of(value.axes, lambda region: ANY)
+    return [Facts(value.dtype, value.axes, kinds, None, -math.inf, math.inf, finite=False)]
+
+
+@rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
+def skip_layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
+    """x + skip (+ bias), then LayerNormalization over the last axis; output 3 is the sum."""
+    for i in (0, 1):
+        context.data(i)
+    joined = broadcast(context, (0, 1))
+    if any(not atom.fixed for atom in joined.axes[-1]):
+        context.refuse(f"{context.type} over time", "normalise the channels")
+    if any(context.uses.get(o.name or "", 0) for o in context.node.outputs[1:3]):
+        context.refuse(f"{context.type} with used statistics outputs")
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        return FINITE if all(kind.finite for kind in joined.kinds(region)) else ANY
+
+    finite = all(value.finite for value in joined.values)
+    result = Facts(joined.values[0].dtype, joined.axes, pads_of(joined.axes, kind_at), finite=finite)
+    return [result, None, None, result][: len(context.node.outputs)]

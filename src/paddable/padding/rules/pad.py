@@ -1,0 +1,185 @@
+"""Pad along time: zeros must stand after the valid end, mirrored and repeated tails are gathered there (PAD102)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from paddable.lengths import Length, constant, maximum, minimum
+from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.registry import rule
+from paddable.padding.deduce.relative_shift import relative_start
+from paddable.padding.facts.facts import Facts, PaddingFact
+from paddable.padding.facts.kinds import constant as constant_kind
+from paddable.padding.facts.kinds import join
+from paddable.padding.facts.numbers import Number
+from paddable.padding.remedies import Segment
+from paddable.padding.rules.slicing import cut_pad, replaced_axis
+
+__all__: list[str] = []
+
+_LAPS = 16
+"""Steps that a wrap may add: a sequence of one step goes round as often."""
+
+
+@rule("Pad")
+def pad(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.peek(0)
+    mode = str(context.attribute("mode", "constant") or "constant")
+    amounts = _amounts(context, value)
+    if mode == "constant" and len(amounts) == 1 and value.rank - 1 in amounts:
+        before, after = amounts[value.rank - 1]
+        if before == constant(1) and after == constant(0):
+            started = relative_start(context, context.data(0, shifted=True))
+            if started is not None:
+                return [started]
+    value = context.data(0)
+    for axis, (before, after) in amounts.items():
+        value = _pad_axis(context, value, axis, before, after, mode)
+        context.operands[0] = value
+    return [value]
+
+
+def _amounts(context: RuleContext, value: Facts) -> dict[int, tuple[Length, Length]]:
+    """Per padded axis the amounts before and after, as lengths."""
+    listed = context.attribute("pads")
+    numbers = [Number(constant(x)) for x in listed] if listed is not None else context.sizes(1)
+    axes = context.integers(3) if context.present(3) else None
+    axes = [a % value.rank for a in axes] if axes is not None else list(range(value.rank))
+    half = len(numbers) // 2
+    result = {}
+    for k, axis in enumerate(axes):
+        before, after = numbers[k].integer, numbers[half + k].integer
+        if before is None or after is None:
+            context.refuse("a pad amount is no length")
+        before, after = context.scope.simplify(before), context.scope.simplify(after)
+        if before != constant(0) or after != constant(0):
+            result[axis] = (before, after)
+    return result
+
+
+def _fill_value(context: RuleContext) -> float:
+    if context.version < 11:
+        return float(context.attribute("value", 0.0))
+    if not context.present(2):
+        return 0.0
+    content = context.peek(2).scalar
+    if content is not None and content.is_constant:
+        return float(content.fraction)
+    array = context.constant(2)
+    if array is None or array.size != 1:
+        context.refuse("Pad with a computed value")
+    return float(array.reshape(-1)[0])
+
+
+def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, after: Length, mode: str) -> Facts:
+    scope = context.scope
+    whole = value.axes[axis]
+    context.keep_rows_apart(whole, "Pad along")
+    if len(whole) > 1:
+        value = context.prefix_axis(0, axis)
+    size = context.length_of(value.axes[axis])
+    total = scope.simplify(size + before + after)
+    front = scope.domain.is_constant(before)
+    if front is None:
+        context.refuse("a pad in front of the valid part depends on the length", "pad by a constant, or at the end")
+    context.need(total, f"a crop to {total} steps must not take more than there is")
+    if not any(atom.ragged for atom in whole) and scope.domain.is_constant(after) is not None:
+        return replaced_axis(value, axis, context.axis(total), PaddingFact())
+    if mode == "constant":
+        return _constant(context, value, axis, front, after, total)
+    if mode == "wrap":
+        return _wrapped(context, value, axis, before, after, total)
+    if mode not in ("reflect", "edge"):
+        context.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
+    return _continued(context, value, axis, front, after, total, mirrored=mode == "reflect")
+
+
+def _wrapped(context: RuleContext, value: Facts, axis: int, before: Length, after: Length, total: Length) -> Facts:
+    """Native's element i is x[(i - before) mod size]: one segment a lap, of which one step makes as many as amounts."""
+    front, behind = (context.scope.domain.is_constant(amount) for amount in (before, after))
+    if front is None or behind is None or min(front, behind) < 0 or front + behind > _LAPS:
+        context.refuse(
+            "Pad mode wrap along time by an amount that varies, is negative, or is large",
+            f"pad by constants of {_LAPS} steps in all, or use constant, reflect or edge",
+        )
+    size = context.length_of(value.axes[axis])
+    context.need(size - 1, "a wrap needs one step")
+    starts = [size * lap + front for lap in range(-front, behind + 1)]
+    context.operands[0] = value
+    return context.take(
+        0,
+        axis,
+        total,
+        [Segment(start, -start, constant(0), 1) for start in starts],
+        "PAD102",
+        "the wrapped tail is taken from the padding",
+        instead=True,
+    )
+
+
+def _constant(context: RuleContext, value: Facts, axis: int, front: int, after: Length, total: Length) -> Facts:
+    """Constant steps after the valid part: the padding itself must hold the constant, wherever it starts.
+
+    Native's element i is x[i - front] where x has one and the constant elsewhere, whatever the signs: a negative amount
+    crops. With the constant in the padding of x, the container's element i is the same at every length.
+    """
+    crops = context.scope.at_most(after, constant(0))
+    if crops and front <= 0:
+        return _cropped(context, value, axis, after, total)
+    fill = _fill_value(context)
+    if crops:
+        result = _cropped(context, value, axis, after, total)
+    else:
+        context.operands[0] = value
+        leak = "the padding stands before the constant appended to the valid part"
+        value = context.fill(0, value.span(axis), fill, "PAD102", leak)
+        kind = PaddingFact.of(constant_kind(fill))
+        if not context.scope.at_most(constant(0), after):  # valid steps stand in the padding where it crops
+            cut = cut_pad(value, axis)
+            kind = PaddingFact(join([kind.weak, cut.weak]), join([kind.strong, cut.strong]))
+        result = replaced_axis(value, axis, context.axis(total), kind)
+    return replace(
+        result,
+        low=min(value.low, fill),
+        high=max(value.high, fill),
+        masked=value.masked or abs(fill) >= 1e30,
+        finite=value.finite and constant_kind(fill).finite,
+    )
+
+
+def _continued(
+    context: RuleContext, value: Facts, axis: int, front: int, after: Length, total: Length, *, mirrored: bool
+) -> Facts:
+    """A mirrored or repeated tail is gathered behind the valid end. Negative amounts crop, and what is left goes on."""
+    size = context.length_of(value.axes[axis])
+    least, most = minimum(after, constant(0)), maximum(after, constant(0))
+    begin = max(front, 0)
+    kept = size + least + min(front, 0)
+    if mirrored:
+        context.need(kept - 1 - begin, f"a reflection of {begin} needs more steps")
+        context.need(kept - 1 - most, f"a reflection of {after} needs more steps")
+    else:
+        context.need(kept - 1, "an edge needs one step")
+    if context.scope.at_most(after, constant(0)):
+        return _cropped(context, value, axis, after, total)
+    segments = []
+    if begin:
+        first = Segment(constant(0), constant(begin), constant(0), -1)
+        segments.append(first if mirrored else Segment(constant(0), constant(0), constant(0), 0))
+    segments.append(Segment(constant(begin), constant(-front), constant(0), 1))
+    end = size + front
+    if mirrored:
+        segments.append(Segment(end, size * 2 - 2 + front, constant(0), -1))
+    else:
+        segments.append(Segment(end, size - 1, constant(0), 0))
+    what = "mirrored" if mirrored else "repeated"
+    context.operands[0] = value
+    return context.take(0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True)
+
+
+def _cropped(context: RuleContext, value: Facts, axis: int, after: Length, total: Length) -> Facts:
+    """Nothing is appended: native and container read the same steps."""
+    uncut = context.scope.at_most(constant(0), after)
+    pad = value.pads[value.span(axis).start] if uncut else cut_pad(value, axis)
+    return replaced_axis(value, axis, context.axis(total), pad)

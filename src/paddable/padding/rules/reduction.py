@@ -1,0 +1,242 @@
+"""Reductions over time: the padding is filled with the identity, a mean is divided by the run-time length
+(PAD101/107)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.lengths import constant, maximum
+from paddable.padding.deduce.broadcast import pads_of
+from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.axes import Axes
+from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
+from paddable.padding.facts.numbers import Face, Number, add, extremum, multiply, number
+from paddable.padding.remedies import Replace
+
+__all__ = ["lowest", "reduced"]
+
+_IDENTITY = {
+    "ReduceSum": 0.0, "ReduceMean": 0.0, "ReduceL1": 0.0, "ReduceL2": 0.0, "ReduceSumSquare": 0.0, "ReduceLogSum": 0.0,
+    "ReduceProd": 1.0, "ReduceMax": -math.inf, "ReduceMin": math.inf, "ReduceLogSumExp": -math.inf,
+}  # fmt: skip
+
+
+def lowest(dtype: ir.DataType) -> float:
+    """The lowest finite number of a type (integers: the minimum)."""
+    if dtype == ir.DataType.BFLOAT16:
+        return -3.3895313892515355e38
+    numpy_type = dtype.numpy()
+    return float(np.iinfo(numpy_type).min if dtype.is_integer() else np.finfo(numpy_type).min)
+
+
+def identity(dtype: ir.DataType, value: float) -> float:
+    """The identity in a type: integers have no infinity."""
+    if dtype == ir.DataType.BOOL:
+        return float(value > 0)
+    if math.isinf(value) and not dtype.is_floating_point():
+        info = np.iinfo(dtype.numpy())
+        return float(info.min if value < 0 else info.max)
+    return value
+
+
+def axes_of(context: RuleContext, rank: int) -> list[int]:
+    """Reduced axes from the attribute or the input; all of them when absent."""
+    listed = context.attribute("axes")
+    if listed is None and context.present(1):
+        listed = context.integers(1)
+    if listed is None or len(listed) == 0:
+        return [] if context.attribute("noop_with_empty_axes", 0) else list(range(rank))
+    return sorted(a % rank for a in listed)
+
+
+@rule(
+    "ReduceSum", "ReduceMean", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceProd", "ReduceMax",
+    "ReduceMin", "ReduceLogSumExp",
+)  # fmt: skip
+def reduction(context: RuleContext) -> Sequence[Facts | None]:
+    known = _known(context)
+    if known is not None:
+        return [known]
+    value = context.data(0)
+    axes = axes_of(context, value.rank)
+    atoms = [i for a in axes for i in value.span(a)]
+    ragged = [i for i in atoms if value.atoms[i].ragged]
+    context.keep_rows_apart((value.atoms[i] for i in atoms), "a reduction over")
+    before = value
+    if ragged and value.scalar is not None and context.type in ("ReduceMax", "ReduceMin"):
+        # one constant, in the padding too
+        kept = reduced(value.axes, axes, bool(context.attribute("keepdims", 1)))
+        pads = pads_of(kept, lambda region: value.kind(()))
+        return [replace(value, axes=kept, pads=pads, content=Affine(value.scalar), diagonal=None)]
+    if ragged:
+        fill = identity(value.dtype, _IDENTITY[context.type])
+        if context.type == "ReduceMean":
+            value = context.fill(0, ragged, fill, "PAD101", "the mean over time counts the padding")
+            # the sum over no step is 0, and so is its mean
+            sizes = tuple(maximum(value.atoms[i].size, constant(1)) for i in atoms)
+            arguments = {"axes": tuple(axes), "keepdims": context.attribute("keepdims", 1), "sizes": sizes}
+            context.ask(Replace("PAD101", "the mean over time counts the padding", 0, "mean", arguments))
+        elif math.isinf(_IDENTITY[context.type]):
+            value = context.fill(0, ragged, fill, "PAD107", "the extremum over time sees the padding")
+        else:
+            value = context.fill(0, ragged, fill, "PAD101", "the sum over time counts the padding")
+    result_axes = reduced(value.axes, axes, bool(context.attribute("keepdims", 1)))
+    low, high = _bounds(context.type, before)
+    return [_result(context, value, set(atoms), result_axes, low, high)]
+
+
+_FOLD: dict[str, Callable[..., Number | None]] = {
+    "ReduceSum": add,
+    "ReduceProd": multiply,
+    "ReduceMax": lambda a, b, domain: extremum(a, b, largest=True, domain=domain),
+    "ReduceMin": lambda a, b, domain: extremum(a, b, largest=False, domain=domain),
+}
+
+
+def _known(context: RuleContext) -> Facts | None:
+    """A reduction of sizes is a size: the product of a shape's entries."""
+    value = context.peek(0)
+    fold = _FOLD.get(context.type)
+    if fold is None or not isinstance(value.content, Elements) or value.content.face is Face.CONSTANT:
+        return None
+    axes = axes_of(context, value.rank)
+    if axes != list(range(value.rank)) or any(x is None for x in value.content.array.flat):
+        return None
+    total = None
+    for item in value.content.array.flat:
+        if total is None:
+            total = item
+        elif context.type in ("ReduceMax", "ReduceMin"):
+            total = fold(total, item, context.scope.domain)
+        else:
+            total = fold(total, item)
+        if total is None:
+            return None
+    kept = reduced(value.axes, axes, bool(context.attribute("keepdims", 1)))
+    array = np.full((1,) * len(kept), total, dtype=object)
+    return Facts(value.dtype, kept, content=Elements(array))
+
+
+def reduced(axes: Axes, dropped: Sequence[int], keep: bool) -> Axes:
+    """The axes after a reduction."""
+    return tuple(() if i in dropped else axis for i, axis in enumerate(axes) if keep or i not in dropped)
+
+
+def _bounds(op_type: str, value: Facts) -> tuple[float, float]:
+    if op_type in ("ReduceMean", "ReduceMax", "ReduceMin"):
+        return value.low, value.high
+    if op_type in ("ReduceL1", "ReduceL2", "ReduceSumSquare"):
+        return 0.0, math.inf
+    if op_type in ("ReduceSum", "ReduceProd") and value.low >= 0:
+        return 0.0, math.inf
+    return -math.inf, math.inf
+
+
+def _result(context: RuleContext, value: Facts, atoms: set[int], axes: Axes, low: float, high: float) -> Facts:
+    kept = [i for i in range(len(value.atoms)) if i not in atoms]
+    hidden = [i for i in value.ragged if i in atoms]
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        own = [kept[i] for i in region]
+        kinds = [
+            value.kind([*own, *extra])
+            for count in range(len(hidden) + 1)
+            for extra in itertools.combinations(hidden, count)
+        ]
+        if all(k.is_zero for k in kinds) and context.type not in ("ReduceLogSum", "ReduceLogSumExp"):
+            return ZERO
+        if context.type in ("ReduceMax", "ReduceMin", "ReduceLogSumExp"):
+            kinds = kinds[:1]  # the filled padding never wins
+        if context.type == "ReduceLogSum":
+            return ANY
+        return FINITE if all(k.finite for k in kinds) else ANY
+
+    valid = kind_at(())
+    return Facts(value.dtype, axes, pads_of(axes, kind_at), None, low, high, finite=valid.finite, masked=value.masked)
+
+
+@rule("ArgMax", "ArgMin")
+def arg_extremum(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    axis = context.attribute("axis", 0) % value.rank
+    span = list(value.span(axis))
+    context.keep_rows_apart(value.axes[axis], "an extremum over")
+    ragged = [i for i in span if value.atoms[i].ragged]
+    if ragged:
+        value = context.prefix_axis(0, axis)
+        fill = identity(value.dtype, -math.inf if context.type == "ArgMax" else math.inf)
+        leak = "the position of the extremum may lie in the padding"
+        value = context.fill(0, value.span(axis), fill, "PAD107", leak)
+        if context.attribute("select_last_index", 0):
+            # where every valid step ties with the identity, the last of them is the last valid step
+            arguments = {"size": context.length_of(value.axes[axis])}
+            context.ask(Replace("PAD107", leak, 0, "last_index", arguments))
+    axes = reduced(value.axes, [axis], bool(context.attribute("keepdims", 1)))
+    return [Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
+
+
+@rule("TopK")
+def top_k(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    axis = context.attribute("axis", -1) % value.rank
+    counts = context.integers(1)
+    if counts is None:
+        context.refuse("TopK without k")
+    count = counts[0]
+    span = list(value.span(axis))
+    context.keep_rows_apart(value.axes[axis], "an extremum over")
+    if any(value.atoms[i].ragged for i in span):
+        value = context.prefix_axis(0, axis)
+        size = context.length_of(value.axes[axis])
+        context.need(size - count, f"TopK of {count} needs {count} steps")
+        fill = identity(value.dtype, -math.inf if context.attribute("largest", 1) else math.inf)
+        value = context.fill(0, value.span(axis), fill, "PAD107", "the largest values may lie in the padding")
+    axes = (*value.axes[:axis], context.axis(count), *value.axes[axis + 1 :])
+    kinds = pads_of(axes, lambda region: FINITE if value.dtype.is_integer() else ANY)
+    values = Facts(value.dtype, axes, kinds, None, value.low, value.high, finite=value.finite)
+    return [values, Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
+
+
+@rule("CumSum")
+def cumulative_sum(context: RuleContext) -> Sequence[Facts | None]:
+    """Forward sums read the past only; reversed ones start in the padding, which must be zero."""
+    value = context.peek(0)
+    listed = context.integers(1)
+    axis = (listed or [0])[0] % value.rank
+    context.keep_rows_apart(value.axes[axis], "CumSum along")
+    reverse, exclusive = context.attribute("reverse", 0), context.attribute("exclusive", 0)
+    scalar = value.scalar
+    if scalar is not None and scalar.is_constant and not reverse and len(value.axes[axis]) == 1:
+        step = scalar.fraction
+        base = number(0 if exclusive else step)
+        content = Affine(base, ((value.span(axis).start, Fraction(step)),) if step else ())
+        low = float(min(Fraction(0), step)) if step >= 0 else -math.inf
+        pads = tuple(PaddingFact.of(FINITE) for _ in value.atoms)
+        return [Facts(value.dtype, value.axes, pads, content, low if step < 0 else float(base.fraction), math.inf)]
+    value = context.data(0)
+    if any(a.ragged for a in value.axes[axis]):
+        value = context.prefix_axis(0, axis)
+        if reverse:
+            value = context.fill(0, value.span(axis), 0.0, "PAD101", "the reversed sum starts in the padding")
+    span = set(value.span(axis))
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        if value.dtype.is_integer():
+            return FINITE
+        own = [i for i in region if i not in span]
+        kinds = [value.kind(own), *(value.kind([*own, i]) for i in span if value.atoms[i].ragged)]
+        if not any(i in span for i in region) and not reverse:
+            kinds = kinds[:1]
+        return FINITE if all(k.finite for k in kinds) else ANY
+
+    low = 0.0 if value.low >= 0 else -math.inf
+    return [Facts(value.dtype, value.axes, pads_of(value.axes, kind_at), None, low, finite=value.finite)]

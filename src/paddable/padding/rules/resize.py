@@ -1,0 +1,106 @@
+"""Resize and Upsample along time: integer scales of nearest pass, others read the repeated last step (PAD102)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from paddable.lengths import Length, constant, maximum, minimum
+from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.facts import Facts, PaddingFact
+from paddable.padding.facts.kinds import ANY, FINITE
+from paddable.padding.remedies import Segment
+from paddable.padding.rules.slicing import replaced_axis
+
+__all__: list[str] = []
+
+
+@rule("Resize", "Upsample")
+def resize(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.data(0)
+    scales = _scales(context, value)
+    mode = str(context.attribute("mode", "nearest"))
+    transform = str(context.attribute("coordinate_transformation_mode", "half_pixel"))
+    if context.type == "Upsample":
+        transform = "asymmetric"
+    rounding = str(context.attribute("nearest_mode", "round_prefer_floor"))
+    for axis, scale in enumerate(scales):
+        if scale == 1:
+            continue
+        context.keep_rows_apart(value.axes[axis], "Resize of")
+        if not any(a.ragged for a in value.axes[axis]):
+            size = context.length_of(value.axes[axis])
+            value = replaced_axis(value, axis, context.axis(int(size.constant * scale)), PaddingFact())
+            continue
+        value = _resize_axis(context, value, axis, scale, mode, transform, rounding)
+    return [value]
+
+
+def _scales(context: RuleContext, value: Facts) -> list[Fraction]:
+    listed = context.attribute("scales")
+    if listed is not None:
+        return [Fraction(float(s)) for s in listed]
+    index = 1 if context.type == "Upsample" or context.version < 11 else 2
+    axes = context.attribute("axes") or list(range(value.rank))
+    result = [Fraction(1)] * value.rank
+    if context.present(index) and context.length_of(context.peek(index).axes[0]) != constant(0):
+        for axis, scale in zip(axes, context.sizes(index), strict=True):
+            if not scale.is_constant:
+                context.refuse("a scale that varies with the length", "give a constant scale")
+            result[axis] = scale.fraction
+        return result
+    for axis, target in zip(axes, context.sizes(3), strict=True):
+        wanted, size = target.integer, value.size(axis)
+        if wanted is None or not isinstance(size, Length):
+            context.refuse("a size that is no length")
+        if context.scope.same(wanted, size):
+            continue
+        if size.is_constant and wanted.is_constant:
+            result[axis] = Fraction(wanted.constant, size.constant)
+            continue
+        times = context.scope.ratio(wanted, size)
+        if times is None:
+            context.refuse(f"Resize from {size} to {wanted}: the scale depends on the length", "give a constant scale")
+        result[axis] = Fraction(times)
+    return result
+
+
+def _resize_axis(
+    context: RuleContext, value: Facts, axis: int, scale: Fraction, mode: str, transform: str, rounding: str
+) -> Facts:
+    value = context.prefix_axis(0, axis)
+    context.operands[0] = value
+    size = context.length_of(value.axes[axis])
+    total = context.scope.simplify(size * scale.numerator // scale.denominator)
+    context.need(total - 1, "a resized axis must not be empty")
+    if transform not in ("asymmetric", "half_pixel", "pytorch_half_pixel"):
+        context.refuse(f"Resize with {transform} depends on the length", "use half_pixel or asymmetric")
+    if mode not in ("nearest", "linear", "bilinear"):
+        context.refuse(f"Resize mode {mode} over time", "use nearest or linear")
+    inside = (
+        mode == "nearest"
+        and scale.denominator == 1
+        and (
+            (transform == "asymmetric" and rounding == "floor")
+            or (
+                transform != "asymmetric"
+                and rounding in ("round_prefer_floor", "round_prefer_ceil", "floor")
+                and scale % 2 == 0
+            )
+            or (transform != "asymmetric" and rounding in ("round_prefer_floor", "round_prefer_ceil"))
+        )
+    )
+    if not inside:
+        # native repeats the last step where it would read past the end
+        end = size
+        if transform == "pytorch_half_pixel":
+            # A result of one step is read at position 0, whatever the scale: there the whole axis repeats step 0.
+            # Elsewhere size < (total + 1) / scale <= 3 * (total - 1) / scale, so the minimum is the size.
+            end = minimum(size, (total - 1) * (3 * scale.denominator // scale.numerator + 1))
+        last = maximum(end - 1, constant(0))
+        segments = (Segment(constant(0), constant(0), constant(0)), Segment(end, last, constant(0), 0))
+        value = context.take(0, axis, size, segments, "PAD102", "the resampling at the valid end reads the padding")
+    finite = value.everywhere.finite
+    new = context.axis(total)
+    return replaced_axis(value, axis, new, PaddingFact.of(FINITE if finite else ANY))

@@ -1,0 +1,486 @@
+"""Slice, Split and Concat along a ragged axis: prefixes pass, anything counted from the end is gathered (PAD105)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from paddable.lengths import Length, constant, maximum, minimum
+from paddable.padding.deduce.broadcast import counts_rows, pads_of, same_axis
+from paddable.padding.deduce.context import RuleContext, merge_axis, window_shift
+from paddable.padding.deduce.registry import rule
+from paddable.padding.deduce.relative_shift import relative_shift, relative_start
+from paddable.padding.deduce.scope import Scope
+from paddable.padding.facts.axes import Factor
+from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, join
+from paddable.padding.facts.numbers import Number, add, number
+from paddable.padding.remedies import Segment, Take
+
+__all__ = ["cut_pad", "replaced_axis"]
+
+_HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
+
+
+def replaced_axis(value: Facts, axis: int, new: tuple[Factor, ...], pad: PaddingFact) -> Facts:
+    """The value with one axis replaced by a single atom (or none) with the given padding fact.
+
+    Its padding still repeats valid elements if neither axis has any: a channel is picked, time stays as it is.
+    """
+    span = value.span(axis)
+    ragged = any(atom.ragged for atom in (*value.axes[axis], *new))
+    pads = (*value.pads[: span.start], *(pad for _ in new), *value.pads[span.stop :])
+    return replace(
+        value,
+        axes=(*value.axes[:axis], new, *value.axes[axis + 1 :]),
+        pads=pads,
+        content=None,
+        pending=None,
+        diagonal=None,
+        image=value.image and not ragged,
+    )
+
+
+@rule("Slice")
+def slice_(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.peek(0)
+    starts, ends, axes, steps = _arguments(context, value)
+    if isinstance(value.content, Elements):
+        picked = _sliced_elements(value, starts, ends, axes, steps)
+        if picked is not None:
+            new_axes = tuple(context.axis(n) for n in picked.shape)
+            return [replace(value, axes=new_axes, pads=(), content=Elements(picked), pending=None)]
+    shifted = relative_shift(context, value, axes, starts, ends)
+    if shifted is not None:
+        return [shifted]
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        value = _slice_axis(context, value, axis, start, end, step, alone=len(axes) == 1)
+    return [value]
+
+
+def _arguments(context: RuleContext, value: Facts) -> tuple[list[Number], list[Number], list[int], list[int]]:
+    if context.version < 10:
+        starts = [Number(constant(x)) for x in context.attribute("starts")]
+        ends = [Number(constant(x)) for x in context.attribute("ends")]
+        axes = list(context.attribute("axes") or range(len(starts)))
+        return starts, ends, [a % value.rank for a in axes], [1] * len(starts)
+    starts, ends = context.sizes(1), context.sizes(2)
+    listed = context.integers(3)
+    axes = listed if listed is not None else list(range(len(starts)))
+    steps = context.integers(4) or [1] * len(starts)
+    return starts, ends, [a % value.rank for a in axes], steps
+
+
+def _sliced_elements(
+    value: Facts, starts: Sequence[Number], ends: Sequence[Number], axes: Sequence[int], steps: Sequence[int]
+) -> np.ndarray | None:
+    assert isinstance(value.content, Elements)
+    if not all(n.is_constant for n in (*starts, *ends)):
+        return None
+    picked = value.content.array
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        first, last = int(start.fraction), int(end.fraction)
+        stop: int | None = last
+        if step < 0 and last < -picked.shape[axis]:
+            stop = None
+        index: list[slice] = [slice(None)] * picked.ndim
+        index[axis] = slice(first, stop, step)
+        picked = picked[tuple(index)]
+    return picked
+
+
+def _bound(context: RuleContext, bound: Number, size: Length, *, step: int, last: bool) -> Length:
+    """A slice bound as ONNX clamps it, as a length."""
+    length = bound.integer
+    if length is None:
+        context.refuse(f"the slice bound {bound} is no length")
+    scope = context.scope
+    if length.is_constant:
+        value = length.constant
+        if value >= _HUGE:
+            return size - (1 if step < 0 else 0)
+        if value <= -_HUGE:
+            return constant(-1 if step < 0 and last else 0)
+        length = size + value if value < 0 else length
+    else:
+        sign = scope.domain.sign(length) if context.decided(lambda: scope.domain.sign(length) is not None) else None
+        if sign is None:
+            if not scope.need(length, f"the slice bound {length} must not change its sign"):
+                context.refuse(f"the slice bound {length} changes its sign")
+        elif sign < 0:
+            length = size + length
+    low = -1 if step < 0 and last else 0
+    high = size - 1 if step < 0 and not last else size
+    return scope.simplify(minimum(maximum(length, constant(low)), high))
+
+
+def _slice_axis(
+    context: RuleContext, value: Facts, axis: int, start: Number, end: Number, step: int, *, alone: bool
+) -> Facts:
+    scope = context.scope
+    whole = value.axes[axis]
+    if len(whole) > 1:
+        merged = merge_axis(scope, value, axis)
+        if merged is None:
+            context.refuse("a slice of a merged axis whose padding is interleaved with valid steps")
+        value = merged
+    size = context.length_of(value.axes[axis])
+    first = _bound(context, start, size, step=step, last=False)
+    stop = _bound(context, end, size, step=step, last=True)
+    count = (stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step)
+    count = scope.simplify(maximum(count, constant(0)))
+    if count.is_constant and count.constant == 0:
+        context.refuse("an empty slice")
+    if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
+        context.need(count - 1, f"a slice of {count} steps must not be empty")
+        count = scope.simplify(count)
+    if scope.same(count, size) and step == 1:
+        return value
+    context.keep_rows_apart(whole, "a slice of")
+    atom = value.axes[axis][0] if value.axes[axis] else Factor(constant(1))
+    position = value.span(axis).start if value.axes[axis] else 0
+    pending = value.pending
+    if pending is not None and pending.atom == position and step > 0:
+        if scope.at_most(stop, pending.clean):
+            pending = None
+        else:
+            pending.token.commit()
+            pending = None
+    elif pending is not None:
+        pending.token.commit()
+        pending = None
+    value = replace(value, pending=None)
+    context.operands[0] = value
+    settled = _start(scope, first, start)
+    if step > 0 and settled is not None:
+        first = constant(settled)
+        return _prefix(context, value, axis, atom, first, stop, step, count)
+    if step == 1 and atom.prefix:
+        moved = _window(context, value, axis, atom, first, count)
+        if moved is not None:
+            return moved
+    if not alone:
+        context.refuse("a slice from the end along several axes at once", "slice one axis at a time")
+    if not atom.prefix:
+        value = context._align(0, value)
+    segments = (Segment(constant(0), first, constant(0), step),)
+    leak = (
+        "a slice counted from the end reads the container's end"
+        if step > 0
+        else "a reversed axis starts in the padding"
+    )
+    taken = context.take(0, axis, count, segments, "PAD105", leak, instead=True)
+    return taken
+
+
+def _start(scope: Scope, first: Length, start: Number) -> int | None:
+    """Where a slice starts, if that is one place at every length; where it is clamped to the end nothing is read."""
+    given = start.integer
+    if given is not None and given.is_constant and given.constant >= 0:
+        return given.constant
+    return scope.domain.is_constant(first)
+
+
+def _prefix(
+    context: RuleContext, value: Facts, axis: int, atom: Factor, first: Length, stop: Length, step: int, count: Length
+) -> Facts:
+    """The slice starts at a constant: valid steps stay a prefix."""
+    scope = context.scope
+    if not atom.ragged:
+        if not count.is_constant and scope.domain.is_constant(count) is None:
+            # a table cut to the length: later rows of the table are its padding
+            new = scope.axis(count)
+            result = replaced_axis(value, axis, new, cut_pad(value, axis))
+            return replace(result, content=_sliced_affine(value, axis, first, step, new))
+        new = scope.axis(count)
+        result = replaced_axis(value, axis, new, PaddingFact())
+        return replace(result, content=_sliced_affine(value, axis, first, step, new))
+    new = scope.axis(count, shift=atom.shift if step == 1 else None)
+    if not atom.prefix and step != 1:
+        context.refuse("a strided slice of a shifted axis")
+    size = context.length_of(value.axes[axis])
+    whole = scope.same(stop, size)  # nothing valid is cut off, so padding stays padding
+    pad = value.pads[value.span(axis).start] if whole else cut_pad(value, axis)
+    result = replaced_axis(value, axis, new, pad)
+    return replace(result, content=_sliced_affine(value, axis, first, step, new))
+
+
+def cut_pad(value: Facts, axis: int) -> PaddingFact:
+    """What is true of the padding of an axis of at most one atom after its last valid steps were cut off.
+
+    They are padding now, and hold whatever the padding of the other axes holds where that crosses them.
+    """
+    span = value.span(axis)
+    others = [i for i in value.ragged if i not in span]
+    regions = (region for count in range(len(others) + 1) for region in itertools.combinations(others, count))
+    anywhere = join(value.kind(region) for region in regions)
+    if not any(atom.ragged for atom in value.axes[axis]):
+        return PaddingFact(value.valid, anywhere)
+    old = value.pads[span.start]
+    return PaddingFact(_cut(old.weak, value.valid), _cut(old.strong, anywhere))
+
+
+def _cut(kind: Kind, valid: Kind) -> Kind:
+    if kind.value is not None and kind.value == valid.value:
+        return kind
+    return FINITE if kind.finite and valid.finite else ANY
+
+
+def _sliced_affine(value: Facts, axis: int, first: Length, step: int, new: tuple[Factor, ...]) -> Affine | None:
+    content = value.content
+    if not isinstance(content, Affine):
+        return None
+    span = value.span(axis)
+    if not content.coefficients:
+        return content if len(span) == len(new) else None
+    if len(span) != len(new) or not first.is_constant:
+        return None
+    base, coefficients = content.base, []
+    for i, c in content.coefficients:
+        if i in span:
+            moved = add(base, number(c * first.constant))
+            if moved is None:
+                return None
+            base = moved
+            coefficients.append((i, c * step))
+        else:
+            coefficients.append((i, c))
+    return Affine(base, tuple(coefficients))
+
+
+def _window(context: RuleContext, value: Facts, axis: int, atom: Factor, first: Length, count: Length) -> Facts | None:
+    """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) -
+    first(C)."""
+    scope = context.scope
+    shift = window_shift(scope, -first, count)
+    if shift is None:
+        return None
+    new = scope.axis(count, shift=shift)
+    if len(new) != 1 or not new[0].ragged:
+        return None
+    return replaced_axis(value, axis, new, cut_pad(value, axis))
+
+
+@rule("Split")
+def split(context: RuleContext) -> Sequence[Facts | None]:
+    value = context.peek(0)
+    axis = context.attribute("axis", 0) % value.rank
+    listed = context.attribute("split")
+    outputs = len(context.node.outputs)
+    if any(context.scope.axis(value.size(axis))) and any(a.ragged for a in value.axes[axis]):
+        context.refuse("Split along a ragged axis", "use slices with bounds computed from the length")
+    size = context.length_of(value.axes[axis])
+    if not size.is_constant:
+        context.refuse("Split along the batch")
+    if listed is None and context.present(1):
+        listed = context.integers(1)
+    if listed is None:
+        each = -(-size.constant // outputs)
+        listed = [each] * (outputs - 1) + [size.constant - each * (outputs - 1)]
+    merged = merge_axis(context.scope, value, axis)
+    assert merged is not None
+    results = []
+    start = 0
+    for part in listed:
+        new = context.axis(int(part))
+        result = replaced_axis(merged, axis, new, PaddingFact())
+        content = merged.content
+        if isinstance(content, Elements):
+            index = [slice(None)] * content.array.ndim
+            index[axis] = slice(start, start + int(part))
+            result = replace(result, content=Elements(content.array[tuple(index)]))
+        results.append(replace(result, pending=None))
+        start += int(part)
+    if value.pending is not None:
+        context._settle(0)
+    return results
+
+
+@rule("Concat")
+def concat(context: RuleContext) -> Sequence[Facts | None]:
+    indices = list(range(len(context.operands)))
+    values = [context.peek(i) for i in indices]
+    axis = context.attribute("axis", 0) % values[0].rank
+    arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
+    if len(arrays) == len(values):
+        joined = np.concatenate(arrays, axis=axis)
+        axes = tuple(context.axis(n) for n in joined.shape)
+        return [Facts(values[0].dtype, axes, content=Elements(joined))]
+    vector = _size_vector(context, values)
+    if vector is not None:
+        return [vector]
+    started = _relative_column(context, values, axis)
+    if started is not None:
+        return [started]
+    for value in values:
+        context.keep_rows_apart(value.axes[axis], "Concat along")
+    row_axis = _row_axis(context, values)
+    for i in indices:
+        on_axis = row_axis == values[i].rank - axis
+        values[i] = context.data(i, row_axis=None if on_axis else row_axis, shifted=True)
+    if not _equally_shifted(context, values, axis):
+        values = [context._align(i, values[i]) for i in indices]
+    values = _agreeing(context, values, axis)
+    # an axis of one size throughout
+    parts = [context.length_of(v.axes[axis]) for v in values]
+    total = parts[0]
+    for part in parts[1:]:
+        total = total + part
+    total = context.scope.simplify(total)
+    values = [_single(context, v, axis) for v in values]
+    ragged = [k for k, v in enumerate(values) if any(a.ragged for a in v.axes[axis])]
+    result = _joined(context, values, axis, total)
+    if not ragged or ragged[0] == len(values) - 1:
+        return [result]
+    after = ragged[0] + 1
+    if all(v.valid.is_zero and not any(a.ragged for a in v.axes[axis]) for v in values[after:]):
+        # zeros appended to a ragged part: with its own padding zero, the zeros may start anywhere
+        k = ragged[0]
+        span = values[k].span(axis)
+        filled = context.fill(k, span, 0.0, "PAD102", "the padding stands before the zeros appended to the valid part")
+        values[k] = filled
+        result = _joined(context, values, axis, total)
+        pad = PaddingFact.of(ZERO)
+        return [replaced_axis(result, axis, result.axes[axis], pad)]
+    _gather_after(context, values, axis, parts, total)
+    return [result]
+
+
+def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
+    """A vector of numbers, some unknown: kept so that the known ones can still be read."""
+    if values[0].rank != 1 or not all(v.is_integer for v in values):
+        return None
+    if all(v.content is None for v in values):
+        return None
+    arrays = []
+    for v in values:
+        size = context.length_of(v.axes[0])
+        if not size.is_constant or size.constant > 64:
+            return None
+        if isinstance(v.content, Elements):
+            arrays.append(v.content.array)
+        elif v.scalar is not None:
+            arrays.append(np.array([v.scalar] * size.constant, dtype=object))
+        else:
+            return None
+    joined = np.concatenate(arrays)
+    return Facts(values[0].dtype, (context.axis(len(joined)),), content=Elements(joined))
+
+
+def _row_axis(context: RuleContext, values: Sequence[Facts]) -> int | None:
+    if context.scope.single_row:
+        return None
+    for value in values:
+        for position, axis in enumerate(value.axes):
+            if len(axis) == 1 and axis[0].batch:
+                return value.rank - position
+    return None
+
+
+def _relative_column(context: RuleContext, values: Sequence[Facts], axis: int) -> Facts | None:
+    """A column of zeros in front of centred scores starts a relative shift."""
+    if len(values) != 2 or axis != values[0].rank - 1 or values[0].axes[axis] or not values[0].everywhere.is_zero:
+        return None
+    return relative_start(context, context.data(1, shifted=True))
+
+
+def _equally_shifted(context: RuleContext, values: Sequence[Facts], axis: int) -> bool:
+    """Whether the valid parts start at the same place in all operands, and at 0 on the joined axis."""
+    shifted = {k for v in values for k in range(v.rank) if not all(a.prefix for a in v.axes[k])}
+    return axis not in shifted and all(
+        same_axis(context.scope, v.axes[k], values[0].axes[k]) for v in values for k in shifted
+    )
+
+
+def _single(context: RuleContext, value: Facts, axis: int) -> Facts:
+    merged = merge_axis(context.scope, value, axis)
+    if merged is None:
+        context.refuse("Concat along a merged axis whose padding is interleaved with valid steps")
+    return merged
+
+
+def _agreeing(context: RuleContext, values: list[Facts], axis: int) -> list[Facts]:
+    """Every other axis has equal factors in all operands."""
+    scope = context.scope
+    for position in range(values[0].rank):
+        if position == axis:
+            continue
+        reference = values[0].axes[position]
+        rows = next((v.axes[position] for v in values if any(a.batch for a in v.axes[position])), None)
+        if rows is not None:
+            values = [
+                replace(v, axes=(*v.axes[:position], rows, *v.axes[position + 1 :]))
+                if counts_rows(scope, v.axes[position], rows) else v
+                for v in values
+            ]  # fmt: skip
+            reference = rows
+        if all(same_axis(scope, reference, v.axes[position]) for v in values[1:]):
+            continue
+        merged = []
+        for v in values:
+            single = merge_axis(scope, v, position)
+            if single is None:
+                context.refuse("Concat of operands that factor an axis differently")
+            merged.append(single)
+        values = merged
+        first = context.length_of(values[0].axes[position])
+        for v in values[1:]:
+            other = context.length_of(v.axes[position])
+            if not scope.same(first, other) and not scope.need_equal(first, other, f"{first} must equal {other}"):
+                context.refuse(f"Concat of sizes {first} and {other}")
+    return values
+
+
+def _joined(context: RuleContext, values: Sequence[Facts], axis: int, total: Length) -> Facts:
+    """Facts of the concatenation, its valid part a prefix."""
+    first = values[0]
+    new = context.axis(total)
+    ragged = [v for v in values if any(a.ragged for a in v.axes[axis])]
+    axes = (*first.axes[:axis], new, *first.axes[axis + 1 :])
+    old_span = first.span(axis)
+    others = [i for i in range(len(first.atoms)) if i not in old_span]
+    mapping = {}
+    for i in others:
+        mapping[i if i < old_span.start else i - len(old_span) + len(new)] = i
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        on_axis = any(i not in mapping for i in region)
+        kinds = []
+        for v in values:
+            shift = len(v.span(axis)) - len(old_span)
+            own = [mapping[i] + (shift if mapping[i] >= old_span.stop else 0) for i in region if i in mapping]
+            if on_axis:
+                if v is not ragged[-1]:
+                    continue
+                own = [*own, *v.span(axis)]
+            kinds.append(v.kind(own))
+        return join(kinds)
+
+    pads = pads_of(axes, kind_at)
+    return Facts(
+        first.dtype, axes, pads, None,
+        min(v.low for v in values), max(v.high for v in values),
+        finite=all(v.finite for v in values), masked=any(v.masked for v in values),
+    )  # fmt: skip
+
+
+def _gather_after(
+    context: RuleContext, values: Sequence[Facts], axis: int, parts: Sequence[Length], total: Length
+) -> None:
+    """A part after a ragged one starts at a run-time index: gather the result."""
+    segments = [Segment(constant(0), constant(0), constant(0))]
+    start = constant(0)
+    for k, part in enumerate(parts[:-1]):
+        start = start + part
+        if any(a.ragged for a in values[k].axes[axis]) or len(segments) > 1:
+            segments.append(Segment(start, -start, start))
+    result_axes = (*values[0].axes[:axis], context.axis(total), *values[0].axes[axis + 1 :])
+    context.ask(
+        Take(
+            "PAD105", "what follows a ragged part starts in its padding", 0, axis, result_axes, total, total,
+            tuple(segments), on_output=True,
+        )
+    )  # fmt: skip

@@ -1,0 +1,30 @@
+"""DirectML's fixes, in the order in which they are applied."""
+
+from __future__ import annotations
+
+from paddable.providers.directml.fix import DirectMLGraphFix, DirectMLNodeFix
+from paddable.providers.directml.fixes.clear_stale_shapes import ClearStaleShapes
+from paddable.providers.directml.fixes.convert_opset import ConvertOpset
+from paddable.providers.directml.fixes.drop_allowzero import DropAllowzero
+from paddable.providers.directml.fixes.expand_operators import ExpandOperators
+from paddable.providers.directml.fixes.replace_clip import ReplaceClip
+from paddable.providers.directml.fixes.replace_int64_mod import ReplaceInt64Mod
+from paddable.providers.directml.fixes.replace_negative_pad import ReplaceNegativePad
+from paddable.providers.directml.fixes.replace_split_with_slices import ReplaceSplitWithSlices
+from paddable.providers.directml.fixes.rewrite_conv_transpose import RewriteConvTranspose
+from paddable.providers.directml.fixes.split_variadic import SplitVariadic
+
+__all__ = ["FIXES"]
+
+FIXES: tuple[DirectMLGraphFix | DirectMLNodeFix, ...] = (
+    ClearStaleShapes(),  # first: every later look at the graph trusts shapes
+    ExpandOperators(),  # before the opset moves: Gelu exists from 20 only
+    ConvertOpset(),
+    DropAllowzero(),
+    ReplaceSplitWithSlices(),
+    RewriteConvTranspose(),
+    ReplaceNegativePad(),
+    SplitVariadic(),
+    ReplaceInt64Mod(),
+    ReplaceClip(),
+)

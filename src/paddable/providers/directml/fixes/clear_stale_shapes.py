@@ -1,0 +1,31 @@
+"""Fix of DML103."""
+
+from __future__ import annotations
+
+import onnx_ir as ir
+
+from paddable.providers.directml.fix import DirectMLGraphFix
+from paddable.providers.directml.rules.stale_static_shape import StaleStaticShape
+from paddable.providers.directml.site import Site
+from paddable.providers.light import graph_at
+from paddable.providers.rule import Match
+
+__all__ = ["ClearStaleShapes"]
+
+
+class ClearStaleShapes(DirectMLGraphFix):
+    """Replaces recorded shapes that the graph contradicts by what the graph gives.
+
+    The values concerned may be outputs of folded nodes, so they are found by name and not by node.
+    """
+
+    rule = StaleStaticShape()
+    exact = True  # no number depends on what is recorded
+
+    def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+        for site, match in found:
+            shape = site.view.inferred[match.value].shape
+            graph = graph_at(model, site.view)
+            value = next((v for node in graph for v in node.outputs if v.name == match.value), None)
+            if value is not None and shape is not None:
+                value.shape = ir.Shape([None if isinstance(d, str) and d.startswith("unk__") else d for d in shape])

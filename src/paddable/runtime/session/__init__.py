@@ -1,0 +1,1 @@
+"""Sessions: a model in all its containers on one execution provider, fed and cut in numpy."""

@@ -1,0 +1,153 @@
+"""One graph on one execution provider: opened as the provider wants it, one run at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.bundle.providers import SessionAdvice
+from paddable.errors import MissingExtraError, MisuseError, UnreadableError
+from paddable.runtime.session.binding import bind_all
+from paddable.runtime.session.device_session import DeviceSession, first_line
+from paddable.runtime.session.dtypes import DTYPES
+from paddable.runtime.session.flavours import import_onnxruntime
+
+__all__ = ["GraphSession", "Opening"]
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How to open the graphs of a model.
+
+    Attributes:
+        advice: the provider, and what it wants.
+        allow_fallback: whether the CPU may take the provider's place; never silently otherwise.
+        threads: threads inside an operator; None leaves the choice to ONNX Runtime.
+        device_id: which device of the provider's kind.
+    """
+
+    advice: SessionAdvice
+    allow_fallback: bool = False
+    threads: int | None = None
+    device_id: int = 0
+
+    def open(self, path: Path, *, static: bool) -> DeviceSession:
+        """Open one file.
+
+        Args:
+            path: the ``.onnx`` file.
+            static: whether every shape in it is fixed.
+
+        Raises:
+            MissingExtraError: no ONNX Runtime is installed, or the installed one lacks the provider.
+            MisuseError: the provider is there and could not be used, or cannot capture the graph.
+            UnreadableError: the file is no model that ONNX Runtime can load.
+        """
+        ort, advice = import_onnxruntime(), self.advice
+        available = ort.get_available_providers()
+        here = advice.execution_provider in available
+        if not here and not self.allow_fallback:
+            raise MissingExtraError(
+                f"the provider {advice.name!r} ({advice.execution_provider}) is not in this onnxruntime",
+                why=f"it offers {', '.join(available)}",
+                fix=f'install its flavour alone, pip install "paddable[{advice.extra}]", or pass allow_fallback=True',
+            )
+        wanted: list[Any] = [(advice.execution_provider, self._provider_options(static)), *advice.companions]
+        try:
+            session = ort.InferenceSession(
+                os.fspath(path),
+                self._session_options(ort),
+                providers=wanted if here else ["CPUExecutionProvider"],
+                enable_fallback=0,  # ONNX Runtime's own way to the CPU, after a line on stdout
+            )
+        except Exception as error:
+            raise _why_not(error, path) from error
+        # A provider that does not start, for want of a library, is left out after a line in the log.
+        used = session.get_providers()
+        if advice.execution_provider not in used:
+            if not self.allow_fallback:
+                raise MisuseError(
+                    f"the provider {advice.name!r} ({advice.execution_provider}) is installed and did not start",
+                    where=str(path),
+                    why=f"the session would run on {', '.join(used)}; onnxruntime offers {', '.join(available)}",
+                    fix="see onnxruntime's own message above, or pass allow_fallback=True",
+                )
+            return DeviceSession(session)
+        captured = static and bool(advice.static_options)
+        return DeviceSession(session, advice.device, self.device_id, bind=static and advice.bind, captured=captured)
+
+    def _provider_options(self, static: bool) -> dict[str, str]:
+        options = {**self.advice.options, **(self.advice.static_options if static else {})}
+        return {**options, "device_id": str(self.device_id)} if self.device_id else options
+
+    def _session_options(self, ort: Any) -> Any:
+        options = ort.SessionOptions()
+        options.enable_mem_pattern = self.advice.memory_pattern
+        if self.advice.sequential:
+            options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+        if self.threads is not None:
+            options.intra_op_num_threads = self.threads
+        for key, value in self.advice.config.items():
+            options.add_session_config_entry(key, value)
+        return options
+
+
+def _why_not(error: Exception, path: Path) -> MisuseError | UnreadableError:
+    if "graph capture" in str(error):
+        return MisuseError(
+            "the provider cannot capture this graph",
+            where=str(path),
+            why=first_line(error),
+            fix="see paddable lint --target cuda, or pass capture=False to run it node by node",
+        )
+    return UnreadableError(f"onnxruntime cannot load it: {first_line(error)}", where=str(path))
+
+
+class GraphSession:
+    """A graph from arrays to arrays.
+
+    Args:
+        path: the ``.onnx`` file.
+        opening: how to open it; errors as of ``Opening.open``.
+        static: whether every shape in it is fixed.
+
+    Attributes:
+        dtypes: numpy type of each input.
+        shapes: shape of each input; a symbolic dimension is a name or None.
+        outputs: names of the outputs, in order.
+    """
+
+    def __init__(self, path: Path, opening: Opening, *, static: bool = False) -> None:
+        self._on = opening.open(path, static=static)
+        session = self._on.session
+        self._binding = bind_all(self._on) if self._on.bind else None
+        self.dtypes: dict[str, np.dtype[Any]] = {
+            node.name: DTYPES.get(node.type, np.dtype(object)) for node in session.get_inputs()
+        }
+        self.shapes: dict[str, list[int | str | None]] = {node.name: list(node.shape) for node in session.get_inputs()}
+        self.outputs: list[str] = [node.name for node in session.get_outputs()]
+
+    @property
+    def providers(self) -> list[str]:
+        """The providers in use, first choice first."""
+        return list(self._on.session.get_providers())
+
+    def run(self, feeds: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """All outputs by name.
+
+        Raises:
+            PaddableError: ONNX Runtime failed; the message is its own.
+        """
+        return self._on.exclusively(lambda: self._run(feeds))
+
+    def _run(self, feeds: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        if self._binding is None:
+            return dict(zip(self.outputs, self._on.session.run(None, dict(feeds)), strict=True))
+        self._binding.run(feeds)
+        return {name: self._binding.read(name) for name in self.outputs}

@@ -1,0 +1,174 @@
+"""A model in all its containers, as one function from inputs to outputs."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.bundle import Metadata
+from paddable.errors import MisuseError, PaddableError
+from paddable.runtime.session.graph import GraphSession
+from paddable.runtime.session.ragged import cut, output_axes, pad
+from paddable.runtime.session.request import Request, Row, read_request
+
+__all__ = ["Container", "Session"]
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Container:
+    """One graph and the size it was made for: steps of each symbol, none when it is symbolic."""
+
+    steps: Mapping[str, int]
+    open: Callable[[], GraphSession]
+
+    def holds(self, steps: Mapping[str, int]) -> bool:
+        """Whether rows of these lengths fit."""
+        return all(steps[symbol] <= size for symbol, size in self.steps.items())
+
+
+class Session:
+    """Runs a converted model: pads each request to the smallest container that holds it, and cuts the padding off.
+
+    Made by ``paddable.load``. Containers are opened when they are first needed, or all at once by ``warm_up``. Several
+    threads may use one session; each container runs one request at a time.
+
+    Args:
+        containers: the graphs, at least one.
+        metadata: what is ragged; None for a graph that Paddable did not make, which is run as it is.
+    """
+
+    def __init__(self, containers: Sequence[Container], metadata: Metadata | None) -> None:
+        self.metadata = metadata
+        self._containers = sorted(containers, key=lambda container: math.prod(container.steps.values()))
+        self._open: dict[int, GraphSession] = {}
+        self._opening = threading.Lock()
+
+    @property
+    def largest(self) -> Mapping[str, int]:
+        """Steps of each symbol in the largest container; empty when any length fits."""
+        return self._containers[-1].steps
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Run the model.
+
+        Args:
+            inputs: by name: an array in the graph's layout, or a list of arrays, one per row, of unequal lengths.
+                Lengths (``ilens``) may be left out: then each row is valid to its end.
+
+        Returns:
+            By name, the valid part of each output, and its ``<output>_length``. For a list of rows each output is a
+            list of arrays without the batch axis; otherwise one array, as long as its longest row and 0 past the end
+            of a shorter one.
+
+        Raises:
+            MisuseError: a wrong input, or one that is longer than every container; the message names it.
+        """
+        if self.metadata is None:
+            return self._run_as_it_is(inputs)
+        graph = self._session(0)
+        request = read_request(inputs, self.metadata, graph.dtypes, graph.shapes)
+        self._refuse_values(request)
+        size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
+        rows: list[dict[str, Array]] = []
+        for start in range(0, len(request.rows), size):
+            rows += self._run_rows(request.rows[start : start + size], request, self.metadata)
+        return _as_lists(rows, self.metadata) if request.listed else _as_arrays(rows, self.metadata)
+
+    def _refuse_values(self, request: Request) -> None:
+        """Raise ``MisuseError`` for values of the right type that the model does not know; nothing is known here."""
+
+    def warm_up(self) -> None:
+        """Open every container and run it once, so that no user waits for it."""
+        for index, container in enumerate(self._containers):
+            graph = self._session(index)
+            if not container.steps:  # symbolic: there is no one size to prepare for
+                continue
+            feeds = {
+                name: np.zeros([axis if isinstance(axis, int) else 1 for axis in shape], graph.dtypes[name])
+                for name, shape in graph.shapes.items()
+            }
+            graph.run(feeds)
+
+    def close(self) -> None:
+        """Give the containers' memory back. The session opens them again when it is used."""
+        self._open.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _session(self, index: int) -> GraphSession:
+        with self._opening:
+            if index not in self._open:
+                self._open[index] = self._containers[index].open()
+            return self._open[index]
+
+    def _run_as_it_is(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        graph = self._session(0)
+        none = Metadata(symbols={})
+        return dict(graph.run(read_request(inputs, none, graph.dtypes, graph.shapes).shared))
+
+    def _run_rows(self, rows: Sequence[Row], request: Request, metadata: Metadata) -> list[dict[str, Array]]:
+        longest = {symbol: max(row.steps[symbol] for row in rows) for symbol in metadata.symbols}
+        index = next((i for i, container in enumerate(self._containers) if container.holds(longest)), None)
+        if index is None:
+            raise self._too_long(longest, metadata)
+        graph = self._session(index)
+        steps = self._containers[index].steps or longest
+        return cut(graph.run(pad(rows, request, metadata, steps, graph.dtypes)), rows, metadata)
+
+    def _too_long(self, longest: Mapping[str, int], metadata: Metadata) -> PaddableError:
+        largest = self._containers[-1].steps
+        symbol = next((symbol for symbol, size in largest.items() if longest[symbol] > size), next(iter(longest)))
+        where = metadata.symbols[symbol]
+        needed, there = _sizes(longest[symbol], largest[symbol], where.rate)
+        return MisuseError(
+            f"{needed} do not fit the largest container, {there}",
+            where=f"input {where.input!r}, axis {where.axis}",
+            fix="cut the input into pieces, or convert the model with a larger container",
+        )
+
+
+def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:
+    """Both sizes, in seconds too where the rate is known: with as many digits as it takes to tell them apart."""
+    if rate is None:
+        return f"{needed} steps", f"{there} steps"
+    digits = next((d for d in range(2, 6) if f"{needed / rate:.{d}f}" != f"{there / rate:.{d}f}"), 6)
+    return f"{needed} steps ({needed / rate:.{digits}f} s)", f"{there} steps ({there / rate:.{digits}f} s)"
+
+
+def _as_lists(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:
+    axes = output_axes(metadata)
+    return {
+        name: [np.squeeze(row[name], axes[name]) if name in axes else row[name] for row in rows] for name in rows[0]
+    }
+
+
+def _as_arrays(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:
+    if len(rows) == 1:
+        return dict(rows[0])
+    axes = output_axes(metadata)
+    result: dict[str, Any] = {}
+    for name in rows[0]:
+        parts = [row[name] for row in rows]
+        if name not in axes:
+            raise MisuseError("it has no batch axis, so it cannot tell the rows apart", where=f"output {name!r}")
+        shape = np.max([part.shape for part in parts], axis=0)
+        widened = [
+            np.pad(part, [(0, full - size) for full, size in zip(shape, part.shape, strict=True)]) for part in parts
+        ]
+        result[name] = np.concatenate(widened, axes[name])
+    return result

@@ -1,0 +1,1 @@
+"""Speech on a session: recognisers, voice activity detection, transcripts."""

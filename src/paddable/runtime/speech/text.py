@@ -1,0 +1,111 @@
+"""Token tables: from CTC classes to text.
+
+Every published table comes down to bytes for each class, so one class serves them all: SentencePiece models,
+tokens.json (the same pieces as a list), and tiktoken rank files.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddable.errors import MissingExtraError, UnreadableError
+
+__all__ = ["Vocabulary", "read_vocabulary"]
+
+_SPACE = "\u2581"
+_SILENT = {"<s>", "</s>", "<pad>", "<blank>", "<blk>"}
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What each class writes.
+
+    Attributes:
+        spellings: bytes of each class; a character may be spread over several classes, and a space in front begins a
+            word.
+    """
+
+    spellings: tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return len(self.spellings)
+
+    def spelling(self, token: int) -> bytes:
+        """Bytes of a class; none past the table (timestamps, and the blank at the end of tiktoken tables)."""
+        return self.spellings[token] if 0 <= token < len(self.spellings) else b""
+
+    def text(self, tokens: Iterable[int]) -> str:
+        """The classes as text; bytes that form no character become U+FFFD."""
+        return b"".join(self.spelling(token) for token in tokens).decode("utf-8", errors="replace").strip()
+
+
+def read_vocabulary(path: str | Path) -> Vocabulary:
+    """Reads ``tokens.json``, ``*.model`` (SentencePiece) or ``*.tiktoken``.
+
+    Raises:
+        UnreadableError: absent, damaged, or of another kind.
+        MissingExtraError: a SentencePiece model without sentencepiece installed.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise UnreadableError("no such file", where=str(path))
+    readers = {".json": _read_pieces, ".model": _read_sentencepiece, ".tiktoken": _read_tiktoken}
+    reader = readers.get(path.suffix)
+    if reader is None:
+        raise UnreadableError(
+            f"a token table of kind {path.suffix or path.name!r}", where=str(path), fix=f"give {', '.join(readers)}"
+        )
+    try:
+        return Vocabulary(tuple(reader(path)))
+    except (ValueError, RuntimeError, binascii.Error) as error:
+        raise UnreadableError(
+            "not a readable token table", where=str(path), why=str(error).replace("\n", " ")
+        ) from error
+
+
+def _read_pieces(path: Path) -> list[bytes]:
+    pieces = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
+        raise ValueError("not a list of strings")
+    return _piece_spellings(pieces)
+
+
+def _read_sentencepiece(path: Path) -> list[bytes]:
+    try:
+        import sentencepiece
+    except ImportError as error:
+        raise MissingExtraError(
+            "sentencepiece is not installed", where=str(path), fix='pip install "paddable[audio]"'
+        ) from error
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    return _piece_spellings([model.id_to_piece(i) for i in range(model.get_piece_size())])
+
+
+def _piece_spellings(pieces: Sequence[str]) -> list[bytes]:
+    return [_piece_spelling(piece) for piece in pieces]
+
+
+def _piece_spelling(piece: str) -> bytes:
+    if piece in _SILENT:
+        return b""
+    if piece == "<unk>":
+        return " \u2047 ".encode()  # what SentencePiece itself writes
+    byte = _BYTE.fullmatch(piece)
+    return bytes([int(byte.group(1), 16)]) if byte else piece.replace(_SPACE, " ").encode()
+
+
+def _read_tiktoken(path: Path) -> list[bytes]:
+    rows = [line.split() for line in path.read_text(encoding="ascii").splitlines() if line.strip()]
+    if any(len(row) != 2 for row in rows):
+        raise ValueError("a line is not '<base64> <rank>'")
+    ranked = {int(rank): base64.b64decode(token, validate=True) for token, rank in rows}
+    if sorted(ranked) != list(range(len(rows))):
+        raise ValueError("the ranks are not 0, 1, 2, ...")
+    return [ranked[i] for i in range(len(ranked))]

@@ -1,0 +1,1 @@
+"""Streams: chunks in as they come, exactly what the whole utterance would give."""

@@ -1,0 +1,107 @@
+"""What lint does by itself, and what only when it is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from paddable.api import check, convert, lint, linting
+from paddable.errors import MisuseError, RefusedError
+from paddable.providers.tables import TARGETS
+
+# Runs at 50 steps only.
+FROZEN = """<ir_version: 10, opset_import: ["" : 18]>
+    g (float[1, T] x) => (float[1, U] y) <int64[2] s = {1, 50}> { r = Reshape(x, s) y = Identity(r) }"""
+
+
+@pytest.fixture
+def frozen() -> onnx.ModelProto:
+    return onnx.parser.parse_model(FROZEN)
+
+
+def test_small_models_are_run(frozen: onnx.ModelProto) -> None:
+    report = lint(frozen)
+    assert not report.skipped
+    assert any("runs at 50 steps but not at" in finding.leak for finding in report.findings)
+
+
+def test_large_models_are_not_run_and_it_says_so(frozen: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linting, "_RUN_UP_TO", 0)
+    report = lint(frozen, target="directml")
+    assert not any("runs at 50 steps" in finding.leak for finding in report.findings)
+    assert "--run" in report.skipped[0]
+    assert report.to_json()["skipped"] == list(report.skipped)
+
+
+def test_large_models_are_run_when_asked(frozen: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linting, "_RUN_UP_TO", 0)
+    report = lint(frozen, run=True)
+    assert not report.skipped
+    assert any("runs at 50 steps but not at" in finding.leak for finding in report.findings)
+
+
+GATED = """<ir_version: 10, opset_import: ["" : 18]> g (float[1, 8, 16] x) => (float[1, 4, 16] y) {
+    p, q = Split<axis = 1, num_outputs = 2>(x) s = Sigmoid(q) y = Mul(p, s) }"""
+
+
+def test_a_fixed_model_replaces_nothing_unasked(tmp_path: Path) -> None:
+    native, other = tmp_path / "native.onnx", tmp_path / "other.onnx"
+    onnx.save(onnx.parser.parse_model(GATED), native)
+    other.write_bytes(b"kept")
+    before = native.read_bytes()
+    for force in (False, True):
+        with pytest.raises(MisuseError, match="native is the oracle"):
+            lint(native, target="directml", fix=True, out=native, force=force)
+    with pytest.raises(MisuseError, match="--force"):
+        lint(native, target="directml", fix=True, out=other)
+    assert (native.read_bytes(), other.read_bytes()) == (before, b"kept")
+    report = lint(native, target="directml", fix=True, out=other, force=True)
+    assert report.ok and report.out == str(other)
+    assert [node.op_type for node in onnx.load(other).graph.node].count("Slice") == 2
+
+
+def test_convert_tells_where_the_nodes_run_and_what_was_left() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        g (float[1, T, 4] x) => (float[1, T, 4] y) { y = HardSwish(x) }""")
+    told: list[str] = []
+    convert(model, ["x:1=T"], containers=[9], target="cuda", verify=False, on_message=told.append)
+    assert told and told[0].startswith("T=9: on cuda: ") and "nodes" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [(None, "warning"), ("cpu", "note"), ("cuda", "note"), ("openvino", "note"), ("directml", "error")],
+)
+def test_a_fault_of_one_provider_is_an_error_there_only(target: str | None, told: str) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 18]>
+        g (float[1, T, 8] x) => (float[1, T, 2, 4] y) <int64[4] s = {1, -1, 2, 4}> {
+        y = Reshape<allowzero = 1>(x, s) }""")
+    report = lint(model, target=target)
+    found = {finding.code: finding.severity for finding in report.findings}
+    assert found["DML101" if target == "directml" else "SHP102"] == told
+    assert report.ok == (told != "error")
+
+
+def test_an_empty_input_does_not_end_the_findings() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+        g (float[1, 8, 4] x, float[1, 8, 0] e) => (float[1, 8, 4] y, float[1, 8, 1] z) {
+        y = Concat<axis = 2>(x, e) z = ReduceProd<axes = [2]>(e) }""")
+    found = {finding.code: finding.severity for finding in lint(model, target="directml").findings}
+    assert (found["DML120"], found["DML125"]) == ("warning", "error")
+
+
+@pytest.mark.parametrize("opset", [25, 26])
+@pytest.mark.parametrize("target", [None, *TARGETS])
+def test_an_opset_without_rules_is_linted_all_the_same(opset: int, target: str | None) -> None:
+    model = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : {opset}]>
+        g (float[1, 8, T] x) => (float[1, 8, T] y) <int64[3] s = {{0, 0, -1}}> {{ r = Reshape(x, s) y = Gelu(r) }}""")
+    report = lint(model, target=target)
+    said = {finding.code: str(finding) for finding in report.findings}
+    assert f"opset {opset} is newer than 24" in said["OPS101"] and "opset_version=18" in said["OPS101"]
+    assert not report.ok
+    if target == "directml":
+        assert {"DML106", "DML107"} <= set(said)
+    with pytest.raises(RefusedError, match=f"opset {opset} is newer than 24"):
+        check(model, lengths=["x:2=T"])
