@@ -14,7 +14,6 @@ import onnx_ir
 import pytest
 import soundfile
 import torch
-from paddable.exporters import qwen3_tts_codec
 
 import paddable as library
 from paddable.api import exporting, exporting_streams
@@ -22,6 +21,7 @@ from paddable.api.exporting_families import Choices, Exported
 from paddable.api.opened import open_model
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailedError, MisuseError
+from paddable.families.qwen3_tts_codec import export as qwen3_tts_codec
 from paddable.families.qwen3_tts_codec.weights import decoder_from_checkpoint
 from paddable.graph.io.read import read_model
 

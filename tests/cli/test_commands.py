@@ -124,7 +124,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
     result = paddable(*words)
     assert result.code == 0, result.err
     assert result.out == f"{converted}: 1 remedy\n"
-    assert callable(library.calls[0][2].pop("tell"))
+    assert callable(library.calls[0][2].pop("on_message"))
     assert library.calls == [
         (
             "convert",
@@ -272,4 +272,4 @@ def test_a_refusal_says_each_thing_once(paddable: Any, library: Library) -> None
     as_json = json.loads(paddable("check", "m.onnx", "--json").out)
     assert as_json["ok"] is False
     assert as_json["findings"] == [FINDING.to_json()]
-    assert as_json["error"] == {"kind": "Refused", "what": "Loop over time", "where": "node 'loop'"}
+    assert as_json["error"] == {"kind": "RefusedError", "what": "Loop over time", "where": "node 'loop'"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paddable.errors import MissingExtraError
-from paddable.runtime import environment
+from paddable.runtime.session import environment
 
 
 def test_the_cpu_is_here(paddable: Any) -> None:

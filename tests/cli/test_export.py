@@ -32,7 +32,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
     done = paddable("export", "sense-voice", "weights", "-o", "out", *words, "--no-verify", "--force")
     assert done.code == 1 and done.err == "error: stop here\n"
     ((name, args, options),) = library.calls
-    assert callable(options.pop("progress")) and callable(options.pop("tell"))
+    assert callable(options.pop("progress")) and callable(options.pop("on_message"))
     assert (name, args) == ("export", ("sense-voice", Path("weights"), Path("out")))
     assert options == {
         "containers": ("5s", "30s"),

@@ -18,10 +18,10 @@ MODEL = onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 17]> g (flo
 
 @pytest.fixture
 def testing(library: Library, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.setattr(paddable, "build", library, raising=False)
+    monkeypatch.setattr(paddable, "api", library, raising=False)
     import paddable.testing as module
 
-    monkeypatch.setattr(module, "build", library)
+    monkeypatch.setattr(module, "api", library)
     return module
 
 

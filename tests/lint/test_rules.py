@@ -16,7 +16,7 @@ from paddable.lint.document import pages
 from paddable.lint.rule import HEADINGS
 
 RULES = rules()
-DOCS = Path(__file__).parents[3] / "docs" / "lint"
+DOCS = Path(__file__).parents[2] / "docs" / "lint"
 
 
 def findings(rule: type[Rule], source: str) -> list[str]:

@@ -14,7 +14,7 @@ import pytest
 
 import paddable
 from paddable.errors import MissingExtraError, MisuseError
-from paddable.runtime import flavours
+from paddable.runtime.session import flavours
 
 Padded = Callable[..., Path]
 
