@@ -15,7 +15,7 @@ from .campaign import REQUIRED
 from .judge import judge
 from .recipe import Recipe, build, random_recipe, recipes
 
-GRAPHS = int(os.environ.get("PADDABLE_SOUNDNESS_GRAPHS", "2000"))
+GRAPHS = int(os.environ.get("PADDABLE_SOUNDNESS_GRAPHS", "300"))
 
 
 @pytest.fixture(scope="module")
