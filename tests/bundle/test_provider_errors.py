@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
 import pytest
 
-from paddable.bundle.provider_error_table import BY_CODE
 from paddable.bundle.provider_errors import Explanation, explain
+from paddable.bundle.provider_errors.messages import OF_PROVIDERS, OF_THE_RUNTIME
+from paddable.bundle.provider_errors.windows import BY_CODE
 
 
 @pytest.mark.parametrize(
@@ -56,6 +61,23 @@ from paddable.bundle.provider_errors import Explanation, explain
         ("MLOperatorAuthorImpl.cpp:2578", "run-time-shape"),
         ("MLOperatorAuthorImpl.cpp(1)", "operator-shapes"),
         ("AbiCustomRegistry.cpp(519)", "kernel-creation"),
+        (
+            "MemcpyToHost node. MLOperatorAuthorImpl.cpp(2429) Exception(3) 887A0006 The GPU will not respond",
+            "887A0006",
+        ),
+        ("Input (h) has a dynamic shape ({-1,256}) but the runtime shape ({0,256}) has zero elements.", "coreml-empty"),
+        ("model_builder.cc:768 RegisterModelInputOutput Unable to get shape for output: /S_0", "coreml-no-shape"),
+        ("partial_shape.cpp: Cannot get length of dynamic dimension", "openvino-dynamic"),
+        ("[NPU_VCL] Compiler returned msg: Upper bounds were not specified", "openvino-dynamic"),
+        ("Input shape:{293,101,256}, cannot be reshaped to the requested shape", "frozen-size"),
+        ("UNSUPPORTED_NODE_DYNAMIC: Cannot infer squeeze dimensions from a dynamic shape.", "tensorrt-squeeze"),
+        ("Network has dynamic or shape inputs, but no optimization profile has been defined.", "tensorrt-profile"),
+        ("Failed to finalize QNN graph. at location qnn_model.cc:152 FinalizeGraphs", "qnn-finalize"),
+        ("QNN graph execute error. Error code: 6031", "qnn-run"),
+        ("Buffer size (3185049600) exceeds the max buffer size limit (1073741824)", "webgpu-buffer"),
+        ("nodes have not been partitioned to the WebGpuExecutionProvider", "capture-partition"),
+        ("Attempting to broadcast an axis by a dimension other than 1. 4 by 32", "sizes-disagree"),
+        ("concat.cc:157 Non concat axis dimensions must match: Axis 2 has mismatched dimensions", "sizes-disagree"),
         ("Unexpected input data type. Actual: (tensor(int32)), expected: (tensor(int64))", "wrong-type"),
     ],
 )
@@ -98,3 +120,25 @@ def test_undecoded_bytes(page: str) -> None:
 )
 def test_unknown(text: str) -> None:
     assert explain(text) == []
+
+
+def test_a_device_that_failed_is_not_told_as_a_shape() -> None:
+    """The place is then only where the failure was noticed."""
+    codes = [entry.code for entry in explain("MLOperatorAuthorImpl.cpp(2429) 887A0006")]
+    assert codes == ["887A0006"]
+
+
+def test_an_index_beyond_a_table_in_the_words_of_the_runtime() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17]> g (int64[N] i) => (float[N] y)
+        <float[3] t = {1, 2, 3}> { y = Gather(t, i) }"""
+    )
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    with pytest.raises(Exception, match="out of data bounds") as caught:
+        session.run(None, {"i": np.array([7])})
+    assert explain(caught.value)[0].code == "index-out-of-table"
+
+
+def test_no_two_messages_share_a_name() -> None:
+    names = [entry.code for _, entry in (*OF_PROVIDERS, *OF_THE_RUNTIME)]
+    assert len(set(names)) == len(names)

@@ -1,44 +1,13 @@
-"""The errors of execution providers that are known: codes, sentences, source files, and texts without a code.
+"""What DirectML and Windows say: codes, their sentences in several languages, and places in the provider's source.
 
-Plain data; ``provider_errors`` finds them in a text. Each entry says who met it.
+Plain data; ``explain`` finds it in a text. Each entry says who met it.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from paddable.bundle.provider_errors.explanation import Explanation
 
-__all__ = ["BY_CODE", "BY_NAME", "CODE_PAGES", "FIRST_BYTES", "PLACES", "SENTENCES", "TEXTS", "Explanation"]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """One thing that an error text says.
-
-    Attributes:
-        code: the HRESULT as eight hex digits, or a short name for a text without a code.
-        name: the system's name for it.
-        meaning: what it says.
-        cause: what usually lies behind it in a speech model.
-        next_step: what to do.
-        evidence: ``measured: ...`` or ``reported: ...``.
-    """
-
-    code: str
-    name: str
-    meaning: str
-    cause: str
-    next_step: str
-    evidence: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The explanation as ``--json`` prints it."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        head = f"{self.code} {self.name}: {self.meaning}. Usual cause: {self.cause}."
-        return f"{head} Next: {self.next_step}. ({self.evidence})"
-
+__all__ = ["BY_CODE", "BY_NAME", "CODE_PAGES", "DEVICE_CODES", "FIRST_BYTES", "PLACES", "SENTENCES"]
 
 _RAN = "measured: onnxruntime-directml 1.24.4"
 
@@ -169,6 +138,8 @@ _HRESULTS = (
 
 BY_CODE = {entry.code: entry for entry in _HRESULTS}
 BY_NAME = {entry.name: entry.code for entry in _HRESULTS}
+DEVICE_CODES = ("887A0005", "887A0006", "887A0007", "887A0020", "8007000E")
+"""The device failed or its memory ran out: the place in the source is where it was noticed, and says nothing more."""
 
 # What Windows says for a code, in languages whose code pages Python fails to decode as UTF-8.
 SENTENCES = dict.fromkeys(
@@ -256,97 +227,6 @@ PLACES: tuple[tuple[str, Explanation], ...] = (
             "a value of more than 8 axes, or attributes that its kernel refuses",
             "run `paddable lint --target directml` on the model; it names the node",
             _RAN,
-        ),
-    ),
-)
-
-TEXTS: tuple[tuple[str, Explanation], ...] = (
-    (
-        r"narrowing_error",
-        Explanation(
-            "narrowing",
-            "gsl::narrowing_error",
-            "a number does not fit into the type that the provider keeps it in",
-            "not determined; met when a session was created for AffineGrid of 3-D, expanded into plain operators",
-            "run `paddable lint --target directml`; set ep.dml.disable_graph_fusion=1 to find the node",
-            f"{_RAN}: ONNX node test affine_grid_3d_expanded",
-        ),
-    ),
-    (
-        r"Attempt to replace the existing tensor",
-        Explanation(
-            "optimised-model",
-            "ORT FAIL",
-            "an initializer exists twice after fusion",
-            "a model that ONNX Runtime's optimiser had saved before",
-            "give DirectML the model as exported or converted, not an optimised copy",
-            f"{_RAN}: five graphs",
-        ),
-    ),
-    (
-        r"not in available provider names|Failed to (?:create|load).{0,40}ExecutionProvider|onnxruntime_providers_\w+",
-        Explanation(
-            "provider-missing",
-            "ORT warning",
-            "the provider asked for is not there, and the session runs on the CPU instead",
-            "the installed onnxruntime is another flavour, or a library it needs is missing",
-            "install exactly one runtime extra, and compare session.get_providers() with what was asked for",
-            "measured: onnxruntime 1.32 CPU; reported: microsoft/onnxruntime#23372",
-        ),
-    ),
-    (
-        r"Could not find an implementation for|NOT_IMPLEMENTED",
-        Explanation(
-            "no-kernel",
-            "ORT NOT_IMPLEMENTED",
-            "no provider of the session has a kernel for a node in its opset and types",
-            "an operator newer than the runtime, or half precision on the CPU",
-            "run `paddable lint` with the target's name; convert the opset, or cast",
-            "reported: ONNX Runtime's status texts",
-        ),
-    ),
-    (
-        r"under development|Unsupported model IR version|Opset \d+ is",
-        Explanation(
-            "model-too-new",
-            "ORT FAIL",
-            "the model is newer than the runtime",
-            "an exporter ahead of the installed onnxruntime",
-            "update the runtime, or convert the model to opset 18",
-            "reported: snakers4/silero-vad#355",
-        ),
-    ),
-    (
-        r"Got invalid dimensions for input",
-        Explanation(
-            "wrong-shape",
-            "ORT INVALID_ARGUMENT",
-            "an input's size is not the one the graph has",
-            "a container graph that was fed without padding, or a length in another unit",
-            "use paddable.load(...).run(...), which pads and cuts",
-            "measured: onnxruntime 1.32 CPU",
-        ),
-    ),
-    (
-        r"Unexpected input data type",
-        Explanation(
-            "wrong-type",
-            "ORT INVALID_ARGUMENT",
-            "an input has another element type than the graph wants",
-            "int32 against int64 lengths, or float64 audio",
-            "cast the input named; paddable.load(...).run(...) casts where nothing is lost",
-            "reported: pengzhendong/streaming-sensevoice#10",
-        ),
-    ),
-    (
-        r"Invalid (?:Feed )?Input Name|Required inputs .* are missing",
-        Explanation(
-            "wrong-input",
-            "ORT INVALID_ARGUMENT",
-            "an input is missing or has another name",
-            "an exporter dropped or renamed it (an unread length input vanishes)",
-            "list the inputs with `paddable inspect`",
-            "measured: torch 2.13 exports",
         ),
     ),
 )

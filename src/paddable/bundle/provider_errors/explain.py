@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import re
 
-from paddable.bundle.provider_error_table import (
+from paddable.bundle.provider_errors.explanation import Explanation
+from paddable.bundle.provider_errors.messages import OF_PROVIDERS, OF_THE_RUNTIME
+from paddable.bundle.provider_errors.windows import (
     BY_CODE,
     BY_NAME,
     CODE_PAGES,
+    DEVICE_CODES,
     FIRST_BYTES,
     PLACES,
     SENTENCES,
-    TEXTS,
-    Explanation,
 )
 
-__all__ = ["Explanation", "explain"]
+__all__ = ["explain"]
 
 
 def explain(error: str | BaseException) -> list[Explanation]:
-    """Everything that an error text says, most specific first; empty when nothing in it is known.
+    """Everything that an error text says, the likeliest cause first; empty when nothing in it is known.
 
     Args:
         error: a code (``8007023E``, ``0x80070057``, ``-2147024809``, ``2147942487``), its name, any text around one, or
@@ -38,13 +39,14 @@ def explain(error: str | BaseException) -> list[Explanation]:
     if _ESCAPED.search(text):
         undecoded.append(_OTHER_SURROGATES.sub("", text).encode("utf-8", "surrogateescape"))
     text = " ".join([text, *map(_decoded, undecoded)])
-    found = _found(PLACES, text)
     plain = text.casefold()
     said = [code for sentence, code in SENTENCES.items() if sentence.casefold() in plain]
     first = re.search(r"can't decode byte 0x(\w\w)\b", text) if not said else None
     said += FIRST_BYTES.get(first[1], ()) if first else ()
-    found += [BY_CODE[code] for code in (*_codes(text), *said)]
-    return list(dict.fromkeys(found + _found(TEXTS, text)))
+    codes = [*_codes(text), *said]
+    places = _found(PLACES, text) if not set(codes) & set(DEVICE_CODES) else []
+    told = [*places, *(BY_CODE[code] for code in codes), *_found(OF_PROVIDERS, text), *_found(OF_THE_RUNTIME, text)]
+    return list(dict.fromkeys(told))
 
 
 def _found(known: tuple[tuple[str, Explanation], ...], text: str) -> list[Explanation]:
