@@ -17,9 +17,14 @@ __all__ = [
     "MissingExtraError",
     "MisuseError",
     "PaddableError",
+    "PaddableWarning",
     "RefusedError",
     "UnreadableError",
 ]
+
+
+class PaddableWarning(UserWarning):
+    """Something that a reader should know though the answer stands; the command line shows it as one line."""
 
 
 class PaddableError(Exception):

@@ -11,7 +11,7 @@ import pytest
 import soundfile
 
 from paddable.audio import as_waveform, read_audio
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, PaddableWarning, UnreadableError
 
 RATE = 16_000
 
@@ -68,15 +68,45 @@ def test_a_tone_above_the_new_band_does_not_come_back_as_another() -> None:
     assert np.abs(samples[200:-200]).max() < 1e-3  # decimating without a filter gives 0.3 at 6 kHz
 
 
-@pytest.mark.parametrize("count", [0, 1, 160, 399])
+@pytest.mark.parametrize("count", [1, 160, 399])
 def test_tiny_clips_are_read_as_they_are(tmp_path: Path, count: int) -> None:
     soundfile.write(tmp_path / "tiny.wav", np.full(count, 0.5), RATE, subtype="FLOAT")
     assert read_audio(tmp_path / "tiny.wav").samples.tolist() == [0.5] * count
 
 
-def test_no_samples_at_another_rate(tmp_path: Path) -> None:
-    soundfile.write(tmp_path / "empty.wav", np.zeros((0, 2)), 8_000)
-    assert read_audio(tmp_path / "empty.wav").samples.shape == (0,)
+def header_only(path: Path) -> None:
+    soundfile.write(path, np.zeros((0, 2)), 8_000)
+
+
+def stopped_recorder(path: Path) -> None:
+    """The header was written with a length of 0, and never mended."""
+    soundfile.write(path, tone(200, RATE), RATE)
+    raw = path.read_bytes()
+    start = raw.index(b"data") + 4
+    path.write_bytes(raw[:start] + bytes(4) + raw[start + 4 :])
+
+
+def cut_behind_the_header(path: Path) -> None:
+    soundfile.write(path, tone(200, RATE), RATE)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: raw.index(b"data") + 8])
+
+
+def test_a_file_that_ends_early_gives_what_is_there_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "cut.wav"
+    soundfile.write(path, tone(200, RATE), RATE)
+    path.write_bytes(path.read_bytes()[: 44 + RATE])  # half of the 16-bit samples
+    with pytest.warns(PaddableWarning, match=r"0\.50 s of 1\.00 s are there"):
+        assert len(read_audio(path).samples) == RATE // 2
+
+
+def test_a_length_that_the_recorder_did_not_know_is_no_warning(tmp_path: Path) -> None:
+    path = tmp_path / "piped.wav"
+    soundfile.write(path, tone(200, RATE), RATE)
+    raw = path.read_bytes()
+    start = raw.index(b"data") + 4
+    path.write_bytes(raw[:start] + b"\xff" * 4 + raw[start + 4 :])
+    assert len(read_audio(path).samples) == RATE
 
 
 def text_file(path: Path) -> None:
@@ -104,7 +134,20 @@ def nothing(path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.parametrize("make", [text_file, no_bytes, half_a_header, not_a_number, a_folder, nothing])
+@pytest.mark.parametrize(
+    "make",
+    [
+        text_file,
+        no_bytes,
+        half_a_header,
+        header_only,
+        stopped_recorder,
+        cut_behind_the_header,
+        not_a_number,
+        a_folder,
+        nothing,
+    ],
+)
 def test_bad_files_give_one_line_that_names_the_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
     path = tmp_path / "bad.wav"
     make(path)

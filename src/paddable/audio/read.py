@@ -7,13 +7,15 @@ they are. A float file may go beyond 1; it is neither clipped nor scaled, since 
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import MissingExtraError, MisuseError, UnreadableError
+from paddable.errors import MissingExtraError, MisuseError, PaddableWarning, UnreadableError
 
 __all__ = ["Waveform", "as_waveform", "read_audio"]
 
@@ -36,10 +38,12 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
         rate: wanted samples per second.
 
     Returns:
-        The waveform at ``rate``; a file with a header and no samples gives an empty one.
+        The waveform at ``rate``, of at least one sample. A file that ends before its header says so gives what is
+        there, with a :class:`PaddableWarning`.
 
     Raises:
-        UnreadableError: no such file, not an audio file, damaged, or NaN or infinity (in float32) among the samples.
+        UnreadableError: no such file, not an audio file, damaged, without a sample, or NaN or infinity
+            (in float32) among the samples.
         MissingExtraError: soundfile, or soxr where the rate differs, is not installed.
     """
     soundfile = _import("soundfile")
@@ -48,6 +52,7 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
         raise UnreadableError("it is a directory" if path.is_dir() else "no such file", where=str(path))
     try:
         with soundfile.SoundFile(path) as file:
+            _check_length(file, path)
             return _read_in_blocks(file, rate, str(path))
     except UnreadableError:
         raise
@@ -58,6 +63,32 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
             why=str(error).replace("\n", " ").removeprefix(f"Error opening {str(path)!r}: "),
             fix="convert it to wav, flac or mp3",
         ) from error
+
+
+_SAID_AND_THERE = re.compile(r"\b(?:data|SSND)\s*:\s*(\d+) \(should be (\d+)\)")
+"""Bytes of sound as the header says and as there are, in libsndfile's log of a wav or aiff file."""
+_UNKNOWN_LENGTH = 0xFFFFFFFF  # what a recorder writes that does not know yet how long it will be
+
+
+def _check_length(file: Any, path: Path) -> None:
+    """A file whose sound is lost (a recorder that was stopped, a cut download) must not give an empty transcript."""
+    if file.frames == 0:
+        after_the_header = path.stat().st_size > 512
+        raise UnreadableError(
+            "its header says that it holds no sound" + (", though more follows" if after_the_header else ""),
+            where=str(path),
+            why="the recorder was stopped before it wrote the length" if after_the_header else "it is a header only",
+            fix="repair it: `ffmpeg -i FILE -c copy REPAIRED.wav`" if after_the_header else "record or copy it again",
+        )
+    if found := _SAID_AND_THERE.search(file.extra_info):
+        said, there = map(int, found.groups())
+        if there < said != _UNKNOWN_LENGTH:
+            seconds = file.frames / file.samplerate
+            warnings.warn(
+                f"{path}: the file ends early; {seconds:.2f} s of {seconds * said / there:.2f} s are there and were read",
+                PaddableWarning,
+                stacklevel=3,
+            )
 
 
 def _read_in_blocks(file: Any, rate: int, where: str) -> Waveform:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -22,6 +24,7 @@ from paddable.cli.lint import lint
 from paddable.cli.stopping import unwinding
 from paddable.cli.transcribe import transcribe
 from paddable.cli.verify import verify
+from paddable.errors import PaddableWarning
 
 __all__ = ["main"]
 
@@ -52,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     _accept_every_name(sys.stdout)
     _accept_every_name(sys.stderr)
-    with unwinding() as stop:
+    with unwinding() as stop, warnings.catch_warnings():
+        _show_warnings_as_lines()
         try:
             code = paddable.main(words, prog_name="paddable", standalone_mode=False)
             sys.stdout.flush()
@@ -71,6 +75,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             report(error, as_json="--json" in words)
             return exit_code(error)
     return code if isinstance(code, int) else 0
+
+
+def _show_warnings_as_lines() -> None:
+    """Our own warnings speak to a person: one line, each time, without the place in our source."""
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any) -> None:
+        if issubclass(category, PaddableWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            shown(message, category, filename, lineno, *rest)
+
+    warnings.showwarning = show  # type: ignore[assignment]  # the rest is what the standard library passes on
+    warnings.simplefilter("always", PaddableWarning)
 
 
 def _accept_every_name(stream: object) -> None:
