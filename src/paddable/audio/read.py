@@ -85,7 +85,7 @@ def _check_length(file: Any, path: Path) -> None:
         if there < said != _UNKNOWN_LENGTH:
             seconds = file.frames / file.samplerate
             warnings.warn(
-                f"{path}: the file ends early; {seconds:.2f} s of {seconds * said / there:.2f} s are there and were read",
+                f"{path}: it ends early; {seconds:.2f} s of {seconds * said / there:.2f} s are there and were read",
                 PaddableWarning,
                 stacklevel=3,
             )
