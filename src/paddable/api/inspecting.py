@@ -20,6 +20,7 @@ from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import MisuseError, RefusedError
 from paddable.graph.io.read import read_model
 from paddable.padding.facts.axes import axis_size
+from paddable.padding.suggestion import suggest
 
 __all__ = ["InspectReport", "inspect"]
 
@@ -37,6 +38,8 @@ class InspectReport:
         operators: how often each operator occurs.
         weights: number of weights, and their bytes.
         refusal: why lengths could not be followed to the end, if they could not.
+        suggested: what the inputs look like: time axes, batch, lengths, masks, states.
+        next_command: a line to run next, ready to be copied.
     """
 
     inputs: tuple[Mapping[str, Any], ...]
@@ -52,6 +55,8 @@ class InspectReport:
     domain: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     padded: bool = False
     refusal: str | None = None
+    suggested: Mapping[str, Any] = field(default_factory=dict)
+    next_command: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -71,6 +76,8 @@ class InspectReport:
             "values": list(self.values),
             "refusal": self.refusal,
             "versions": versions(),
+            "suggested": {kind: places for kind, places in self.suggested.items() if places},
+            "next": self.next_command,
         }
 
 
@@ -85,11 +92,13 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
         if lengths:
             raise MisuseError("--length declares an axis of one graph", where=str(model), fix="give the graph's file")
         return inspect_folder(Path(model))
-    found = read_model(model)
+    found = read_model(model, any_opset=not lengths)
     step = found.metadata_props.get(STEP_METADATA_KEY)
     states = StepSpec.from_json(step).states if step else None
     stored = [value.const_value for value in found.graph.initializers.values() if value.const_value is not None]
     counted = Counter(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in found.graph)
+    suggested = suggest({value.name or "": value for value in found.graph.inputs}, found.graph.outputs)
+    padded = KEY in found.metadata_props
     report = InspectReport(
         inputs=tuple(described(value) for value in found.graph.inputs),
         outputs=tuple(described(value) for value in found.graph.outputs),
@@ -103,7 +112,11 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
         attention=tuple(attention_heads(found.graph)),
         state=told_states(states) if states else tuple(_states(found)),
         state_bytes=states.nbytes if states else None,
-        padded=KEY in found.metadata_props,
+        padded=padded,
+        suggested=suggested.to_json(),
+        next_command=None
+        if padded or states or lengths
+        else suggested.command("MODEL.onnx" if isinstance(model, onnx.ModelProto) else str(model)),
     )
     if not lengths:
         return report

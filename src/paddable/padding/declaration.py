@@ -10,6 +10,7 @@ import onnx_ir as ir
 from paddable.errors import MisuseError
 from paddable.lengths import Length, symbol
 from paddable.lengths.declare import BatchAxis, LengthDeclaration, LengthInput, MaskInput
+from paddable.padding.suggestion import suggest
 
 __all__ = ["Declarations", "resolve"]
 
@@ -86,7 +87,7 @@ def resolve(
                 fix="keep the one that is true",
             )
     if not axes:
-        raise MisuseError("no --length is declared", why=_dynamic(inputs), fix=_suggestion(inputs, ()))
+        raise MisuseError("no --length is declared", why=_dynamic(inputs), fix=_suggestion(inputs))
     held: dict[str, Length] = {}
     for item in length_inputs:
         _input(inputs, item.name, "--length-input")
@@ -148,7 +149,7 @@ def resolve(
 def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:
     if name not in inputs:
         raise MisuseError(
-            f"the model has no input {name!r}", where=option, why=_dynamic(inputs), fix=_suggestion(inputs, ())
+            f"the model has no input {name!r}", where=option, why=_dynamic(inputs), fix=_suggestion(inputs)
         )
     return inputs[name]
 
@@ -224,7 +225,7 @@ def _undeclared(
         raise MisuseError(
             f"axis {axis} of input {name!r} varies and is not declared",
             why=_dynamic(inputs),
-            fix=_suggestion(inputs, open_axes),
+            fix=_suggestion(inputs),
         )
 
 
@@ -239,13 +240,10 @@ def _dynamic(inputs: Mapping[str, ir.Value]) -> str:
     return "its dynamic axes are: " + "; ".join(found) if found else "none of its inputs has a dynamic axis"
 
 
-def _suggestion(inputs: Mapping[str, ir.Value], open_axes: Sequence[tuple[str, int]]) -> str:
-    wanted = list(open_axes)
-    if not wanted:
-        for name, value in inputs.items():
-            varying = [a for a, size in enumerate(value.shape or ()) if not isinstance(size, int)]
-            if varying:
-                wanted.append((name, varying[-1] if varying[0] == 0 and len(varying) > 1 else varying[0]))
-    if not wanted:
-        return "export the model with its time axis dynamic"
-    return "add " + " ".join(f"--length {name}:{axis}=T" for name, axis in wanted)
+def _suggestion(inputs: Mapping[str, ir.Value]) -> str:
+    found = suggest(inputs)
+    if found.options:
+        return f"declare {found.options}"
+    if found.batch:
+        return "only the number of rows varies; fix it with --batch-size 1 and no --length"
+    return "export the model with its time axis dynamic"

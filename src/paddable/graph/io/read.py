@@ -32,13 +32,16 @@ _FOREIGN = {
 }
 
 
-def read_model(source: str | os.PathLike[str] | onnx.ModelProto, *, for_lint: bool = False) -> ir.Model:
+def read_model(
+    source: str | os.PathLike[str] | onnx.ModelProto, *, for_lint: bool = False, any_opset: bool = False
+) -> ir.Model:
     """Reads a model. Its large weights stay in their file and are mapped; the file must outlive the model.
 
     Args:
         source: path of an .onnx file, or a ModelProto (kept in place: its tensors are shared, not copied).
         for_lint: accept what only lint has a use for, since it tells what is wrong there: graph inputs of size 0, and
             newer opsets that the installed onnx knows.
+        any_opset: accept every opset, since the model is only looked at.
 
     Returns:
         The model, its nodes in topological order.
@@ -48,12 +51,12 @@ def read_model(source: str | os.PathLike[str] | onnx.ModelProto, *, for_lint: bo
         RefusedError: a model outside what is understood (opset, operators, sparse tensors).
     """
     if isinstance(source, onnx.ModelProto):
-        check_structure(source, where=source.graph.name or "model", for_lint=for_lint)
+        check_structure(source, where=source.graph.name or "model", for_lint=for_lint, any_opset=any_opset)
         return _model(source, source.graph.name or "model", None)
     path = Path(source)
     data = _map_file(path)
     proto = _parse(data, path)
-    check_structure(proto, where=str(path), for_lint=for_lint)
+    check_structure(proto, where=str(path), for_lint=for_lint, any_opset=any_opset)
     return _model(proto, str(path), WeightFiles(path.parent))
 
 

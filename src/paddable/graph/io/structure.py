@@ -27,25 +27,27 @@ _OF_THE_RUNTIME = {"LayerNormalization", "SimplifiedLayerNormalization"}
 _RAISE = "onnx.version_converter.convert_version(model, 17) raises it; exporting again with opset_version=18 is better"
 
 
-def check_structure(model: ModelProto, *, where: str, for_lint: bool = False) -> None:
+def check_structure(model: ModelProto, *, where: str, for_lint: bool = False, any_opset: bool = False) -> None:
     """Checks opset, operators, names and signature.
 
     Args:
         model: the model; its tensors are not looked at.
         where: how messages name it.
         for_lint: accept graph inputs of size 0, and every newer opset that the installed onnx knows.
+        any_opset: accept every opset, and graph inputs of size 0.
 
     Raises:
         UnreadableError: the graph contradicts itself (a name defined twice, or never).
         RefusedError: valid, but outside what is understood.
     """
-    opsets = _opsets(model, where, onnx.defs.onnx_opset_version() if for_lint else NEWEST_OPSET)
+    understood = (OLDEST_OPSET, onnx.defs.onnx_opset_version() if for_lint else NEWEST_OPSET)
+    opsets = _opsets(model, where, *((0, 1 << 31) if any_opset else understood))
     local = {(function.domain, function.name) for function in model.functions}
     for function in model.functions:
         _Scope(where, {**opsets, **_imports(function)}, local).check(
             function, set(function.input), f"function {function.name!r}"
         )
-    if not for_lint:
+    if not for_lint and not any_opset:
         _refuse_empty_inputs(model.graph, where)
     _Scope(where, opsets, local).check(model.graph, set(), "graph")
 
@@ -54,14 +56,14 @@ def _imports(owner: ModelProto | FunctionProto) -> dict[str, int]:
     return {"" if entry.domain in _ONNX else entry.domain: entry.version for entry in owner.opset_import}
 
 
-def _opsets(model: ModelProto, where: str, newest: int) -> dict[str, int]:
+def _opsets(model: ModelProto, where: str, oldest: int, newest: int) -> dict[str, int]:
     opsets = _imports(model)
     version = opsets.get("")
     if version is None:
         raise UnreadableError("it declares no ONNX opset", where=where, fix="export the model again")
-    if version < OLDEST_OPSET:
+    if version < oldest:
         raise RefusedError(
-            f"opset {version} is older than {OLDEST_OPSET}, the oldest that is understood", where=where, fix=_RAISE
+            f"opset {version} is older than {oldest}, the oldest that is understood", where=where, fix=_RAISE
         )
     if version > newest:
         raise RefusedError(
