@@ -8,7 +8,8 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
   element by element (a lookup by what the model hears or reads is no position);
 - *what half cannot hold*: arithmetic with a constant that would become 0 or infinite;
-- *the way to a logarithm* that begins a model (a spectrum spans more decades than half has);
+- *front ends*: all that lies between the input and a logarithm, where nothing learned lies between them (samples are
+  scaled by 2^15 and squared, and a spectrum spans more decades than half has);
 - *arithmetic beside these*: the mask and the scale in front of a softmax, the square in front of a mean, the sum of a
   rotation, the residual in front of a norm.
 """
@@ -18,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-__all__ = ["exact_nodes"]
+__all__ = ["exact_nodes", "front_end_nodes"]
 
 _SUMS = {
     "BatchNormalization", "CumSum", "GRU", "GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "LSTM",
@@ -31,6 +32,13 @@ _INTEGERS = {
     ir.DataType.INT8, ir.DataType.INT16, ir.DataType.INT32, ir.DataType.INT64,
     ir.DataType.UINT8, ir.DataType.UINT16, ir.DataType.UINT32, ir.DataType.UINT64,
 }  # fmt: skip
+_LEARNED = {
+    "BatchNormalization", "Celu", "Elu", "Erf", "Exp", "GRU", "Gelu", "GroupNormalization", "HardSigmoid", "HardSwish",
+    "InstanceNormalization", "LSTM", "LayerNormalization", "LeakyRelu", "LogSoftmax", "LpNormalization", "Mish",
+    "PRelu", "RMSNormalization", "RNN", "Relu", "Selu", "Sigmoid", "Softmax", "Softplus", "Softsign", "Swish", "Tanh",
+    "ThresholdedRelu",
+}  # fmt: skip
+"""Operators that no front end has: behind one of them the model has begun."""
 _WAVES = {"Cos", "Sin"}
 _SMALLEST, _LARGEST = 2.0**-24, 65504.0
 
@@ -43,7 +51,7 @@ def exact_nodes(graph: ir.Graph) -> set[ir.Node]:
         for node in graph
         if node.op_type in _SUMS or _has_a_table(node, positions) or _has_what_half_cannot_hold(node)
     }
-    kept |= _ways_to_a_logarithm(graph)
+    kept |= front_end_nodes(graph)
     beside = set()
     for node in graph:
         if node.op_type in _ARITHMETIC and not kept.isdisjoint(_neighbours(node)):
@@ -94,12 +102,17 @@ def _has_what_half_cannot_hold(node: ir.Node) -> bool:
     return False
 
 
-def _ways_to_a_logarithm(graph: ir.Graph) -> set[ir.Node]:
+def front_end_nodes(graph: ir.Graph) -> set[ir.Node]:
+    """All nodes between an input and a logarithm with nothing learned on the way: a spectrum, or what is made of one.
+
+    Frame means and sums over bins belong to it, so a sum on the way says nothing. A logarithm of a softmax or of a
+    sigmoid ends a model and begins none.
+    """
     found: set[ir.Node] = set()
     for node in graph:
         if node.op_type == "Log":
             way = _ancestors(node) | {node}
-            if not any(step.op_type in _SUMS for step in way):  # behind a norm or a softmax the model has begun
+            if not any(step.op_type in _LEARNED or step.domain for step in way):
                 found |= way
     return found
 

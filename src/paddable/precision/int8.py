@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from paddable.errors import RefusedError
 from paddable.graph.names import Names
+from paddable.precision.exact import front_end_nodes
 
 __all__ = ["SESSION_CONFIG", "store_weights_as_int8"]
 
@@ -27,7 +28,7 @@ _LEAST = 1024
 
 
 def store_weights_as_int8(model: ir.Model) -> None:
-    """Change a model in place: weights of matrix products and convolutions.
+    """Change a model in place: weights of matrix products and convolutions, but those of a front end.
 
     Raises:
         RefusedError: an opset below 13, which has no scale a channel.
@@ -39,9 +40,10 @@ def store_weights_as_int8(model: ir.Model) -> None:
             fix="export it with opset 13 or later",
         )
     graph, names = model.graph, Names(model.graph)
+    front_end = front_end_nodes(graph)
     restored: dict[tuple[ir.Value, int], ir.Value] = {}
     for node in list(graph):
-        found = _weight(node)
+        found = None if node in front_end else _weight(node)
         if found is None:
             continue
         position, axis = found
