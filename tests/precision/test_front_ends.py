@@ -56,7 +56,7 @@ def test_a_frame_mean_on_the_way_does_not_end_the_front_end(native: ir.Model) ->
 
 @pytest.mark.parametrize("amplitude", [1e-4, 1.0])
 def test_in_true_half_the_answer_is_finite_and_near(native: ir.Model, amplitude: float) -> None:
-    """Every half value is rounded, as by a provider with half kernels; ONNX Runtime's CPU provider computes in float."""
+    """Every half value is rounded, as half kernels do; ONNX Runtime's CPU provider computes in float."""
     audio = speech(amplitude)
     want = ReferenceEvaluator(to_proto(native)).run(None, {"audio": audio})[0]
     with np.errstate(all="ignore"):
