@@ -7,7 +7,11 @@ import subprocess
 import sys
 from importlib import import_module
 
+import click
 import pytest
+
+from paddable.cli.commands import COMMANDS
+from paddable.cli.main import paddable
 
 HEAVY = ("torch", "onnx", "onnx_ir", "onnxscript", "onnxruntime", "transformers")
 
@@ -51,3 +55,23 @@ def test_no_submodule_hides_a_function() -> None:
     import paddable
 
     assert not {found.name for found in pkgutil.iter_modules(paddable.__path__)} & set(paddable.__all__)
+
+
+def test_help_waits_for_nothing() -> None:
+    code = """
+import sys
+from paddable.cli import main
+assert main(["--help"]) == 0
+print([name for name in ("rich", "numpy", "onnx", "onnxruntime", "torch") if name in sys.modules])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_every_command_is_listed_with_a_line_and_is_there() -> None:
+    context = click.Context(paddable)
+    for name, line in COMMANDS.items():
+        assert len(line) < 80
+        command = paddable.get_command(context, name)
+        assert command is not None and command.name == name
+    assert paddable.get_command(context, "nothing") is None

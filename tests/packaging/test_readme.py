@@ -6,6 +6,7 @@ import re
 import shlex
 from pathlib import Path
 
+import click
 import pytest
 
 from paddable.cli.main import paddable
@@ -42,7 +43,8 @@ def test_commands_in_the_readme_parse(readme: str) -> None:
     shown = [shlex.split(line) for line in shell_lines(readme) if line.startswith("paddable ")]
     assert shown
     for _, name, *words in shown:
-        command = paddable.commands[name]
+        command = paddable.get_command(click.Context(paddable), name)
+        assert command is not None, name
         command.make_context(name, words)
 
 

@@ -12,24 +12,15 @@ from typing import Any
 import click
 
 from paddable import __version__
-from paddable.cli.check import check
-from paddable.cli.convert import convert
-from paddable.cli.decode import decode
-from paddable.cli.demo import demo
-from paddable.cli.doctor import doctor
-from paddable.cli.export import export
+from paddable.cli.commands import Commands
 from paddable.cli.failures import Interrupted, exit_code, report
-from paddable.cli.inspect import inspect
-from paddable.cli.lint import lint
 from paddable.cli.stopping import unwinding
-from paddable.cli.transcribe import transcribe
-from paddable.cli.verify import verify
 from paddable.errors import PaddableWarning
 
 __all__ = ["main"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.version_option(__version__, prog_name="paddable")
 def paddable() -> None:
     """A compiler for padding: speech models to fixed-shape ONNX that gives the same answer at every length.
@@ -37,10 +28,6 @@ def paddable() -> None:
     Exit codes: 0 fine; 1 understood and refused, leaks found or a gate failed; 2 misuse or unreadable input.
     PADDABLE_DEBUG=1 shows the traceback behind an error.
     """
-
-
-for command in (check, convert, export, verify, lint, inspect, transcribe, decode, demo, doctor):
-    paddable.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
