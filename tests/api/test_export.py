@@ -17,19 +17,22 @@ import torch
 
 import paddable as library
 from paddable.api import export
-from paddable.api.exporting_families import FAMILIES, Exported
 from paddable.audio import FrontEnd, read_am_mvn
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailedError, MisuseError, UnreadableError
+from paddable.families.family import Family, Loaded
+from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.families.fsmn_vad.weights import fsmn_vad_from_folder
 from paddable.families.fun_asr_nano.weights import fun_asr_nano_from_folder
 from paddable.families.qwen3_asr.front_end import WhisperFrontEnd
 from paddable.families.qwen3_asr.weights import qwen3_asr_from_folder
+from paddable.families.registry import FAMILIES
 from paddable.families.sense_voice.config import LANGUAGES, TEXT_NORMS
 from paddable.families.sense_voice.weights import sense_voice_from_folder
+from paddable.families.spec import FamilySpec
 from paddable.padding.analysis import Analysis
 from paddable.padding.rewrite.rewrite import rewrite
-from paddable.runtime.speech.vad import VadOptions, frame_decibels, silence_share, speech_segments
+from paddable.runtime.speech.vad import frame_decibels, silence_share, speech_segments
 
 RANDOM = np.random.default_rng(0)
 SOUND = (0.1 * RANDOM.standard_normal(32_000) * (np.arange(32_000) // 4_000 % 3 > 0)).astype(np.float32)
@@ -173,8 +176,10 @@ def test_qwen3_asr_encodes_as_the_checkpoint_does(checkpoints: ModuleType, tmp_p
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, network: onnx.ModelProto) -> None:
     """A family without a checkpoint: one convolution."""
-    made = Exported(network, "x:2=T", 10, {})
-    monkeypatch.setitem(FAMILIES, "stand-in", (lambda folder, choices: made, frozenset()))  # type: ignore[arg-type]
+    spec = FamilySpec("stand-in", "one convolution", "", {"": "x:2=T"}, ())
+    monkeypatch.setitem(FAMILIES, "stand-in", spec)  # type: ignore[arg-type]
+    family = Family(spec, lambda folder, choices: Loaded(lambda: network, 10, {}))
+    monkeypatch.setattr("paddable.api.exporting.family_of", lambda name: family)
 
 
 def test_a_failing_gate_leaves_the_report_and_no_bundle(
@@ -220,7 +225,7 @@ def test_nothing_is_overwritten_and_nothing_is_loaded_in_vain(tmp_path: Path) ->
         ("sensevoice", {}, "no family is called 'sensevoice'; choose sense-voice"),
         ("sense-voice", {"front_end": "numpyy"}, "choose in-graph, numpy, early"),
         ("sense-voice", {"chunks": [4]}, "sense-voice has no choice of --chunks"),
-        ("qwen3-tts-codec", {"chunks": [0]}, "at least 1 frame"),
+        ("qwen3-tts-codec", {"chunks": [0]}, "whole numbers of at least 1"),
         ("qwen3-asr", {"attention": "full"}, "choose windowed, global"),
         ("fsmn-vad", {"target": "vulkan"}, "vulkan"),
         ("qwen3-asr", {"containers": ["0s"]}, "S would be 0 steps"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,10 +18,10 @@ import torch
 
 import paddable as library
 from paddable.api import exporting, exporting_streams
-from paddable.api.exporting_families import Choices, Exported
 from paddable.api.opened import open_model
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailedError, MisuseError
+from paddable.families.family import Family, Loaded
 from paddable.families.qwen3_tts_codec import export as qwen3_tts_codec
 from paddable.families.qwen3_tts_codec.weights import decoder_from_checkpoint
 from paddable.graph.io.read import read_model
@@ -36,27 +37,35 @@ def checkpoint(checkpoints: ModuleType, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="module")
-def exported(checkpoint: Path, checkpoints: ModuleType) -> Exported:
-    graphs = checkpoints.codec_graphs
-    with pytest.MonkeyPatch.context() as patched:  # of the same weights; the exporter takes seconds a graph
-        patched.setattr(qwen3_tts_codec, "export_whole", lambda decoder: graphs.whole())
-        patched.setattr(qwen3_tts_codec, "export_step", lambda decoder, frames: graphs.step(frames))
-        return exporting.FAMILIES["qwen3-tts-codec"][0](checkpoint, Choices(chunks=[12, 4]))
+def loaded(checkpoint: Path, checkpoints: ModuleType) -> Loaded:
+    graphs = checkpoints.codec_graphs  # of the same weights, made once: the exporter takes seconds a graph
+    made = qwen3_tts_codec.FAMILY.load(checkpoint, {"chunks": (4, 12)})
+    steps = {f"step-{frames}.onnx": (lambda frames=frames: graphs.step(frames).model) for frames in (4, 12)}
+    return replace(made, export=lambda: graphs.whole().model_proto, step_graphs=steps)
 
 
 @pytest.fixture(scope="module")
-def bundle(checkpoint: Path, exported: Exported) -> Path:
+def step_graphs(loaded: Loaded) -> dict[str, onnx_ir.Model]:
+    return {name: trace() for name, trace in loaded.step_graphs.items()}
+
+
+def give(patched: pytest.MonkeyPatch, loaded: Loaded) -> None:
+    """Let ``export`` find what is loaded already."""
+    family = Family(qwen3_tts_codec.FAMILY.spec, lambda folder, choices: loaded)
+    patched.setattr(exporting, "family_of", lambda name: family)
+
+
+@pytest.fixture(scope="module")
+def bundle(checkpoint: Path, loaded: Loaded) -> Path:
     with pytest.MonkeyPatch.context() as patched:
-        entry = (lambda folder, choices: exported, frozenset({"chunks"}))
-        patched.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
+        give(patched, loaded)
         return exporting.export("qwen3-tts-codec", checkpoint, checkpoint.parent / "bundle", containers=[12, 25])
 
 
 def test_the_step_graphs_of_a_target_are_judged_too(
-    checkpoint: Path, exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkpoint: Path, loaded: Loaded, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = (lambda folder, choices: exported, frozenset({"chunks"}))
-    monkeypatch.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
+    give(monkeypatch, loaded)
     told: list[str] = []
     exporting.export(
         "qwen3-tts-codec",
@@ -230,22 +239,24 @@ def test_a_write_that_fails_names_what_was_asked_for(
 
 
 def test_a_stream_that_differs_leaves_the_report_and_no_bundle(
-    checkpoint: Path, exported: Exported, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    checkpoint: Path,
+    loaded: Loaded,
+    step_graphs: dict[str, onnx_ir.Model],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    other = exported.step_graphs["step-12.onnx"].clone()
+    other = step_graphs["step-12.onnx"].clone()
     weight = next(node for node in other.graph if node.op_type == "Conv").inputs[1]
     weight.const_value = onnx_ir.Tensor(np.float32(1.01) * weight.const_value.numpy(), name=weight.name)
-    native = open_model(exported.native, [exported.length]).model
-    told = exporting_streams.judge_streams(native, {**exported.step_graphs, "step-12.onnx": other})
+    native = open_model(loaded.export(), ["codes:1=F"]).model
+    told = exporting_streams.judge_streams(native, {**step_graphs, "step-12.onnx": other})
     assert not told["ok"] and {row["chunks"]: row["error"] <= told["tolerance"] for row in told["rows"]} == {
         "step-4.onnx": True,
         "step-12.onnx": False,
         "random": False,
     }
     monkeypatch.setattr(exporting, "judge_streams", lambda *_: told)
-    monkeypatch.setitem(
-        exporting.FAMILIES, "qwen3-tts-codec", (lambda folder, choices: exported, frozenset({"chunks"}))
-    )
+    give(monkeypatch, loaded)
     with pytest.raises(GateFailedError, match=r"of scale from the whole.*bundle\.report\.json"):
         exporting.export("qwen3-tts-codec", checkpoint, tmp_path / "bundle", containers=[12])
     assert [path.name for path in tmp_path.iterdir()] == ["bundle.report.json"]
@@ -280,14 +291,13 @@ def test_verify_judges_the_streams_too(bundle: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("precision", ["fp16", "int8"])
 def test_streams_in_another_precision_give_the_whole(
     checkpoint: Path,
-    exported: Exported,
+    loaded: Loaded,
     codes: np.ndarray,
     tmp_path: Path,
     precision: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    entry = (lambda folder, choices: exported, frozenset({"chunks"}))
-    monkeypatch.setitem(exporting.FAMILIES, "qwen3-tts-codec", entry)
+    give(monkeypatch, loaded)
     out = exporting.export(
         "qwen3-tts-codec", checkpoint, tmp_path / "b", containers=[40], precision=precision, verify=False
     )

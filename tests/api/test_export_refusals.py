@@ -9,13 +9,13 @@ from types import ModuleType
 import pytest
 import yaml
 
-from paddable.api.exporting_families import FAMILIES, Choices
+from paddable.api import export
 from paddable.errors import UnreadableError
 
 
 def refused(family: str, checkpoint: Path) -> str:
     with pytest.raises(UnreadableError) as caught:
-        FAMILIES[family][0](checkpoint, Choices())
+        export(family, checkpoint, checkpoint.parent / "bundle")
     assert "\n" not in str(caught.value)
     return str(caught.value)
 

@@ -12,11 +12,11 @@ import soundfile
 
 from paddable.audio import FrontEnd
 from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
 from paddable.runtime.speech.rich_tags import RichTags
 from paddable.runtime.speech.text import Vocabulary
-from paddable.runtime.speech.vad import VadOptions
 
 TABLE = ("", "<|en|>", "<|NEUTRAL|>", "<|Speech|>", "<|withitn|>", " hello", " world", "你")
 VOCABULARY = Vocabulary(tuple(piece.encode() for piece in TABLE))

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from paddable.errors import UnreadableError
+from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.runtime.families import detector_of
-from paddable.runtime.speech.vad import VadOptions, frame_decibels, silence_share, speech_segments
+from paddable.runtime.speech.vad import frame_decibels, silence_share, speech_segments
 
 FIXED = VadOptions(schedule=None)
 

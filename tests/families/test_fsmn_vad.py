@@ -15,9 +15,9 @@ from torch import nn
 from paddable.audio import FrontEnd, read_am_mvn, read_audio
 from paddable.families.checkpoints.folder import CheckpointFolder
 from paddable.families.fsmn_vad.export import export_fsmn_vad
+from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.families.fsmn_vad.weights import fsmn_vad_from_folder
 from paddable.runtime.speech.detection import Detector
-from paddable.runtime.speech.vad import VadOptions
 
 pytestmark = pytest.mark.weights
 CPU = ["CPUExecutionProvider"]

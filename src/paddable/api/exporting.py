@@ -15,9 +15,11 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import onnx
 import onnx_ir as ir
 
 from paddable.api.converting import (
@@ -30,13 +32,14 @@ from paddable.api.converting import (
     refuse_damaged_weights,
     write_directory,
 )
-from paddable.api.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exported
+from paddable.api.exporting_families import family_of
+from paddable.api.exporting_labels import labels_of
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.room import scratch
 from paddable.api.verifying import demand
 from paddable.bundle import refuse_what_is_there
-from paddable.errors import MisuseError
+from paddable.families.registry import spec_of
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
@@ -54,10 +57,6 @@ def export(
     out: str | os.PathLike[str],
     *,
     containers: Sequence[str | int] = ("5s", "30s"),
-    front_end: str | None = None,
-    attention: str | None = None,
-    short_clips: str | None = None,
-    chunks: Sequence[int] | None = None,
     target: str | None = None,
     precision: str | None = None,
     force: bool = False,
@@ -65,26 +64,24 @@ def export(
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> Path:
     """Make a bundle from a checkpoint.
 
     Args:
-        family: a name of ``FAMILIES``, such as ``sense-voice``.
+        family: a name of ``families.registry.FAMILIES``, such as ``sense-voice``.
         checkpoint: the folder as it was published.
         out: the bundle's directory.
         containers: sizes in seconds (``"30s"``) or in steps of the input.
-        front_end: ``in-graph`` (default: the graph takes a waveform), ``numpy`` (it takes features, which
-            ``paddable.load`` computes) or ``early`` (of the first public exports of Fun-ASR-Nano).
-        attention: of qwen3-asr: ``windowed`` (default, as trained) or ``global``.
-        short_clips: of qwen3-asr, clips under 100 frames: ``own`` width (default) or ``padded``.
-        chunks: of qwen3-tts-codec: frames of each step graph; 4 and 12 by default.
         target: the execution provider to convert for.
         precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
         force: replace what is at ``out``.
         verify: judge before writing.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
-        tell: called with a line for each fix of the target that was left out, and for where the nodes run there.
+        on_message: called with a line for each fix of the target that was left out, and for where the nodes run there.
+        options: what the family offers beside, by the names of ``FamilySpec.options``: ``front_end="numpy"``,
+            ``chunks=(4, 12)``. ``paddable export --help`` lists them.
 
     Returns:
         ``out``.
@@ -95,16 +92,17 @@ def export(
         RefusedError: no proof was found, or the target cannot run a graph.
         GateFailedError: a result differs from native; nothing was written but the report.
     """
-    choices = Choices(front_end, attention, short_clips, chunks)
+    spec = spec_of(family)
+    choices = spec.chosen(options)
+    length = spec.length_of(choices)
     precision = chosen_precision(precision)
-    _refuse_wrong_choices(family, choices)
     place, source = Path(out), Path(checkpoint)
     target = table_of(target).name if target is not None else "cpu"
     refuse_what_is_there(place, force)
 
     for text in containers:
         if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
-            symbol = "F" if family == "qwen3-tts-codec" else "T" if front_end == "numpy" else "S"
+            symbol = length.rpartition("=")[2]
             parse_container(text, [symbol], rates={symbol: 1})
 
     def done(stages: int) -> None:
@@ -114,9 +112,14 @@ def export(
     with scratch(place) as folder:
         # ── Stages 1 and 2: load, export
         done(0)
-        exported = FAMILIES[family][0](source, choices)
-        opened = _opened_from_disk(exported, folder / "native.onnx")
-        exported = replace(exported, native=None)
+        loaded = family_of(family).load(source, choices)
+        about, assets = {"family": family, **loaded.about}, {}
+        if loaded.classes is not None:
+            labels = labels_of(source, spec.labels, loaded.classes)
+            about["labels"], assets[labels.name] = labels.name, labels
+        opened = _opened_from_disk(loaded.export(), folder / "native.onnx", length, loaded.rate)
+        step_graphs = {name: trace() for name, trace in loaded.step_graphs.items()}
+        del loaded
         gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
         wanted = containers_of(opened, containers)
         refuse_damaged_weights(opened)
@@ -125,7 +128,7 @@ def export(
         if verify:
             done(2)
         report = judged(opened, wanted, target, place, progress, precision, gate_lengths) if verify else None
-        steps = {name: in_precision(graph, precision) for name, graph in exported.step_graphs.items()}
+        steps = {name: in_precision(graph, precision) for name, graph in step_graphs.items()}
         if report is not None and steps:
             report = replace(report, streams=judge_streams(opened.model, steps, precision))
             demand(report, place)
@@ -139,41 +142,17 @@ def export(
 
         # ── Stage 5: write
         done(4)
-        about = {"family": family, **exported.about}
-        belongings = Belongings(steps, exported.assets, about)
+        belongings = Belongings(steps, assets, about)
         write_directory(opened, graphs, place, target, report, belongings, precision=precision, force=force)
     done(5)
     return place
 
 
-def _opened_from_disk(exported: Exported, file: Path) -> Opened:
+def _opened_from_disk(native: onnx.ModelProto, file: Path, length: str, rate: float) -> Opened:
     """The native graph, its weights mapped from a file.
 
     The exporter leaves them in one message, and whoever reads a weight out of a message copies it: a model of 1 GB
     would lie in memory five times.
     """
-    assert exported.native is not None
-    write_model(ir.from_proto(exported.native), file, external_data=True)
-    return open_model(file, [exported.length], rate=exported.rate)
-
-
-def _refuse_wrong_choices(family: str, choices: Choices) -> None:
-    if family not in FAMILIES:
-        raise MisuseError(f"no family is called {family!r}", fix=f"choose {', '.join(FAMILIES)}")
-    offered = FAMILIES[family][1]
-    for choice in fields(choices):
-        if getattr(choices, choice.name) is not None and choice.name not in offered:
-            option = "--" + choice.name.replace("_", "-")
-            raise MisuseError(f"{family} has no choice of {option}", fix=f"leave {option} out")
-    allowed = {
-        "front_end": FRONT_ENDS,
-        "attention": ("windowed", "global"),
-        "short_clips": ("own", "padded"),
-    }
-    for name, words in allowed.items():
-        if getattr(choices, name) not in (None, *words):
-            raise MisuseError(f"{name} {getattr(choices, name)!r}", fix=f"choose {', '.join(words)}")
-    if choices.chunks is not None and (not choices.chunks or min(choices.chunks) < 1):
-        raise MisuseError(
-            f"chunks of {list(choices.chunks)} frames", fix="ask for at least 1 frame, such as --chunks 4,12"
-        )
+    write_model(ir.from_proto(native), file, external_data=True)
+    return open_model(file, [length], rate=rate)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import click
 from paddable.bundle import read_bundle
 from paddable.cli import options, render
 from paddable.cli.progress import showing
-from paddable.errors import MisuseError
+from paddable.families.registry import FAMILIES
+from paddable.families.spec import Option
 from paddable.lengths.declare import split_containers
 
 __all__ = ["export"]
@@ -24,21 +26,46 @@ _STAGES = {
 }
 
 
-@click.command
-@click.argument("family", metavar="FAMILY")
+class _Numbers(click.ParamType[list[int]]):
+    """Whole numbers between commas."""
+
+    name = "A,B"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        try:
+            return [int(part) for part in value.split(",")]
+        except ValueError:
+            self.fail(f"{value!r} is not a list of whole numbers such as 4,12", param, ctx)
+
+
+def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Every option that some family offers, once, with the families that have it."""
+    named: dict[str, list[tuple[str, Option]]] = {}
+    for spec in FAMILIES.values():
+        for option in spec.options:
+            named.setdefault(option.name, []).append((spec.name, option))
+    for name, offers in reversed(named.items()):
+        words = list(dict.fromkeys(word for _, option in offers for word in option.words))
+        families = ", ".join(family for family, _ in offers)
+        first = offers[0][1]
+        default = first.words[0] if words else ",".join(map(str, first.numbers))
+        command = click.option(
+            first.flag,
+            name,
+            type=click.Choice(words) if words else _Numbers(),
+            help=f"{first.help} ({families}). Default: {default}.",
+        )(command)
+    return command
+
+
+@click.command(epilog="\b\nFamilies:\n" + "\n".join(f"  {spec.name:16} {spec.summary}" for spec in FAMILIES.values()))
+@click.argument("family", type=click.Choice(list(FAMILIES)), metavar="FAMILY")
 @click.argument("checkpoint", type=click.Path(path_type=Path), metavar="CHECKPOINT_DIR")
 @options.out
 @click.option(
     "--containers", metavar="A,B,C", default="5s,30s", show_default=True, help="Seconds, or steps of the input."
 )
-@click.option(
-    "--front-end",
-    metavar="WHERE",
-    help="in-graph (default): the graph takes a waveform; numpy: it takes features; early: as in the first exports.",
-)
-@click.option("--attention", metavar="KIND", help="qwen3-asr: windowed (default, as trained) or global.")
-@click.option("--short-clips", metavar="KIND", help="qwen3-asr, clips under a second: own width (default) or padded.")
-@click.option("--chunks", metavar="A,B", help="qwen3-tts-codec: frames of each step graph. Default: 4,12.")
+@_options_of_families
 @options.target
 @click.option("--precision", metavar="TYPE", help="fp32 (default), fp16 or int8 (weights).")
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
@@ -50,11 +77,10 @@ def export(
     checkpoint: Path,
     out: Path | None,
     containers: str,
-    chunks: str | None,
     as_json: bool,
     **choices: Any,
 ) -> int:
-    """Make a bundle from a checkpoint: sense-voice, fun-asr-nano, fsmn-vad, qwen3-asr or qwen3-tts-codec.
+    """Make a bundle from a checkpoint of a known family.
 
     Loads the weights, exports the native graph, converts it to every container, judges the result against native and
     writes it with labels and settings. A gate that fails leaves the report and no bundle.
@@ -72,7 +98,6 @@ def export(
             checkpoint,
             out,
             containers=split_containers(containers),
-            chunks=None if chunks is None else _numbers(chunks),
             progress=progress,
             on_message=told.append,
             **choices,
@@ -98,10 +123,3 @@ def export(
         files = ", ".join([*(graph.file for graph in bundle.graphs), *bundle.step_graphs])
         print(f"{written}: {files}")
     return 0
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise MisuseError(f"--chunks {text!r} is no list of numbers", fix="write it like --chunks 4,12") from None

@@ -7,7 +7,7 @@ in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and ``scale``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +18,20 @@ from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
 from paddable.bundle import Bundle
 from paddable.errors import UnreadableError
+from paddable.families.fsmn_vad.spec import VadOptions
+from paddable.families.registry import FAMILIES
 from paddable.runtime.session.session import Session
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
 from paddable.runtime.speech.text import read_vocabulary
-from paddable.runtime.speech.vad import VadOptions
 
-__all__ = ["DOES", "detector_of", "recogniser_of"]
+__all__ = ["abilities_of", "detector_of", "recogniser_of"]
 
-DOES: Mapping[str, Callable[[Bundle], bool]] = {
-    "transcribe": lambda bundle: "ctc" in bundle.settings and bundle.labels is not None,
-    "speech_segments": lambda bundle: "vad" in bundle.settings,
-    "encode": lambda bundle: bundle.family == "qwen3-asr",
-    "stream": lambda bundle: bool(bundle.step_graphs),
-}
-"""What a model can do beside ``run``, and the bundles that can."""
+
+def abilities_of(bundle: Bundle) -> list[str]:
+    """What a bundle can do beside ``run``: methods of ``Model``, as the spec of its family says."""
+    spec = FAMILIES.get(bundle.family or "")
+    return [ability.name for ability in spec.abilities if ability.is_in(bundle)] if spec else []
 
 
 def recogniser_of(bundle: Bundle, folder: Path, session: Session) -> Recogniser:

@@ -17,7 +17,7 @@ from paddable.audio.read import as_waveform, read_audio
 from paddable.bundle import Bundle, Metadata, read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import MisuseError, PaddableError, UnreadableError
-from paddable.runtime.families import DOES, detector_of, recogniser_of
+from paddable.runtime.families import abilities_of, detector_of, recogniser_of
 from paddable.runtime.session.graph import Opening
 from paddable.runtime.session.request import Request
 from paddable.runtime.session.session import Container, Session
@@ -188,7 +188,7 @@ class Model(Session):
                 why="front end, labels and settings lie in the bundle",
                 fix="load the directory that paddable export wrote",
             )
-        does = [name for name, can in DOES.items() if can(self._home.bundle)]
+        does = abilities_of(self._home.bundle)
         if ability not in does:
             family = self._home.bundle.family
             raise MisuseError(

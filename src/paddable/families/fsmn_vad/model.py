@@ -28,6 +28,7 @@ class FsmnVad(nn.Module):
 
     def __init__(self, config: FsmnVadConfig, front_end: nn.Module | None = None) -> None:
         super().__init__()
+        self.config = config
         self.front_end = front_end or nn.Identity()
         self.in_linear1 = nn.Linear(config.input_size, config.affine_size)
         self.in_linear2 = nn.Linear(config.affine_size, config.size)

@@ -1,9 +1,16 @@
-"""Audio side of Fun-ASR-Nano to native ONNX."""
+"""Audio side of Fun-ASR-Nano: a checkpoint folder to native ONNX and what its bundle says."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from paddable.families.checkpoints.sound import KINDS, about_sound, steps_a_second
+from paddable.families.family import Family, Loaded
+from paddable.families.fun_asr_nano.spec import FUN_ASR_NANO
+from paddable.families.fun_asr_nano.weights import fun_asr_nano_from_folder
 from paddable.families.tracing.example import example_sound
 from paddable.families.tracing.native import export_native
 
@@ -12,7 +19,7 @@ if TYPE_CHECKING:
 
     from paddable.families.fun_asr_nano.model import FunAsrNano
 
-__all__ = ["export_fun_asr_nano"]
+__all__ = ["FAMILY", "export_fun_asr_nano"]
 
 
 def export_fun_asr_nano(model: FunAsrNano) -> onnx.ModelProto:
@@ -26,7 +33,24 @@ def export_fun_asr_nano(model: FunAsrNano) -> onnx.ModelProto:
         RefusedError: a length did not stay symbolic.
     """
     name, sound, symbol = example_sound(model.front_end, model.audio_encoder.input_size)
-    outputs = ["enc_output", "adaptor_output"] + (["ctc_logits"] if model.ctc else [])
+    outputs = _outputs(model)
     return export_native(
         model, {name: sound}, outputs, ragged_inputs={name: (1, symbol)}, ragged_outputs=dict.fromkeys(outputs, 1)
     )
+
+
+def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
+    front_end = choices["front_end"]
+    model = fun_asr_nano_from_folder(folder, KINDS[front_end])
+    about = about_sound(folder, front_end, _outputs(model), stack=model.config.stack, stride=model.config.stride)
+    export, rate = partial(export_fun_asr_nano, model), steps_a_second(front_end, model.config.stride)
+    if model.ctc is None:  # MLT-Nano and the transformers port: embeddings, not text
+        return Loaded(export, rate, about)
+    return Loaded(export, rate, about | {"settings": {"ctc": {"blank": -1}}}, classes=model.ctc.ctc_lo.out_features)
+
+
+def _outputs(model: FunAsrNano) -> list[str]:
+    return ["enc_output", "adaptor_output", *(["ctc_logits"] if model.ctc else [])]
+
+
+FAMILY = Family(FUN_ASR_NANO, _load)

@@ -30,6 +30,7 @@ class FunAsrNano(nn.Module):
 
     def __init__(self, config: FunAsrNanoConfig, front_end: nn.Module | None = None) -> None:
         super().__init__()
+        self.config = config
         self.front_end = front_end or nn.Identity()
         self.audio_encoder = SanmEncoder(
             config.input_size,

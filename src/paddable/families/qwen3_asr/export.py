@@ -1,12 +1,20 @@
-"""Qwen3-ASR's audio encoder to native ONNX, whole or cut between the convolutions and the transformer."""
+"""Qwen3-ASR's audio encoder: a checkpoint folder to native ONNX, whole or cut behind the convolutions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
+from paddable.audio.kaldi import SAMPLE_RATE
+from paddable.families.family import Family, Loaded
+from paddable.families.qwen3_asr.front_end import WhisperFrontEnd
+from paddable.families.qwen3_asr.spec import QWEN3_ASR
+from paddable.families.qwen3_asr.weights import qwen3_asr_from_folder
 from paddable.families.tracing.native import export_native
 
 if TYPE_CHECKING:
@@ -14,7 +22,7 @@ if TYPE_CHECKING:
 
     from paddable.families.qwen3_asr.model import Qwen3AsrEncoder
 
-__all__ = ["export_qwen3_asr", "export_qwen3_asr_parts"]
+__all__ = ["FAMILY", "export_qwen3_asr", "export_qwen3_asr_parts"]
 
 _FRAMES = 923  # of the example: two windows, the last chunk neither whole nor empty
 _OUTPUTS = ["last_hidden", "embeddings"]
@@ -65,3 +73,20 @@ def export_qwen3_asr_parts(model: Qwen3AsrEncoder) -> tuple[onnx.ModelProto, onn
         ragged_outputs=dict.fromkeys(_OUTPUTS, 1),
     )
     return first, second
+
+
+def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
+    in_graph = choices["front_end"] == "in-graph"
+    model = qwen3_asr_from_folder(
+        folder, choices["attention"], choices["short_clips"], WhisperFrontEnd() if in_graph else None
+    )
+    sound = {"S": f"samples at {SAMPLE_RATE} Hz"} if in_graph else {"T": "log-mel frames of 10 ms"}
+    about = {
+        "sample_rate": SAMPLE_RATE,
+        "front_end": {"kind": "whisper", "in_graph": in_graph},
+        "units": {f"{name}_length": "tokens, 13 a second" for name in _OUTPUTS} | sound,
+    }
+    return Loaded(partial(export_qwen3_asr, model), SAMPLE_RATE if in_graph else 100, about)
+
+
+FAMILY = Family(QWEN3_ASR, _load)

@@ -5,20 +5,26 @@ The programs are in memory and not yet written: the caller owns files, precision
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import RefusedError
+from paddable.families.family import Family, Loaded
 from paddable.families.layers.streaming import StepForm
 from paddable.families.qwen3_tts_codec.model import Decoder
+from paddable.families.qwen3_tts_codec.spec import QWEN3_TTS_CODEC
+from paddable.families.qwen3_tts_codec.weights import decoder_from_checkpoint
 from paddable.families.tracing.native import OPSET, quiet
 
 if TYPE_CHECKING:
+    import onnx_ir as ir
     from torch.onnx import ONNXProgram
 
-__all__ = ["export_step", "export_whole", "step_spec"]
+__all__ = ["FAMILY", "export_step", "export_whole", "step_spec"]
 
 
 def export_whole(decoder: Decoder) -> ONNXProgram:
@@ -103,3 +109,27 @@ def _export(
             # The exporter writes the default, [0]; DirectML refuses the attribute in one dimension (80070057).
             node.attributes.pop("output_padding", None)
     return program
+
+
+def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
+    decoder = decoder_from_checkpoint(folder)
+    config = decoder.config
+    step_graphs = {f"step-{frames}.onnx": _step(decoder, frames) for frames in choices["chunks"]}
+    about = {
+        "sample_rate": config.sample_rate,
+        "step_graphs": tuple(step_graphs),
+        "units": {"wav_length": f"samples at {config.sample_rate} Hz", "F": f"frames of {config.samples_per_frame}"},
+    }
+    return Loaded(
+        lambda: export_whole(decoder).model_proto,
+        config.sample_rate / config.samples_per_frame,
+        about,
+        step_graphs=step_graphs,
+    )
+
+
+def _step(decoder: Decoder, frames: int) -> Callable[[], ir.Model]:
+    return lambda: export_step(decoder, frames).model
+
+
+FAMILY = Family(QWEN3_TTS_CODEC, _load)

@@ -1,12 +1,19 @@
-"""SenseVoice to native ONNX."""
+"""SenseVoice: a checkpoint folder to native ONNX and what its bundle says."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from paddable.families.checkpoints.sound import KINDS, about_sound, steps_a_second
+from paddable.families.family import Family, Loaded
 from paddable.families.sense_voice.config import LANGUAGES, TEXT_NORMS
+from paddable.families.sense_voice.spec import SENSE_VOICE
+from paddable.families.sense_voice.weights import sense_voice_from_folder
 from paddable.families.tracing.example import example_sound
 from paddable.families.tracing.native import export_native
 
@@ -15,7 +22,9 @@ if TYPE_CHECKING:
 
     from paddable.families.sense_voice.model import SenseVoice
 
-__all__ = ["export_sense_voice"]
+__all__ = ["FAMILY", "export_sense_voice"]
+
+_OUTPUTS = ("enc_output", "ctc_logits")
 
 
 def export_sense_voice(model: SenseVoice) -> onnx.ModelProto:
@@ -35,7 +44,23 @@ def export_sense_voice(model: SenseVoice) -> onnx.ModelProto:
             "language": torch.tensor([LANGUAGES["auto"]]),
             "textnorm": torch.tensor([TEXT_NORMS["woitn"]]),
         },
-        ["enc_output", "ctc_logits"],
+        _OUTPUTS,
         ragged_inputs={name: (1, symbol)},
-        ragged_outputs={"enc_output": 1, "ctc_logits": 1},
+        ragged_outputs=dict.fromkeys(_OUTPUTS, 1),
     )
+
+
+def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
+    front_end = choices["front_end"]
+    model = sense_voice_from_folder(folder, KINDS[front_end])
+    about = about_sound(folder, front_end, _OUTPUTS, stack=model.config.stack, stride=model.config.stride)
+    ctc = {"blank": 0, "tag_rows": 4, "languages": dict(LANGUAGES), "text_norms": dict(TEXT_NORMS)}
+    return Loaded(
+        partial(export_sense_voice, model),
+        steps_a_second(front_end, model.config.stride),
+        about | {"settings": {"ctc": ctc}},
+        classes=model.ctc.ctc_lo.out_features,
+    )
+
+
+FAMILY = Family(SENSE_VOICE, _load)

@@ -30,6 +30,7 @@ class SenseVoice(nn.Module):
 
     def __init__(self, config: SenseVoiceConfig, front_end: nn.Module | None = None) -> None:
         super().__init__()
+        self.config = config
         self.front_end = front_end or nn.Identity()
         self.embed = nn.Embedding(config.prompts, config.input_size)
         self.encoder = SanmEncoder(

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
 from paddable.errors import MisuseError
+from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.runtime.speech.answers import finite
-from paddable.runtime.speech.vad import VadOptions, frame_decibels, silence_share, speech_segments
+from paddable.runtime.speech.vad import frame_decibels, silence_share, speech_segments
 
 __all__ = ["Detector", "Session"]
 

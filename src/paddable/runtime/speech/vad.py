@@ -9,94 +9,20 @@ and closes when silence has lasted ``max_end_silence``; it keeps ``look_ahead`` 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import UnreadableError
-from paddable.runtime.speech.vad_settings import read_options
+from paddable.families.fsmn_vad.spec import VadOptions, refuse_other_classes
 
-__all__ = [
-    "DYNAMIC_SCHEDULE",
-    "VadOptions",
-    "frame_decibels",
-    "refuse_other_classes",
-    "silence_share",
-    "speech_segments",
-]
-
-DYNAMIC_SCHEDULE = (
-    (10_000, 2_000), (20_000, 1_000), (30_000, 800), (40_000, 600), (50_000, 400), (60_000, 200), (float("inf"), 100),
-)  # fmt: skip
-"""Milliseconds of speech so far, and the silence that then ends a segment: FunASR's default unless a silence is
-given."""
+__all__ = ["frame_decibels", "silence_share", "speech_segments"]
 
 _BLOCK_MS = 60_000  # FunASR reads a minute of samples at a time and looks at the schedule in between,
 _WAITING = 4  # with two frames that do not fit into the minute, and two that wait for the right neighbours of a feature
 _SCHEDULED_THRESHOLD = 0.5
 _FRAME, _SHIFT = 400, 160
 _AT_ONCE = 4_096  # frames whose energy is summed at a time
-
-
-@dataclass(frozen=True)
-class VadOptions:
-    """Thresholds; times in milliseconds. The defaults are those of FunASR's fsmn-vad.
-
-    Attributes:
-        frame: from one posterior to the next.
-        window: sliding window of votes.
-        open_votes: speech in the window that opens a segment.
-        close_votes: speech in the window at or below which silence begins.
-        max_end_silence: silence that ends a segment.
-        look_back: speech kept in front of the window.
-        look_ahead: silence kept at the end.
-        max_segment: longest segment.
-        extend: whether look_back and look_ahead are used.
-        threshold: by how much P(speech) must exceed P(silence).
-        ratio: exponent of P(silence).
-        silence_classes: classes whose posteriors add up to P(silence).
-        least_decibel: frames below are silence.
-        least_snr: frames nearer to the noise floor are silence.
-        noise_frames: frames over which the noise floor is averaged.
-        schedule: None for fixed thresholds, else as DYNAMIC_SCHEDULE (it also sets the threshold to 0.5, as FunASR
-            does).
-    """
-
-    frame: int = 10
-    window: int = 200
-    open_votes: int = 150
-    close_votes: int = 150
-    max_end_silence: int = 800
-    look_back: int = 200
-    look_ahead: int = 100
-    max_segment: int = 60_000
-    extend: bool = True
-    threshold: float = 0.6
-    ratio: float = 1.0
-    silence_classes: tuple[int, ...] = (0,)
-    least_decibel: float = -100.0
-    least_snr: float = -100.0
-    noise_frames: int = 100
-    schedule: tuple[tuple[float, int], ...] | None = DYNAMIC_SCHEDULE
-
-    @classmethod
-    def from_funasr(
-        cls, conf: Mapping[str, Any], *, where: str = "config.yaml", path: str = "model_conf"
-    ) -> VadOptions:
-        """Reads ``model_conf`` of FunASR's config.yaml.
-
-        Args:
-            conf: the section.
-            where: the file.
-            path: the keys that lead to the section, with dots.
-
-        Raises:
-            UnreadableError: a value of another kind than FunASR's, or a way of detecting that is not implemented.
-        """
-        return cls(**read_options(conf, where, path))
 
 
 def silence_share(posteriors: NDArray[np.float32], options: VadOptions) -> NDArray[np.float64]:
@@ -108,17 +34,6 @@ def silence_share(posteriors: NDArray[np.float32], options: VadOptions) -> NDArr
     refuse_other_classes(options, posteriors.shape[1], where="settings of the detector")
     share: NDArray[np.float64] = posteriors[:, list(options.silence_classes)].astype(np.float64).sum(axis=1)
     return share
-
-
-def refuse_other_classes(options: VadOptions, classes: int, *, where: str) -> None:
-    """Raise ``UnreadableError`` where a class of silence is beyond the ``classes`` of a model."""
-    if max(options.silence_classes) >= classes:
-        raise UnreadableError(
-            f"sil_pdf_ids is {list(options.silence_classes)}, expected numbers below {classes}",
-            where=where,
-            why="the model has no other classes",
-            fix="take config.yaml from the release that the weights are from",
-        )
 
 
 def speech_segments(

@@ -1,0 +1,49 @@
+"""The torch side of a family: a checkpoint folder to what a bundle is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paddable.families.spec import FamilySpec
+
+if TYPE_CHECKING:
+    import onnx
+    import onnx_ir as ir
+
+__all__ = ["Family", "Loaded"]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A checkpoint in memory, and what belongs to its bundle.
+
+    Attributes:
+        export: traces the native graph: one row, any length, no masks.
+        rate: steps a second of the ragged axis that the spec names.
+        about: fields of ``Bundle``: ``sample_rate``, ``front_end``, ``units`` and ``settings``.
+        classes: of the labels that the model writes; None where it writes no text.
+        step_graphs: for each step graph of a stream, by file name, what traces it.
+    """
+
+    export: Callable[[], onnx.ModelProto]
+    rate: float
+    about: Mapping[str, Any]
+    classes: int | None = None
+    step_graphs: Mapping[str, Callable[[], ir.Model]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A family that can be exported; each ``families/<name>/export.py`` holds one as ``FAMILY``.
+
+    Attributes:
+        spec: the part that needs no torch.
+        load: a checkpoint folder and the choices of ``FamilySpec.chosen`` to what is exported. It raises
+            ``UnreadableError`` for a folder that is incomplete or of another model.
+    """
+
+    spec: FamilySpec
+    load: Callable[[Path, Mapping[str, Any]], Loaded]

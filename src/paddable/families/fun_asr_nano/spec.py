@@ -1,0 +1,23 @@
+"""Fun-ASR-Nano, for all that need no torch."""
+
+from __future__ import annotations
+
+from paddable.families.spec import Ability, FamilySpec, Option
+
+__all__ = ["FUN_ASR_NANO"]
+
+FUN_ASR_NANO = FamilySpec(
+    name="fun-asr-nano",
+    summary="encoder, adaptor to a language model, CTC branch",
+    files="model.pt, config.yaml, am.mvn, multilingual.tiktoken; or the transformers port",
+    length={"in-graph": "audio:1=S", "numpy": "speech:1=T", "early": "audio:1=S"},
+    abilities=(Ability("transcribe", settings=("ctc",), labels=True),),  # MLT-Nano has no CTC branch
+    labels=("*.tiktoken", "tokens.json"),
+    options=(
+        Option(
+            "front_end",
+            "in-graph: the graph takes a waveform; numpy: it takes features; early: as in the first public exports",
+            ("in-graph", "numpy", "early"),
+        ),
+    ),
+)

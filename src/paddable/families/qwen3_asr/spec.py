@@ -1,0 +1,24 @@
+"""Qwen3-ASR, for all that need no torch."""
+
+from __future__ import annotations
+
+from paddable.families.spec import Ability, FamilySpec, Option
+
+__all__ = ["QWEN3_ASR"]
+
+QWEN3_ASR = FamilySpec(
+    name="qwen3-asr",
+    summary="audio encoder of a language model",
+    files="config.json, model.safetensors or shards",
+    length={"in-graph": "audio:1=S", "numpy": "mel:2=T"},
+    abilities=(Ability("encode"),),
+    options=(
+        Option(
+            "front_end",
+            "in-graph: the graph takes a waveform; numpy: it takes log-mel frames",
+            ("in-graph", "numpy"),
+        ),
+        Option("attention", "windowed: as trained; global: over the whole clip", ("windowed", "global")),
+        Option("short_clips", "clips under a second keep their own width, or are padded", ("own", "padded")),
+    ),
+)

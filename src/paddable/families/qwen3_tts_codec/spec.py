@@ -1,0 +1,16 @@
+"""The codec of Qwen3-TTS, for all that need no torch."""
+
+from __future__ import annotations
+
+from paddable.families.spec import Ability, FamilySpec, Option
+
+__all__ = ["QWEN3_TTS_CODEC"]
+
+QWEN3_TTS_CODEC = FamilySpec(
+    name="qwen3-tts-codec",
+    summary="codes to sound, whole or in a stream",
+    files="speech_tokenizer/: config.json, model.safetensors",
+    length={"": "codes:1=F"},
+    abilities=(Ability("stream", step_graphs=True),),
+    options=(Option("chunks", "frames of each step graph", numbers=(4, 12)),),
+)
