@@ -53,7 +53,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
     [
         (["sense-voice", "weights"], "give -o DIRECTORY/"),
         (["sense-voice"], "Missing argument 'CHECKPOINT_DIR'"),
-        (["codec", "weights", "-o", "out", "--chunks", "4,many"], "write it like --chunks 4,12"),
+        (["codec", "weights", "-o", "out", "--chunks", "4,many"], "not a list of whole numbers such as 4,12"),
     ],
 )
 def test_misuse_is_one_line(paddable: Any, library: Any, words: list[str], message: str) -> None:
