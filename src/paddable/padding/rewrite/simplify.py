@@ -1,4 +1,4 @@
-"""Two passes that make a graph smaller and leave every answer as it is: nodes that do nothing, and nodes that are equal."""
+"""Two passes that make a graph smaller and leave every answer as it is: they remove what does nothing or is equal."""
 
 from __future__ import annotations
 
