@@ -25,15 +25,15 @@ WIDTH = 64
 
 @pytest.fixture
 def native(tmp_path: Path) -> Path:
-    """A masked convolution and a product: 16 KB of weights, which lie in a data file."""
+    """A masked convolution and a product: 64 KB of weights, which lie in a data file."""
     model = onnx.parser.parse_model(
         f"""<ir_version: 9, opset_import: ["" : 17]> g (float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) {{
             h = MatMul (x, w) t = Transpose <perm = [0, 2, 1]> (h)
-            c = Conv <kernel_shape = [3], pads = [1, 1], group = {WIDTH}> (t, k)
+            c = Conv <kernel_shape = [3], pads = [1, 1]> (t, k)
             y = Transpose <perm = [0, 2, 1]> (c) }}"""
     )
     rng = np.random.default_rng(0)
-    for name, shape in (("w", (WIDTH, WIDTH)), ("k", (WIDTH, 1, 3))):
+    for name, shape in (("w", (WIDTH, WIDTH)), ("k", (WIDTH, WIDTH, 3))):
         array = rng.standard_normal(shape).astype(np.float32) / 8
         model.graph.initializer.append(numpy_helper.from_array(array, name))
     path = tmp_path / "native.onnx"
@@ -71,6 +71,18 @@ def test_three_containers_take_one_analysis_and_one_graph_each(
     assert paddable.verify(out, limit=4).ok
 
 
+def test_inputs_are_drawn_where_a_fix_is_to_be_compared(tmp_path: Path, counts: Counter[str]) -> None:
+    """On the CPU provider: kernels of a convolution a channel are widened."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 17]> g (float[1, 8, T] x) => (float[1, 8, T] y) <float[8, 1, 3] k> {
+            y = Conv <kernel_shape = [3], pads = [1, 1], group = 8> (x, k) }"""
+    )
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((8, 1, 3), np.float32), "k"))
+    del model.graph.value_info[:]
+    paddable.convert(model, ["x:2=T"], containers=[8, 12], out=tmp_path / "out", verify=False)
+    assert counts == {"analysis": 1, "graph 8": 1, "graph 12": 1, "sample inputs": 2}
+
+
 def test_unjudged_there_is_no_symbolic_form(native: Path, tmp_path: Path, counts: Counter[str]) -> None:
     paddable.convert(native, ["x:1=T"], containers=[8], out=tmp_path / "out.onnx", verify=False)
     assert counts == {"analysis": 1, "graph 8": 1}
@@ -106,7 +118,8 @@ def test_a_bundle_writes_each_weight_once(native: Path, tmp_path: Path, monkeypa
 
     monkeypatch.setattr(staging, "write_shared", measured)
     paddable.convert(native, ["x:1=T"], containers=[8, 12], out=tmp_path / "out", gate_lengths=4)
-    assert {name: size > 0 for name, size in sizes.items()} == {"fp32.data": True, ".lent-0.onnx.data": False}
+    assert sizes.pop("fp32.data") == 4 * WIDTH * WIDTH * 4
+    assert sizes == {".lent-0.onnx.data": 0}, "the symbolic form, for the gates alone, has no weight of its own"
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "bundle.json", "report.json", "native.onnx", "fp32.data", "cpu-fp32-8.onnx", "cpu-fp32-12.onnx",
     }  # fmt: skip

@@ -36,8 +36,13 @@ __all__ = [
     "convert",
     "finish_bundle",
     "keep_bundle",
+    "keep_native",
     "refuse_damaged_weights",
 ]
+
+
+NATIVE = "native.onnx"
+"""The file of a bundle that ``verify`` compares with."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,8 @@ def convert(
     refuse_damaged_weights(opened)
     demand_room(opened.analyse(), wanted, run=verify)
     with staging(place, force=force) as stage:
+        if place is not None and place.suffix != ".onnx":
+            keep_native(stage, opened, keep_traces=keep_traces)
         graphs = []
         for count, container in enumerate(wanted):
             if progress is not None:
@@ -129,7 +136,7 @@ def convert(
             kept = stage.keep_one(graphs[0].model, place.name, external_data=external_data, keep_traces=keep_traces)
             files = {kept: graphs[0]}
         else:
-            files = keep_bundle(stage, opened, graphs, keep_traces=keep_traces)
+            files = keep_bundle(stage, graphs, keep_traces=keep_traces)
         report = judged(opened, files, stage, limit=gate_lengths, progress=progress) if verify else None
         if report is not None:
             demand(report, place)
@@ -207,19 +214,19 @@ def chosen_precision(precision: str | None, keep_dynamic: bool = False) -> str:
     return precision or "fp32"
 
 
+def keep_native(stage: Stage, opened: Opened, *, keep_traces: bool = False) -> Path:
+    """Write the native graph of a bundle, before anything that shares its weights. It stays in fp32."""
+    stage.keep({NATIVE: opened.model}, "fp32.data", keep_traces=keep_traces)
+    return stage.folder / NATIVE
+
+
 def keep_bundle(
-    stage: Stage,
-    opened: Opened,
-    graphs: Sequence[Padded],
-    belongings: Belongings | None = None,
-    *,
-    keep_traces: bool = False,
+    stage: Stage, graphs: Sequence[Padded], belongings: Belongings | None = None, *, keep_traces: bool = False
 ) -> dict[Path, Padded]:
-    """Write the graphs of a bundle. Native stays in fp32: it is the oracle of ``verify``.
+    """Write the graphs of a bundle, which share one weight file.
 
     Args:
         stage: of the bundle's directory.
-        opened: the native model.
         graphs: one a container, all in one precision and for one target.
         belongings: what else is in it.
         keep_traces: keep absolute source paths.
@@ -228,17 +235,14 @@ def keep_bundle(
         The graphs by file.
     """
     precision = graphs[0].metadata.precision
-    weights: dict[str, dict[str, ir.Model]] = {"fp32": {"native.onnx": opened.model}}
-    models = weights.setdefault(precision, {})
-    models |= belongings.graphs if belongings is not None else {}
+    models = dict(belongings.graphs) if belongings is not None else {}
     files = {}
     for graph in graphs:
         size = "x".join(str(steps) for steps in graph.metadata.container.values()) or "dynamic"
         name = f"{_target_of(graph.metadata)}-{precision}-{size}.onnx"
         models[name] = graph.model
         files[stage.folder / name] = graph
-    for kind, members in weights.items():  # graphs of a precision share one weight file
-        stage.keep(members, f"{kind}.data", keep_traces=keep_traces)
+    stage.keep(models, f"{precision}.data", keep_traces=keep_traces)
     return files
 
 
@@ -267,7 +271,7 @@ def finish_bundle(
         (stage.folder / "report.json").write_text(text, encoding="utf-8")
     first = next(iter(files.values())).metadata
     shared = replace(verified(first, report), container={})
-    write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native="native.onnx", **belongings.about), stage.folder)
+    write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native=NATIVE, **belongings.about), stage.folder)
 
 
 def _target_of(metadata: Metadata) -> str:

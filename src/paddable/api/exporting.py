@@ -27,6 +27,7 @@ from paddable.api.converting import (
     containers_of,
     finish_bundle,
     keep_bundle,
+    keep_native,
     refuse_damaged_weights,
 )
 from paddable.api.exporting_families import FAMILIES, FRONT_ENDS, Choices, Exported
@@ -121,6 +122,7 @@ def export(
         gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
         wanted = containers_of(opened, containers)
         refuse_damaged_weights(opened)
+        keep_native(stage, opened)
         demand_room(opened.analyse(), wanted, run=verify)
 
         # ── Stage 3: convert
@@ -133,7 +135,7 @@ def export(
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
         belongings = Belongings(steps, exported.assets, {"family": family, **exported.about})
-        files = keep_bundle(stage, opened, graphs, belongings)
+        files = keep_bundle(stage, graphs, belongings)
 
         # ── Stage 4: judge
         done(3)

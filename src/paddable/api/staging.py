@@ -35,7 +35,7 @@ class Stage:
         self._numbers = count()
 
     def keep(self, models: Mapping[str, ir.Model], data_file: str, *, keep_traces: bool = True) -> None:
-        """Write models whose weights lie in one data file, by file name."""
+        """Write models by file name. Weights that lie nowhere yet are added to the data file."""
         write_shared(models, self.folder / data_file, keep_traces=keep_traces, stored=self._kept)
 
     def keep_one(self, model: ir.Model, name: str, *, external_data: bool | None, keep_traces: bool) -> Path:

@@ -119,18 +119,20 @@ def write_shared(
         data_file: the data file to write.
         force: replace existing files.
         keep_traces: as in `write_model`.
-        stored: weights that lie in data files of the folder already: the models refer to them there. What is written
-            now is added.
+        stored: of a folder under construction: weights that lie in its data files already, where the models refer to
+            them. What is written now is added, to ``data_file`` too if it exists.
 
     Raises:
         MisuseError: the place cannot be written; nothing is left behind.
     """
     data_file = Path(data_file)
-    with _beside([data_file, *(data_file.with_name(name) for name in models)], force) as (data, *files):
+    places = [data_file.with_name(name) for name in models]
+    opened = _beside([data_file, *places], force) if stored is None else _grown(data_file, places, force)
+    with opened as (data, *files):
         pool = _Pool(data, data_file.name, stored if stored is not None else Stored())
         for file, model in zip(files, models.values(), strict=True):
-            places = {str(value.name): pool.place(value.const_value) for value in _initialisers(model)}
-            _write_file(file, model, {name: place for name, place in places.items() if place}, keep_traces)
+            found = {str(value.name): pool.place(value.const_value) for value in _initialisers(model)}
+            _write_file(file, model, {name: place for name, place in found.items() if place}, keep_traces)
 
 
 def append_metadata(path: str | os.PathLike[str], key: str, value: str) -> None:
@@ -380,3 +382,10 @@ def _beside(paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
     finally:
         for part in fresh:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _grown(data_file: Path, paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
+    """Opens a data file to add to it, and one new file beside each path, as ``_beside`` does."""
+    with _beside(paths, force) as files, data_file.open("r+b" if data_file.exists() else "xb") as data:
+        yield [data, *files]
