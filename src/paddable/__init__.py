@@ -6,12 +6,13 @@ The functions below are imported when they are first used: an app that only call
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from paddable._version import __version__
+
 if TYPE_CHECKING:
     from paddable.api import check, convert, export, inspect, lint, verify
     from paddable.runtime import load
 
-__version__ = "0.1.0"
-__all__ = ["check", "convert", "export", "inspect", "lint", "load", "verify"]
+__all__ = ["__version__", "check", "convert", "export", "inspect", "lint", "load", "verify"]
 
 _HOME = {
     **dict.fromkeys(("check", "convert", "export", "inspect", "lint", "verify"), "paddable.api"),

@@ -218,7 +218,7 @@ def test_a_failing_gate_leaves_the_report_and_no_model(
     def leaky(analysis: Analysis, container: Mapping[str, int] | None) -> onnx_ir.Model:
         return rewrite(analysis, container, leave_out=[r for site in analysis.sites for r in site.remedies])
 
-    monkeypatch.setattr("paddable.api.converting.rewrite", leaky)
+    monkeypatch.setattr("paddable.api.building.rewrite", leaky)
     result = paddable(*converting(native))
     assert result.code == 1
     assert "gate C" in result.err and "out.onnx.report.json" in result.err

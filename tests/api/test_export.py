@@ -189,7 +189,7 @@ def test_a_failing_gate_leaves_the_report_and_no_bundle(
         return rewrite(analysis, container, leave_out=[r for site in analysis.sites for r in site.remedies])
 
     stand_in(monkeypatch, network)
-    monkeypatch.setattr("paddable.api.converting.rewrite", leaky)
+    monkeypatch.setattr("paddable.api.building.rewrite", leaky)
     with pytest.raises(GateFailedError, match=r"bundle\.report\.json"):
         export("stand-in", tmp_path, tmp_path / "bundle", containers=["1s"])
     assert [path.name for path in tmp_path.iterdir()] == ["bundle.report.json"]

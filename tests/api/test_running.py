@@ -9,13 +9,14 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from paddable.api.running import run_model, sample_feeds
+from paddable.api.running import Sampled, opened, sample_feeds
 from paddable.gates.engine import EngineError
 
 
 def _feeds(signature: str, body: str, **more: Any) -> list[dict[str, np.ndarray]]:
     text = f'<ir_version: 10, opset_import: ["" : 18]> a {signature} {{ {body} }}'
-    return sample_feeds(ir.from_proto(onnx.parser.parse_model(text)), **more)
+    with opened(ir.from_proto(onnx.parser.parse_model(text))) as engine:
+        return sample_feeds(engine, **more)
 
 
 def test_a_waveform_is_tried_at_two_lengths_and_two_scales() -> None:
@@ -65,7 +66,7 @@ def test_what_does_not_load_is_told_without_a_path() -> None:
         )
     )
     with pytest.raises(EngineError) as told:
-        run_model(model, [])
+        Sampled()(model)
     assert "onnx.py" not in str(told.value) and "model.onnx" not in str(told.value)
 
 
@@ -74,3 +75,14 @@ def test_time_may_lead_without_a_batch() -> None:
     body = "a = Constant<value = int64[2] {0, 1}>() u = Unsqueeze(x, a) y = MaxPool<kernel_shape = [10, 1]>(u)"
     large, small = _feeds("(float[T, 8] x) => (float[1, 1, M, 8] y)", body)
     assert large["x"].shape[0] > small["x"].shape[0] >= 10
+
+
+def test_inputs_are_drawn_once_and_only_when_a_fix_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 18]> a (float[T] x) => (float[T] y) { y = Neg(x) }'
+    model = ir.from_proto(onnx.parser.parse_model(text))
+    drawn: list[None] = []
+    monkeypatch.setattr("paddable.api.running.sample_feeds", lambda *a: drawn.append(None) or sample_feeds(*a))
+    runner = Sampled()
+    assert not drawn
+    first, second = runner(model), runner(model)
+    assert len(drawn) == 1 and all((a == b).all() for a, b in zip(first[0], second[0], strict=True))

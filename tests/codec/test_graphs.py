@@ -133,14 +133,14 @@ def test_check_finds_no_leak_in_the_whole_graph(graphs: dict[str, Path]) -> None
 @pytest.mark.parametrize("precision", ["fp32", "fp16", "int8"])
 @pytest.mark.parametrize("name", ["12", "whole"])
 def test_directml_has_nothing_to_say(graphs: dict[str, Path], name: str, precision: str) -> None:
-    from paddable.api.converting import padded
+    from paddable.api.building import padded
     from paddable.api.opened import open_model
     from paddable.graph.io.read import read_model
     from paddable.precision import in_precision
     from paddable.providers.report import lint_for
 
     if name == "whole":
-        model, _ = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, "directml", precision=precision)
+        model = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, "directml", precision=precision).model
     else:
         model = in_precision(read_model(graphs[name]), precision)
     assert [str(finding) for finding in lint_for(model, "directml").findings] == []
@@ -164,10 +164,10 @@ def test_norms_softmax_and_rotations_stay_exact_in_half(graphs: dict[str, Path])
 
 
 def test_angles_and_rotations_of_a_container_stay_exact_in_half(graphs: dict[str, Path]) -> None:
-    from paddable.api.converting import padded
+    from paddable.api.building import padded
     from paddable.api.opened import open_model
 
-    model, _ = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, precision="fp16")
+    model = padded(open_model(graphs["whole"], ["codes:1=F"]), {"F": 30}, precision="fp16").model
     waves = [node for node in model.graph if node.op_type in ("Sin", "Cos")]
     angles = [node for node in waves if node.inputs[0].producer() is None]
     assert {node.op_type for node in angles} == {"Sin", "Cos"}

@@ -87,7 +87,7 @@ class Movement:
         fillings: Sequence[int] = (1,),
     ) -> None:
         analysis = opened.analyse()
-        metadata = certificate(analysis, {}, {}, "cpu", {})
+        metadata = certificate(analysis, {}, {}, "cpu")
         self.container, self.lengths, self.fillings = container, lengths, fillings
         self.oracle = Oracle(native, metadata)
         rows = (metadata.batch.size if metadata.batch else 1) or 1

@@ -31,7 +31,7 @@ def opened(encoder: onnx.ModelProto) -> Opened:
 
 
 def judged(opened: Opened, encoder: onnx.ModelProto, padded: onnx.ModelProto, container: dict[str, int]) -> GateReport:
-    metadata = certificate(opened.analyse(), {}, container, "cpu", {})
+    metadata = certificate(opened.analyse(), {}, container, "cpu")
     candidate = Candidate("planted", padded.SerializeToString(), metadata, CONTAINER)
     return judge(opened.analyse(), encoder.SerializeToString(), [candidate])
 
@@ -100,7 +100,7 @@ def test_fewer_lengths_when_asked_and_every_core_for_large_weights(
     monkeypatch.setattr(sys.modules[judge.__module__], "_HEAVY", 0)
     asked = []
     monkeypatch.setattr(Engine, "__init__", partialmethod(_noting_threads, asked, Engine.__init__))
-    metadata = certificate(opened.analyse(), {}, CONTAINER, "cpu", {})
+    metadata = certificate(opened.analyse(), {}, CONTAINER, "cpu")
     candidate = Candidate("static", static(opened).SerializeToString(), metadata, CONTAINER)
     report = judge(opened.analyse(), encoder.SerializeToString(), [candidate], limit=3)
     assert report.ok, report.to_json()
@@ -159,7 +159,7 @@ def test_padding_that_reaches_the_output_fails(opened: Opened, encoder: onnx.Mod
 
 def test_a_domain_that_is_too_narrow_fails(opened: Opened, encoder: onnx.ModelProto) -> None:
     padded = static(opened)
-    stated = certificate(opened.analyse(), {}, CONTAINER, "cpu", {}).to_json()
+    stated = certificate(opened.analyse(), {}, CONTAINER, "cpu").to_json()
     stated["symbols"]["T"]["min"] = 3
     candidate = Candidate("planted", padded.SerializeToString(), Metadata.from_json(stated, where="a test"), CONTAINER)
     analysis = opened.analyse()

@@ -70,7 +70,7 @@ def half(text: str, seed: int = 1) -> onnx.ModelProto:
 def judged(native: onnx.ModelProto, length: str, padded: onnx.ModelProto | None = None) -> GateReport:
     """The static form of a model, or another one in its place, against it."""
     opened = open_model(native, [length])
-    metadata = certificate(opened.analyse(), {}, CONTAINER, "cpu", {})
+    metadata = certificate(opened.analyse(), {}, CONTAINER, "cpu")
     padded = padded or to_proto(rewrite(opened.analyse(), CONTAINER))
     candidate = Candidate("static", padded.SerializeToString(), metadata, CONTAINER)
     return judge(opened.analyse(), native.SerializeToString(), [candidate])

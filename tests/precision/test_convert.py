@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper
 
 import paddable
-from paddable.api import convert, converting, verify
+from paddable.api import building, convert, verify
 from paddable.bundle import read_bundle, read_metadata
 from paddable.errors import GateFailedError, MisuseError
 from paddable.precision import in_precision
@@ -83,7 +83,7 @@ def test_a_precision_that_lets_padding_in_is_not_written(native, tmp_path, monke
         return changed
 
     monkeypatch.setattr(
-        converting, "in_precision", lambda model, name: model if name == "fp32" else forgets_the_mask(model, name)
+        building, "in_precision", lambda model, name: model if name == "fp32" else forgets_the_mask(model, name)
     )
     with pytest.raises(GateFailedError, match=rf"{precision} T=20"):
         convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision=precision)

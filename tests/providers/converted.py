@@ -15,7 +15,7 @@ from pathlib import Path
 import onnx
 import onnx_ir as ir
 
-from paddable.api.converting import padded
+from paddable.api.building import padded
 from paddable.api.opened import open_model
 from paddable.providers.report import lint_for
 
@@ -37,7 +37,7 @@ def placed(name: str, graph: onnx.ModelProto | ir.Model) -> bool:
 
 
 def converted(path: Path, lengths: list[str], held: list[str], steps: int) -> bool:
-    graph, _ = padded(open_model(path, lengths, length_inputs=held), {"T": steps}, "directml")
+    graph = padded(open_model(path, lengths, length_inputs=held), {"T": steps}, "directml").model
     return placed(path.stem, graph)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from paddable.api.converting import padded
+from paddable.api.building import padded
 from paddable.api.opened import open_model
 from paddable.graph.io.write import to_proto
 
@@ -25,7 +25,7 @@ WAVE = 4000  # samples, for every other graph
 def make(path: Path, target: str, out: Path) -> None:
     steps = STEPS.get(path.stem, WAVE)
     axis = 2 if path.stem == "encodec_decoder_ts" else 1
-    model, _ = padded(open_model(path, [f"x:{axis}=T"]), {"T": steps}, target)
+    model = padded(open_model(path, [f"x:{axis}=T"]), {"T": steps}, target).model
     proto = to_proto(model)
     onnx.save(proto, out / path.name)
     shape = [dim.dim_value for dim in proto.graph.input[0].type.tensor_type.shape.dim]

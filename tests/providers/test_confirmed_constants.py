@@ -7,7 +7,7 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from paddable.api.running import run_model, sample_feeds
+from paddable.api.running import Sampled
 from paddable.providers.folding import view_model
 from paddable.providers.report import fix_for, lint_for
 
@@ -28,14 +28,14 @@ IN_A_BRANCH = f"""<ir_version: 8, opset_import: ["" : 18]> a (bool c, float[1, 4
 @pytest.mark.parametrize("text", [JOINED, IN_A_BRANCH, COUNTED])
 def test_a_size_that_only_an_annotation_states_is_no_constant(text: str) -> None:
     model = ir.from_proto(onnx.parser.parse_model(text))
-    fixed, report = fix_for(model, "directml", run_model, sample_feeds(model))
+    fixed, report = fix_for(model, "directml", Sampled())
     assert not report.applied
     assert {node.op_type for graph in fixed.graphs() for node in graph} & {"Split", "Pad"}
 
 
 def test_a_size_that_inference_confirms_is_one() -> None:
     model = ir.from_proto(onnx.parser.parse_model(JOINED.replace("T]", "16000]")))
-    assert fix_for(model, "directml", run_model, sample_feeds(model))[1].applied == {"replace split with slices": 0.0}
+    assert fix_for(model, "directml", Sampled())[1].applied == {"replace split with slices": 0.0}
 
 
 CROP = """<ir_version: %d, opset_import: ["" : 11]> a (float[1, 8] x, int64[4] p) => (float[1, N] y)
@@ -48,7 +48,7 @@ def test_an_initializer_that_a_run_may_replace_is_no_constant() -> None:
     assert not view.is_constant("p") and view.constant("p") is None and "p" in view.inputs
     assert None is not view.shape("y") != (1, 7)
     assert "DML114" not in {finding.code for finding in lint_for(proto, "directml").findings}
-    model, report = fix_for(ir.from_proto(proto), "directml", run_model, [{"x": np.ones((1, 8), np.float32)}])
+    model, report = fix_for(ir.from_proto(proto), "directml", Sampled(), [{"x": np.ones((1, 8), np.float32)}])
     assert not report.applied and [node.op_type for node in model.graph] == ["Pad"]
 
 
@@ -56,7 +56,7 @@ def test_before_ir_version_4_none_may_be_replaced() -> None:
     """ONNX Runtime: ``Graph::CanOverrideInitializer`` asks for IR version 4; before, feeding one is an error."""
     proto = onnx.parser.parse_model(CROP % 3)
     assert view_model(proto).is_constant("p") and view_model(proto).shape("y") == (1, 7)
-    model, report = fix_for(ir.from_proto(proto), "directml", run_model, [{"x": np.ones((1, 8), np.float32)}])
+    model, report = fix_for(ir.from_proto(proto), "directml", Sampled(), [{"x": np.ones((1, 8), np.float32)}])
     assert report.applied == {"replace negative pad": 0.0}
     onnx.checker.check_model(ir.to_proto(model))
     assert [value.name for value in model.graph.inputs][:2] == ["x", "p"]

@@ -13,7 +13,7 @@ import numpy as np
 import onnxruntime as ort
 import qwen3_synthetic as synthetic
 
-from paddable.api.converting import padded
+from paddable.api.building import padded
 from paddable.api.opened import Opened, open_model
 from paddable.families.qwen3_asr.config import token_count
 from paddable.graph.io.write import to_proto
@@ -39,7 +39,7 @@ def session(model, precision="fp32"):
 
 def converted(native: Opened, container: int, precision: str = "fp32", target: str = "cpu"):
     """A session of the padded graph."""
-    return session(padded(native, {"T": container}, target)[0], precision)
+    return session(padded(native, {"T": container}, target).model, precision)
 
 
 def run_padded(runner, mel: np.ndarray, container: int, junk: float):

@@ -8,7 +8,7 @@ import onnx
 import pytest
 import qwen3_synthetic as synthetic
 
-from paddable.api.converting import padded
+from paddable.api.building import padded
 from paddable.audio import whisper
 from paddable.audio.read import read_audio
 from paddable.families.qwen3_asr.config import token_count
@@ -66,7 +66,7 @@ def test_another_precision_on_speech(native, speech, precision, cosine, padding)
 
 @pytest.mark.parametrize("precision", ["fp16", "int8"])
 def test_precisions_pass_strict_inference_and_directml_s_rules(native, precision):
-    model, _ = padded(native, {"T": 800}, "directml", precision=precision)
+    model = padded(native, {"T": 800}, "directml", precision=precision).model
     proto = to_proto(model)
     onnx.checker.check_model(proto)
     onnx.shape_inference.infer_shapes(proto, strict_mode=True, check_type=True)
@@ -75,12 +75,12 @@ def test_precisions_pass_strict_inference_and_directml_s_rules(native, precision
 
 @pytest.mark.parametrize("container", [800, 3000])
 def test_directml_has_no_finding(native, container):
-    model, _ = padded(native, {"T": container}, "directml")
+    model = padded(native, {"T": container}, "directml").model
     assert [str(finding) for finding in lint_for(model, "directml").findings] == []
 
 
 def test_norms_softmax_and_positions_stay_exact_in_half(native):
-    model = in_precision(padded(native, {"T": 800})[0], "fp16")
+    model = in_precision(padded(native, {"T": 800}).model, "fp16")
     kept = {node.op_type for node in model.graph if any(str(v.dtype) == "FLOAT" for v in node.outputs)}
     half = {node.op_type for node in model.graph if any(str(v.dtype) == "FLOAT16" for v in node.outputs)}
     assert {"LayerNormalization", "Softmax"} <= kept and not {"LayerNormalization", "Softmax"} & half

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from paddable.api.opened import versions
 from paddable.bundle import Batch, Metadata, Remedy, Symbol
@@ -19,16 +18,14 @@ def certificate(
     rates: Mapping[str, float],
     container: Mapping[str, int],
     target: str,
-    verified: Mapping[str, Any],
 ) -> Metadata:
-    """What a reader of the converted graph has to know.
+    """What a reader of the converted graph has to know, but for what the gates measure.
 
     Args:
-        analysis: of the graph, before ``rewrite`` uses it up.
+        analysis: of the native graph.
         rates: steps a second of each symbol whose rate is known.
         container: steps of each symbol; empty for a symbolic container.
         target: the provider it is made for.
-        verified: what the gates measured; empty when they did not run.
     """
     declared = analysis.declarations
     symbols = {}
@@ -53,7 +50,6 @@ def certificate(
         mask_inputs={name: {axis: str(length)} for name, (axis, length) in declared.masks.items()},
         batch=_batch(analysis),
         remedies=tuple(Remedy(f.code, f.node, f.remedy) for f in analysis.findings),
-        verified=verified,
         versions=versions(),
         advice={target: PROVIDERS[target].to_json()},
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
-from paddable.api.opened import Model, Progress, open_model, versions
+from paddable.api.opened import Declared, Model, Progress, open_model, versions
 from paddable.errors import RefusedError
 from paddable.findings import Finding
 from paddable.padding.analysis import Analysis
@@ -50,44 +50,21 @@ class CheckReport:
 
 
 def check(
-    model: Model,
-    lengths: Sequence[str],
-    *,
-    length_inputs: Sequence[str] = (),
-    mask_inputs: Sequence[str] = (),
-    shortest: Sequence[str] = (),
-    batch: str | None = None,
-    batch_size: int | None = None,
-    rate: float | None = None,
-    progress: Progress | None = None,
+    model: Model, lengths: Sequence[str], *, progress: Progress | None = None, **declared: Unpack[Declared]
 ) -> CheckReport:
     """Find where padding would leak into the answer.
 
     Args:
         model: a file, or a model in memory.
         lengths: the ragged axes, such as ``["x:1=T"]``.
-        length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
-        mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``.
-        shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
-        batch: the batch axis, such as ``"x:0"``; axis 0 of the first ragged input by default.
-        batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
-        rate: steps a second.
         progress: called with (stage, done, total).
+        **declared: what else is known of the model, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
 
     Raises:
         UnreadableError: not a model.
         MisuseError: a declaration that does not fit it.
     """
-    opened = open_model(
-        model,
-        lengths,
-        length_inputs=length_inputs,
-        mask_inputs=mask_inputs,
-        shortest=shortest,
-        batch=batch,
-        batch_size=batch_size,
-        rate=rate,
-    )
+    opened = open_model(model, lengths, **declared)
     if progress is not None:
         progress("analyse", 0, 1)
     try:

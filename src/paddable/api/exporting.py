@@ -3,9 +3,9 @@
 Stages
 1. load: weights and configuration, every key accounted for;
 2. export: torch to the native graph, one row and any length;
-3. judge: padded graphs against native (and streams against the whole), in memory and a temporary folder;
-4. convert: one static graph per container, fixed for the target;
-5. write: all graphs around one weight file, labels and settings in bundle.json, beside and then renamed.
+3. convert: one static graph per container, fixed for the target, all around one weight file, beside ``out``;
+4. judge: those files against native (and streams against the whole);
+5. write: what the gates measured, labels and settings in bundle.json; then the folder takes its name.
 
 A gate that fails leaves ``<out>.report.json`` and no bundle.
 """
@@ -22,22 +22,24 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
+from paddable.api.building import demand_target, padded
 from paddable.api.converting import (
     Belongings,
     chosen_precision,
     containers_of,
-    demand_target,
-    judged,
-    padded,
+    finish_bundle,
+    keep_bundle,
+    keep_native,
     refuse_damaged_weights,
-    write_directory,
 )
 from paddable.api.exporting_families import family_of
 from paddable.api.exporting_labels import labels_of
 from paddable.api.exporting_streams import judge_streams
+from paddable.api.judging import demand, judged
 from paddable.api.opened import Opened, Progress, open_model
-from paddable.api.room import scratch
-from paddable.api.verifying import demand
+from paddable.api.place import scratch
+from paddable.api.room import demand_room
+from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
 from paddable.families.registry import spec_of
 from paddable.gates.lengths import LIMIT
@@ -109,7 +111,7 @@ def export(
         if progress is not None:
             progress("export", stages, STAGES)
 
-    with scratch(place) as folder:
+    with scratch(place) as folder, staging(place, force=force) as stage:
         # ── Stages 1 and 2: load, export
         done(0)
         loaded = family_of(family).load(source, choices)
@@ -123,27 +125,35 @@ def export(
         gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
         wanted = containers_of(opened, containers)
         refuse_damaged_weights(opened)
+        keep_native(stage, opened)
+        demand_room(opened.analyse(), wanted, run=verify)
 
-        # ── Stage 3: judge
-        if verify:
-            done(2)
-        report = judged(opened, wanted, target, place, progress, precision, gate_lengths) if verify else None
+        # ── Stage 3: convert
+        done(2)
+        graphs = [
+            padded(opened, container, target, precision=precision, on_message=on_message, lend=stage.lending)
+            for container in wanted
+        ]
         steps = {name: in_precision(graph, precision) for name, graph in step_graphs.items()}
-        if report is not None and steps:
-            report = replace(report, streams=judge_streams(opened.model, steps, precision))
-            demand(report, place)
-
-        # ── Stage 4: convert
-        done(3)
-        said = report.summary() if report else {}
-        graphs = [padded(opened, container, target, said, precision, on_message) for container in wanted]
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
+        belongings = Belongings(steps, assets, about)
+        files = keep_bundle(stage, graphs, belongings)
+
+        # ── Stage 4: judge
+        done(3)
+        report = judged(opened, files, stage, limit=gate_lengths, progress=progress) if verify else None
+        if report is not None and report.ok and steps:
+            assert opened.source is not None
+            twin = opened.source if precision == "fp32" else stage.lend(in_precision(opened.model, precision))
+            places = {name: stage.folder / name for name in steps}
+            report = replace(report, streams=judge_streams(opened.source, twin, places, precision))
+        if report is not None:
+            demand(report, place)
 
         # ── Stage 5: write
         done(4)
-        belongings = Belongings(steps, assets, about)
-        write_directory(opened, graphs, place, target, report, belongings, precision=precision, force=force)
+        finish_bundle(stage, files, report, belongings)
     done(5)
     return place
 

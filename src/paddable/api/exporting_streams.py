@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx_ir as ir
 import onnxruntime as ort
 
-from paddable.gates.engine import Array, Engine
+from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.oracle import scale
-from paddable.graph.io.write import write_shared
-from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.precision import SESSION_CONFIGS
 from paddable.runtime.streaming.step_graph import StepGraph
 from paddable.runtime.streaming.stream import Stream
 
@@ -29,44 +26,39 @@ LEAST, MULTIPLE = 1e-5, 3
 
 
 def judge_streams(
-    native: ir.Model, step_graphs: Mapping[str, ir.Model], precision: str = "fp32", *, seed: int = 0
+    exact: Source, native: Source, step_graphs: Mapping[str, Path], precision: str = "fp32", *, seed: int = 0
 ) -> dict[str, Any]:
     """Stream one random utterance through the step graphs and compare with the whole, both in a precision.
 
     Each graph alone with full chunks, then all of them together with chunks of random sizes, 0 included.
 
     Args:
-        native: the whole-utterance graph, in fp32.
-        step_graphs: by file name, of the same model, in ``precision``.
+        exact: the whole-utterance graph in fp32.
+        native: the same in ``precision``; ``exact`` itself for fp32.
+        step_graphs: by name, files of the same model in ``precision``.
         precision: of ``paddable.precision.PRECISIONS``.
         seed: of codes and chunk sizes.
 
     Returns:
         ``ok``, ``tolerance`` and ``noise`` relative to scale, and ``rows``: chunking and error.
     """
-    with tempfile.TemporaryDirectory(prefix=".paddable.", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        config = SESSION_CONFIGS.get(precision, {})
-        files = {"native.onnx": in_precision(native, precision), "fp32.onnx": native, **step_graphs}
-        write_shared(files, folder / "weights.data")
-        streams = {file: _stream(folder / file, config) for file in step_graphs}
-        spec = Stream(list(streams.values())).spec
-        random = np.random.default_rng(seed)
-        shape = [size if axis != spec.axis else FRAMES for axis, size in enumerate(next(iter(streams.values())).shape)]
-        codes = random.integers(spec.low or 0, (spec.high or 0) + 1, shape)
-        whole = Engine(folder / "native.onnx", config=config).run({spec.input: codes})[spec.output]
-        plain = Engine(folder / "native.onnx", optimise=False, config=config).run({spec.input: codes})[spec.output]
-        exact = whole if precision == "fp32" else Engine(folder / "fp32.onnx").run({spec.input: codes})[spec.output]
-        rows: list[dict[str, Any]] = [
-            {"chunks": file, "error": _distance(_pushed(Stream([graph]), codes, [graph.spec.steps]), whole)}
-            for file, graph in streams.items()
-        ]
-        largest = max(graph.spec.steps for graph in streams.values())
-        sizes = random.integers(0, 2 * largest + 1, FRAMES).tolist()
-        rows.append(
-            {"chunks": "random", "error": _distance(_pushed(Stream(list(streams.values())), codes, sizes), whole)}
-        )
-    cost = _distance(whole, exact)
+    config = SESSION_CONFIGS.get(precision, {})
+    streams = {name: _stream(path, config) for name, path in step_graphs.items()}
+    spec = Stream(list(streams.values())).spec
+    random = np.random.default_rng(seed)
+    shape = [size if axis != spec.axis else FRAMES for axis, size in enumerate(next(iter(streams.values())).shape)]
+    codes = random.integers(spec.low or 0, (spec.high or 0) + 1, shape)
+    whole = Engine(native, config=config).run({spec.input: codes})[spec.output]
+    plain = Engine(native, optimise=False, config=config).run({spec.input: codes})[spec.output]
+    wide = whole if precision == "fp32" else Engine(exact).run({spec.input: codes})[spec.output]
+    rows: list[dict[str, Any]] = [
+        {"chunks": file, "error": _distance(_pushed(Stream([graph]), codes, [graph.spec.steps]), whole)}
+        for file, graph in streams.items()
+    ]
+    largest = max(graph.spec.steps for graph in streams.values())
+    sizes = random.integers(0, 2 * largest + 1, FRAMES).tolist()
+    rows.append({"chunks": "random", "error": _distance(_pushed(Stream(list(streams.values())), codes, sizes), whole)})
+    cost = _distance(whole, wide)
     noise = max(_distance(plain, whole), cost if precision == "fp16" else 0)  # half is noisy
     tolerance = max(LEAST, MULTIPLE * noise)
     ok = all(row["error"] <= tolerance for row in rows)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx_ir as ir
 
 from paddable.gates import Candidate, GateReport
 from paddable.gates.engine import Array, Engine, Source
@@ -24,9 +23,7 @@ from paddable.gates.oracle import Oracle, scale
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
 from paddable.gates.whole import judge_whole
-from paddable.graph.io.write import write_shared
 from paddable.padding.analysis import Analysis
-from paddable.precision import in_precision
 
 __all__ = ["PrecisionReport", "judge_in_precision"]
 
@@ -54,35 +51,31 @@ class PrecisionReport:
 
 def judge_in_precision(
     analysis: Analysis,
-    native: ir.Model,
-    source: Source,
+    native: Source,
+    twin: Path,
     candidates: Sequence[Candidate],
-    precision: str,
     folder: Path,
     *,
     seed: int = 0,
 ) -> PrecisionReport:
-    """Judge padded graphs that are in ``precision``.
+    """Judge padded graphs that are in another precision.
 
     Args:
-        analysis: of native, not used up by ``rewrite``.
+        analysis: of native.
         native: in fp32.
-        source: the same as ONNX Runtime reads it.
+        twin: native in the precision of the graphs.
         candidates: the graphs, static.
-        precision: of ``paddable.precision.PRECISIONS``.
-        folder: for native in that precision; removed by the caller.
+        folder: for what a half graph is compared with besides; emptied by the caller.
         seed: of inputs and lengths.
     """
-    place = folder / f"native-{precision}.onnx"
-    write_shared({place.name: in_precision(native, precision)}, folder / f"native-{precision}.data")
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     numbers, expressions = index_limits(analysis), ragged_lengths(analysis)
-    exact = Engine(source, where="native")
-    half = twins(place, folder)
+    exact = Engine(native, where="native")
+    half = twins(twin, folder)
     rows: list[Row] = []
     cost: dict[str, dict[str, float]] = {}
     for candidate in candidates:
-        oracle = Oracle(place, candidate.metadata, half)
+        oracle = Oracle(twin, candidate.metadata, half)
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
         engine = oracle.engine
         signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, candidate.largest, numbers, count, seed)

@@ -11,8 +11,8 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.opened import Model, versions
-from paddable.api.room import demand_place, writing_to
-from paddable.api.running import run_bytes, run_model, sample_feeds
+from paddable.api.place import demand_place, writing_to
+from paddable.api.running import Sampled, run_bytes
 from paddable.errors import MisuseError
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
@@ -103,7 +103,7 @@ def lint(
     if fix:
         if target is None:
             raise MisuseError("--fix needs to know for whom", fix="add --target, such as --target directml")
-        found, report = fix_for(found, target, run_model, sample_feeds(found))
+        found, report = fix_for(found, target, Sampled())
         applied, left = report.applied, report.refused
         if place is not None:
             with writing_to(place):

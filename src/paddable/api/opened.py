@@ -1,30 +1,64 @@
-"""A model and what was declared about it: the text of the command line, read and checked against the graph."""
+"""A model and what was declared about it, checked against the graph: by a user, or by a file that was made from it."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict, Unpack
 
 import onnx
 import onnx_ir as ir
 
-from paddable import __version__
-from paddable.bundle import KEY
+from paddable._version import __version__
+from paddable.bundle import KEY, Metadata
 from paddable.errors import MisuseError
 from paddable.graph.io.read import read_model
-from paddable.lengths.declare import parse_batch, parse_length, parse_length_input, parse_mask_input, parse_shortest
+from paddable.lengths import Length, parse, symbol
+from paddable.lengths.declare import (
+    BatchAxis,
+    LengthDeclaration,
+    LengthInput,
+    MaskInput,
+    parse_batch,
+    parse_length,
+    parse_length_input,
+    parse_mask_input,
+    parse_shortest,
+)
 from paddable.padding.analysis import Analysis, analyse
 from paddable.padding.declaration import Declarations, resolve
 
-__all__ = ["Model", "Opened", "Progress", "open_model", "versions"]
+__all__ = ["Declared", "Model", "Opened", "Progress", "open_as_converted", "open_model", "versions"]
 
 Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 Progress: TypeAlias = Callable[[str, int, int], None]
+
+
+class Declared(TypedDict, total=False):
+    """What can be said about a model besides its ragged axes, as text of the command line takes it.
+
+    Attributes:
+        length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
+        mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; ``convert`` drops them.
+        shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
+        batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``; axis 0 of the first ragged input by default.
+        batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
+        keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
+        rate: steps a second.
+    """
+
+    length_inputs: Sequence[str]
+    mask_inputs: Sequence[str]
+    shortest: Sequence[str]
+    batch: str | None
+    batch_size: int | None
+    keep_dynamic: bool
+    rate: float | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +66,7 @@ class Opened:
     """A native model with its declarations.
 
     Attributes:
-        model: the model as it was read; analyses work on clones, which share its weights.
+        model: the model as it was read; what is made of it shares its weights.
         declarations: checked against the model's inputs.
         rates: steps a second of each symbol whose rate is known.
         source: the file, None for a model in memory.
@@ -44,33 +78,32 @@ class Opened:
     source: Path | None
 
     def analyse(self) -> Analysis:
-        """A fresh analysis of a fresh copy of the graph; ``rewrite`` may use it up.
+        """The analysis, made once. Whoever asks must not change it; ``rewrite`` does not.
 
         Raises:
             RefusedError: no proof was found at some node.
         """
+        return self._analysis
+
+    @cached_property
+    def _analysis(self) -> Analysis:
         return analyse(self.model.clone(), self.declarations)
 
 
-def open_model(
-    model: Model,
-    lengths: Sequence[str],
-    *,
-    length_inputs: Sequence[str] = (),
-    mask_inputs: Sequence[str] = (),
-    batch: str | None = None,
-    batch_size: int | None = None,
-    keep_dynamic: bool = False,
-    rate: float | None = None,
-    shortest: Sequence[str] = (),
-) -> Opened:
+def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared]) -> Opened:
     """Read a model and its declarations, in the forms of ``paddable.lengths.declare``.
 
     Raises:
         UnreadableError: not a model.
         MisuseError: a declaration that does not fit it; the message lists the dynamic axes and suggests one that does.
+        TypeError: a declaration that ``Declared`` does not have.
     """
+    if unknown := declared.keys() - Declared.__annotations__.keys():
+        raise TypeError(
+            f"nothing can be declared as {sorted(unknown)[0]!r}; choose {', '.join(Declared.__annotations__)}"
+        )
     found = read_model(model)
+    length_inputs = declared.get("length_inputs") or ()
     if KEY in found.metadata_props and not length_inputs:
         raise MisuseError(
             "it is padded already",
@@ -78,20 +111,58 @@ def open_model(
             why="its length input would be taken for data",
             fix="give the native model, or name its length input, such as --length-input ilens=T",
         )
+    batch, rate = declared.get("batch"), declared.get("rate")
     declarations = resolve(
         found,
         [parse_length(text) for text in lengths],
         [parse_length_input(text) for text in length_inputs],
-        [parse_mask_input(text) for text in mask_inputs],
+        [parse_mask_input(text) for text in declared.get("mask_inputs") or ()],
         [parse_batch(part) for part in batch.split(",")] if batch else (),
-        batch_size,
-        keep_dynamic,
-        dict(parse_shortest(text) for text in shortest),
+        declared.get("batch_size"),
+        declared.get("keep_dynamic", False),
+        dict(parse_shortest(text) for text in declared.get("shortest") or ()),
     )
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise MisuseError(f"--rate {rate} is no rate", fix="give the steps a second, such as --rate 16000")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
-    return Opened(found, declarations, rates, None if isinstance(model, onnx.ModelProto) else Path(model))
+    return Opened(found, declarations, rates, _file_of(model))
+
+
+def open_as_converted(native: Model, metadata: Metadata) -> Opened:
+    """The native model with the declarations that a converted file records.
+
+    Raises:
+        UnreadableError: not a model.
+        MisuseError: it is not the model that the file was made from.
+    """
+    found = read_model(native)
+    has = {value.name for value in found.graph.inputs}
+    symbols = metadata.symbols
+    own = [LengthDeclaration(owner.input, owner.axis, symbol(name)) for name, owner in symbols.items()]
+    batch = metadata.batch
+    declarations = resolve(
+        found,
+        [*own, *(LengthDeclaration(*place) for place in _places(metadata.inputs))],
+        [LengthInput(name, parse(text)) for name, text in metadata.length_inputs.items() if name in has],
+        [MaskInput(*place) for place in _places(metadata.mask_inputs)],
+        [BatchAxis(name, axis) for name, axis in batch.inputs.items()] if batch else (),
+        batch.size if batch else None,
+        batch is not None and batch.size is None,
+        {name: owner.shortest for name, owner in symbols.items() if owner.shortest is not None},
+    )
+    rates = {name: owner.rate for name, owner in symbols.items() if owner.rate is not None}
+    return Opened(found, declarations, rates, _file_of(native))
+
+
+def _places(axes: Mapping[str, Mapping[int, str]]) -> Iterator[tuple[str, int, Length]]:
+    """Input, axis and length of each ragged axis that the metadata lists."""
+    for name, lengths in axes.items():
+        for axis, text in lengths.items():
+            yield name, axis, parse(text)
+
+
+def _file_of(model: Model) -> Path | None:
+    return None if isinstance(model, onnx.ModelProto) else Path(model)
 
 
 def versions() -> dict[str, str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,11 @@ import onnx_ir as ir
 from paddable.gates.engine import Engine, EngineError
 from paddable.graph.io.write import write_model
 
-__all__ = ["run_bytes", "run_model", "sample_feeds"]
+__all__ = ["Lend", "Sampled", "opened", "run_bytes", "sample_feeds"]
 
 Array = npt.NDArray[Any]
 Feed = dict[str, Array]
+Lend = Callable[[ir.Model], AbstractContextManager[Path]]
 
 
 def run_bytes(model: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -27,25 +28,46 @@ def run_bytes(model: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
     return Engine(model).run(feeds)
 
 
-def run_model(model: ir.Model, feeds: Sequence[Mapping[str, Array]]) -> list[list[Array]]:
-    """Outputs in the order of the graph, for each feed. Without a feed, the model is only loaded.
+class Sampled:
+    """Runs a model before and after each fix of a target, on inputs that are drawn when the first fix asks.
 
-    Raises:
-        EngineError: it does not load, or does not run on a feed.
+    Args:
+        container: steps of each symbol when the model was just padded: its length inputs then say "full", and less.
+        lend: writes a model to a file that lasts as long as it is run; by default to a folder of its own.
     """
-    with _opened(model) as engine:
-        answers = []
-        for feed in feeds:
-            results = engine.run({name: array for name, array in feed.items() if name in engine.shapes})
-            answers.append([results[name] for name in engine.outputs])
-        return answers
+
+    def __init__(self, container: Mapping[str, int] | None = None, lend: Lend | None = None) -> None:
+        self._container, self._lend = container, lend or _alone
+        self._drawn: list[Feed] | None = None
+
+    def __call__(self, model: ir.Model, feeds: Sequence[Mapping[str, Array]] = ()) -> list[list[Array]]:
+        """Outputs in the order of the graph, for each of ``feeds`` or, where there are none, of the inputs drawn.
+
+        Raises:
+            EngineError: it does not load, or does not run on a feed.
+        """
+        with opened(model, self._lend) as engine:
+            if not feeds:
+                if self._drawn is None:
+                    self._drawn = sample_feeds(engine, self._container)
+                feeds = self._drawn
+            answers = []
+            for feed in feeds:
+                results = engine.run({name: array for name, array in feed.items() if name in engine.shapes})
+                answers.append([results[name] for name in engine.outputs])
+            return answers
 
 
 @contextmanager
-def _opened(model: ir.Model) -> Iterator[Engine]:
-    """A session by way of a file: as bytes, the weights would lie in memory three times, and 2 GiB would be the end."""
+def _alone(model: ir.Model) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as folder:
-        path = write_model(model, Path(folder) / "model.onnx", external_data=True)
+        yield write_model(model, Path(folder) / "model.onnx", external_data=True)
+
+
+@contextmanager
+def opened(model: ir.Model, lend: Lend = _alone) -> Iterator[Engine]:
+    """A session by way of a file: as bytes, the weights would lie in memory three times, and 2 GiB would be the end."""
+    with lend(model) as path:
         try:
             engine = Engine(path, where="model")
         except EngineError as error:  # the file is gone before anybody reads its name
@@ -53,25 +75,23 @@ def _opened(model: ir.Model) -> Iterator[Engine]:
         yield engine
 
 
-def sample_feeds(model: ir.Model, container: Mapping[str, int] | None = None) -> list[Feed]:
+def sample_feeds(engine: Engine, container: Mapping[str, int] | None = None) -> list[Feed]:
     """Random inputs that the model accepts, for comparing it before and after a change; none if none is found.
 
     They differ in size where an axis is free, in scale, and in the integers and booleans: what a change gets wrong at
     one length, or for one number, is not seen at another.
 
     Args:
-        model: any model. A free axis in front is the batch, unless its input has no other and holds numbers: then it
+        engine: any model. A free axis in front is the batch, unless its input has no other and holds numbers: then it
             is time, as in a waveform.
-        container: steps of each symbol when the model was just padded: its length inputs then say "full", and less.
+        container: as of ``Sampled``.
     """
     full = max(container.values()) if container else None
-    with suppress(EngineError), _opened(model) as engine:  # no kernel on the CPU: made for a provider that has one
-        small = _first(engine, _SMALL, _PARTS if container else _VARIED, 3.0, batch=2, full=full)
-        if small is None:
-            return []
-        large = _first(engine, _LARGE, _FULL, 0.1, batch=1, full=full)
-        return [large, small] if large is not None else [small]
-    return []
+    small = _first(engine, _SMALL, _PARTS if container else _VARIED, 3.0, batch=2, full=full)
+    if small is None:
+        return []
+    large = _first(engine, _LARGE, _FULL, 0.1, batch=1, full=full)
+    return [large, small] if large is not None else [small]
 
 
 _SMALL = (3, 7, 20, 100, 400, 2000, 16000)

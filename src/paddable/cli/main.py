@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from paddable import __version__
+from paddable._version import __version__
 from paddable.cli.commands import Commands
 from paddable.cli.failures import Interrupted, exit_code, report
 from paddable.cli.stopping import unwinding

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
-from paddable import __version__
+from paddable._version import __version__
 from paddable.gates.alone import judge_alone
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain

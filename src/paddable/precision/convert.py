@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping
 import onnx_ir as ir
 
 from paddable.errors import MisuseError
-from paddable.precision.half import compute_in_half
-from paddable.precision.int8 import SESSION_CONFIG, store_weights_as_int8
+from paddable.precision.half import ComputeInHalfPass
+from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
 
 __all__ = ["PRECISIONS", "SESSION_CONFIGS", "in_precision"]
 
 SESSION_CONFIGS: Mapping[str, Mapping[str, str]] = {"int8": SESSION_CONFIG}
 """By precision, session configuration entries that go into a file's advice."""
 
-PRECISIONS: Mapping[str, Callable[[ir.Model], None]] = {
-    "fp32": lambda model: None,
-    "fp16": compute_in_half,
-    "int8": store_weights_as_int8,
+PRECISIONS: Mapping[str, Callable[[], ir.passes.PassBase] | None] = {
+    "fp32": None,
+    "fp16": ComputeInHalfPass,
+    "int8": StoreWeightsAsInt8Pass,
 }
-"""By name, what changes a model in place."""
+"""By name, the pass that changes a model in place; fp32 is what models are in."""
 
 
 def in_precision(model: ir.Model, precision: str) -> ir.Model:
@@ -37,8 +37,7 @@ def in_precision(model: ir.Model, precision: str) -> ir.Model:
     """
     if precision not in PRECISIONS:
         raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
-    if precision == "fp32":
+    change = PRECISIONS[precision]
+    if change is None:
         return model
-    changed = model.clone()
-    PRECISIONS[precision](changed)
-    return changed
+    return change()(model.clone()).model

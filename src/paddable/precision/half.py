@@ -17,24 +17,31 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["compute_in_half"]
+__all__ = ["ComputeInHalfPass"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
 
 
-def compute_in_half(model: ir.Model) -> None:
-    """Change a model in place. Inputs and outputs keep their types; a control-flow node stays in fp32 as a whole.
+class ComputeInHalfPass(ir.passes.InPlacePass):
+    """Makes weights and values half, except at nodes that ``exact_nodes`` keeps.
+
+    Requires: weights and values in fp32, in topological order; a target's fixes are behind it.
+    Ensures: inputs and outputs keep names and types; a control-flow node stays in fp32 as a whole.
+    Modifies: nodes, initialisers and recorded types of the main graph.
 
     Raises:
         RefusedError: the type of a value is not known, or a weight lies beyond the range of half.
     """
-    common.LiftConstantsToInitializersPass()(model)
-    common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
-    for value in model.graph.initializers.values():
-        if value.dtype is None and value.const_value is not None:  # a weight need not be declared
-            value.type = ir.TensorType(value.const_value.dtype)
-    _Halving(model).run()
-    common.RemoveUnusedNodesPass()(model)
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        common.LiftConstantsToInitializersPass()(model)
+        common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
+        for value in model.graph.initializers.values():
+            if value.dtype is None and value.const_value is not None:  # a weight need not be declared
+                value.type = ir.TensorType(value.const_value.dtype)
+        _Halving(model).run()
+        common.RemoveUnusedNodesPass()(model)
+        return ir.passes.PassResult(model, True)
 
 
 class _Halving:

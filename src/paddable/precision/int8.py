@@ -17,7 +17,7 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes
 
-__all__ = ["SESSION_CONFIG", "store_weights_as_int8"]
+__all__ = ["SESSION_CONFIG", "StoreWeightsAsInt8Pass"]
 
 SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
 """What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
@@ -27,36 +27,43 @@ _LEAST = 1024
 """Numbers from which on a weight is worth a node."""
 
 
-def store_weights_as_int8(model: ir.Model) -> None:
-    """Change a model in place: weights of matrix products and convolutions, but those of a front end.
+class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
+    """Stores the weights of matrix products and convolutions, but those of a front end, in 8 bits.
+
+    Requires: opset 13 or later, which has a scale a channel.
+    Ensures: inputs and outputs keep names and types; a weight that several nodes read is stored once.
+    Modifies: initialisers of the main graph, and adds a DequantizeLinear for each weight.
 
     Raises:
-        RefusedError: an opset below 13, which has no scale a channel.
+        RefusedError: an older opset.
     """
-    if model.graph.opset_imports.get("", 0) < 13:
-        raise RefusedError(
-            f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
-            where="model",
-            fix="export it with opset 13 or later",
-        )
-    graph, names = model.graph, Names(model.graph)
-    front_end = front_end_nodes(graph)
-    restored: dict[tuple[ir.Value, int], ir.Value] = {}
-    for node in list(graph):
-        found = None if node in front_end else _weight(node)
-        if found is None:
-            continue
-        position, axis = found
-        weight = node.inputs[position]
-        assert weight is not None
-        if (weight, axis) not in restored:
-            dequantise = _stored(graph, names, weight, axis)
-            graph.insert_before(node, dequantise)
-            restored[weight, axis] = dequantise.outputs[0]
-        node.replace_input_with(position, restored[weight, axis])
-    for weight, _ in restored:
-        if not weight.uses() and not weight.is_graph_output():
-            del graph.initializers[str(weight.name)]
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        if model.graph.opset_imports.get("", 0) < 13:
+            raise RefusedError(
+                f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
+                where="model",
+                fix="export it with opset 13 or later",
+            )
+        graph, names = model.graph, Names(model.graph)
+        front_end = front_end_nodes(graph)
+        restored: dict[tuple[ir.Value, int], ir.Value] = {}
+        for node in list(graph):
+            found = None if node in front_end else _weight(node)
+            if found is None:
+                continue
+            position, axis = found
+            weight = node.inputs[position]
+            assert weight is not None
+            if (weight, axis) not in restored:
+                dequantise = _stored(graph, names, weight, axis)
+                graph.insert_before(node, dequantise)
+                restored[weight, axis] = dequantise.outputs[0]
+            node.replace_input_with(position, restored[weight, axis])
+        for weight, _ in restored:
+            if not weight.uses() and not weight.is_graph_output():
+                del graph.initializers[str(weight.name)]
+        return ir.passes.PassResult(model, bool(restored))
 
 
 def _weight(node: ir.Node) -> tuple[int, int] | None:

@@ -14,10 +14,10 @@ import onnx
 import onnx_ir as ir
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
+from paddable.bundle.wire import Buffer, Malformed
 from paddable.errors import UnreadableError
 from paddable.graph.io.structure import check_structure
 from paddable.graph.io.weights import WeightFiles, cut_weights
-from paddable.graph.io.wire import Buffer, Malformed
 
 __all__ = ["read_model"]
 

@@ -15,8 +15,8 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from paddable.bundle.wire import LEN, Buffer, encode_len, fields
 from paddable.errors import UnreadableError
-from paddable.graph.io.wire import LEN, Buffer, encode_len, fields
 
 __all__ = ["WeightFiles", "cut_weights"]
 

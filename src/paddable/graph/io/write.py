@@ -1,7 +1,7 @@
 """Writes IR models: same input, same bytes; weights streamed, never copied; nothing half-written on failure.
 
 A model file is one message: the structure is serialised by onnx-ir without its initialisers, which are then framed one
-by one straight from where they lie (`_wire`). Above 1.5 GB, or on request, they go to one aligned data file instead.
+by one straight from where they lie. Above 1.5 GB, or on request, they go to one aligned data file instead.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -18,11 +18,19 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from paddable.bundle.wire import encode_len
 from paddable.errors import MisuseError
-from paddable.graph.io.wire import encode_len
 from paddable.graph.trace import STACK_TRACE, portable_paths
 
-__all__ = ["CannotWrite", "structure_proto", "to_proto", "write_model", "write_shared"]
+__all__ = [
+    "CannotWrite",
+    "Stored",
+    "append_metadata",
+    "structure_proto",
+    "to_proto",
+    "write_model",
+    "write_shared",
+]
 
 EXTERNAL_ABOVE = 1_500_000_000
 """Bytes of weights above which they leave the model file: protobuf ends at 2 GiB."""
@@ -58,6 +66,7 @@ def write_model(
     external_data: bool | None = None,
     force: bool = True,
     keep_traces: bool = True,
+    stored: Stored | None = None,
 ) -> Path:
     """Writes a model, and its data file ``<name>.onnx.data`` beside it where it has one.
 
@@ -67,6 +76,7 @@ def write_model(
         external_data: weights into a data file; None: above 1.5 GB of them.
         force: replace an existing file.
         keep_traces: keep absolute source paths in traces; otherwise they become relative (`trace.portable_paths`).
+        stored: as in `write_shared`, for a model with a data file.
 
     Returns:
         ``path``.
@@ -76,10 +86,11 @@ def write_model(
         MisuseError: it exists already.
     """
     path = Path(path)
-    size = sum(value.const_value.nbytes for value in _stored(model))
+    size = sum(value.const_value.nbytes for value in _initialisers(model))
     external = size > EXTERNAL_ABOVE if external_data is None else external_data
     if external:
-        write_shared({path.name: model}, path.with_name(path.name + ".data"), force=force, keep_traces=keep_traces)
+        data_file = path.with_name(path.name + ".data")
+        write_shared({path.name: model}, data_file, force=force, keep_traces=keep_traces, stored=stored)
         return path
     if size > _PROTOBUF_LIMIT:
         raise MisuseError(
@@ -99,6 +110,7 @@ def write_shared(
     *,
     force: bool = True,
     keep_traces: bool = True,
+    stored: Stored | None = None,
 ) -> None:
     """Writes several models whose weights lie in one data file, equal weights once.
 
@@ -107,22 +119,41 @@ def write_shared(
         data_file: the data file to write.
         force: replace existing files.
         keep_traces: as in `write_model`.
+        stored: of a folder under construction: weights that lie in its data files already, where the models refer to
+            them. What is written now is added, to ``data_file`` too if it exists.
 
     Raises:
         MisuseError: the place cannot be written; nothing is left behind.
     """
     data_file = Path(data_file)
-    with _beside([data_file, *(data_file.with_name(name) for name in models)], force) as (data, *files):
-        pool = _Pool(data, data_file.name)
+    places = [data_file.with_name(name) for name in models]
+    opened = _beside([data_file, *places], force) if stored is None else _grown(data_file, places, force)
+    with opened as (data, *files):
+        pool = _Pool(data, data_file.name, stored if stored is not None else Stored())
         for file, model in zip(files, models.values(), strict=True):
-            places = {str(value.name): pool.place(value.const_value) for value in _stored(model)}
-            _write_file(file, model, {name: place for name, place in places.items() if place}, keep_traces)
+            found = {str(value.name): pool.place(value.const_value) for value in _initialisers(model)}
+            _write_file(file, model, {name: place for name, place in found.items() if place}, keep_traces)
+
+
+def append_metadata(path: str | os.PathLike[str], key: str, value: str) -> None:
+    """Adds a metadata entry to a model file that is written already, at a cost that is not the model's.
+
+    One protobuf message behind another is their union, and their lists are joined:
+    https://protobuf.dev/programming-guides/encoding/#last-one-wins
+
+    Raises:
+        OSError: the system refuses.
+    """
+    proto = onnx.ModelProto()
+    proto.metadata_props.add(key=key, value=value)
+    with Path(path).open("ab") as file:
+        file.write(proto.SerializeToString(deterministic=True))
 
 
 def to_proto(model: ir.Model, *, keep_traces: bool = True) -> onnx.ModelProto:
     """The model as a ModelProto in memory, weights included (a copy); equal to what `write_model` writes inline."""
     proto = structure_proto(model, keep_traces)
-    for value in _stored(model):
+    for value in _initialisers(model):
         tensor = proto.graph.initializer.add()
         tensor.CopyFrom(_head(value))
         if value.const_value.dtype == ir.DataType.STRING:
@@ -131,8 +162,8 @@ def to_proto(model: ir.Model, *, keep_traces: bool = True) -> onnx.ModelProto:
     return proto
 
 
-class _Stored:
-    """An initialiser that has a value."""
+class _Initialiser:
+    """One that has a value."""
 
     __slots__ = ("const_value", "name")
 
@@ -140,9 +171,9 @@ class _Stored:
         self.name, self.const_value = name, const_value
 
 
-def _stored(model: ir.Model) -> list[_Stored]:
+def _initialisers(model: ir.Model) -> list[_Initialiser]:
     pairs = ((value.name, value.const_value) for value in model.graph.initializers.values())
-    return [_Stored(name, tensor) for name, tensor in pairs if name and tensor is not None]
+    return [_Initialiser(name, tensor) for name, tensor in pairs if name and tensor is not None]
 
 
 def structure_proto(model: ir.Model, keep_traces: bool = True) -> onnx.ModelProto:
@@ -211,10 +242,10 @@ def _make_traces_portable(nodes: Sequence[onnx.NodeProto]) -> None:
                 _make_traces_portable(nested.node)
 
 
-def _head(stored: _Stored) -> onnx.TensorProto:
+def _head(initialiser: _Initialiser) -> onnx.TensorProto:
     """The tensor message without its raw data."""
-    tensor = stored.const_value
-    head = onnx.TensorProto(name=stored.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy())
+    tensor = initialiser.const_value
+    head = onnx.TensorProto(name=initialiser.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy())
     if tensor.doc_string:
         head.doc_string = tensor.doc_string
     for key in sorted(tensor.metadata_props):
@@ -230,12 +261,12 @@ def _write_file(file: BinaryIO, model: ir.Model, places: Mapping[str, Mapping[st
     structure = proto.graph.SerializeToString(deterministic=True)
     proto.ClearField("graph")
     pieces: list[tuple[bytes, ir.TensorProtocol | None]] = []
-    for stored in _stored(model):
-        head, tensor = _head(stored), stored.const_value
-        inline = stored.name not in places and tensor.dtype != ir.DataType.STRING
-        if stored.name in places:
+    for initialiser in _initialisers(model):
+        head, tensor = _head(initialiser), initialiser.const_value
+        inline = initialiser.name not in places and tensor.dtype != ir.DataType.STRING
+        if initialiser.name in places:
             head.data_location = onnx.TensorProto.EXTERNAL
-            for key, value in places[stored.name].items():
+            for key, value in places[initialiser.name].items():
                 head.external_data.add(key=key, value=value)
         body = head.SerializeToString(deterministic=True)
         if inline:
@@ -263,33 +294,56 @@ def _stream(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
         raise AssertionError(f"{tensor.name}: {file.tell() - start} bytes written, {tensor.nbytes} announced")
 
 
+class Stored:
+    """Where weights lie in the data files of one folder: equal weights have one place, whichever model came first.
+
+    Args:
+        base: of files that stay; its places are used, and none is added to it.
+    """
+
+    def __init__(self, base: Stored | None = None) -> None:
+        self._places: dict[bytes, dict[str, str]] = {}
+        self._digests: dict[int, tuple[ir.TensorProtocol, bytes]] = {} if base is None else base._digests
+        self._base = base
+
+    def place(self, tensor: ir.TensorProtocol, add: Callable[[], dict[str, str]]) -> dict[str, str]:
+        """The place of a tensor, from ``add`` where it has none yet."""
+        digest = self._digest(tensor)
+        if self._base is not None and digest in self._base._places:
+            return self._base._places[digest]
+        if digest not in self._places:
+            self._places[digest] = add()
+        return self._places[digest]
+
+    def _digest(self, tensor: ir.TensorProtocol) -> bytes:
+        """Of the contents; clones of a model share their tensors, which are read once."""
+        if id(tensor) not in self._digests:
+            self._digests[id(tensor)] = tensor, _digest(tensor)  # the tensor is kept, lest another gets its id
+        return self._digests[id(tensor)][1]
+
+
 class _Pool:
-    """One data file under construction; equal weights get one place.
+    """One data file under construction.
 
     Large tensors start at 64 KiB, where Windows can map them; the others at a page.
     """
 
-    def __init__(self, file: BinaryIO, location: str) -> None:
-        self._file, self._location = file, location
-        self._known: dict[bytes, dict[str, str]] = {}
+    def __init__(self, file: BinaryIO, location: str, stored: Stored) -> None:
+        self._file, self._location, self._stored = file, location, stored
 
     def place(self, tensor: ir.TensorProtocol) -> dict[str, str] | None:
         """External data entries of a tensor, or None for one that stays in the model file."""
         if tensor.nbytes < _INLINE_BELOW or tensor.dtype == ir.DataType.STRING:
             return None
-        digest = _digest(tensor)
-        if digest not in self._known:
-            unit = 65536 if tensor.nbytes >= 1 << 20 else 4096
-            offset = -(-self._file.seek(0, os.SEEK_END) // unit) * unit
-            self._file.truncate(offset)
-            self._file.seek(offset)
-            _stream(tensor, self._file)
-            self._known[digest] = {
-                "location": self._location,
-                "offset": str(offset),
-                "length": str(tensor.nbytes),
-            }
-        return self._known[digest]
+        return self._stored.place(tensor, lambda: self._append(tensor))
+
+    def _append(self, tensor: ir.TensorProtocol) -> dict[str, str]:
+        unit = 65536 if tensor.nbytes >= 1 << 20 else 4096
+        offset = -(-self._file.seek(0, os.SEEK_END) // unit) * unit
+        self._file.truncate(offset)
+        self._file.seek(offset)
+        _stream(tensor, self._file)
+        return {"location": self._location, "offset": str(offset), "length": str(tensor.nbytes)}
 
 
 def _digest(tensor: ir.TensorProtocol) -> bytes:
@@ -328,3 +382,10 @@ def _beside(paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
     finally:
         for part in fresh:
             part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _grown(data_file: Path, paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
+    """Opens a data file to add to it, and one new file beside each path, as ``_beside`` does."""
+    with _beside(paths, force) as files, data_file.open("r+b" if data_file.exists() else "xb") as data:
+        yield [data, *files]

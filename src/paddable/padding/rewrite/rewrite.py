@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import onnx_ir as ir
@@ -28,8 +29,8 @@ from paddable.padding.remedies import (
 )
 from paddable.padding.remedies.emitter import INT64, Emitter
 from paddable.padding.remedies.forms import FORMS
-from paddable.padding.rewrite.simplify import remove_neutral
-from paddable.padding.rewrite.specialise import specialise
+from paddable.padding.rewrite.simplify import MergeEqualPass, RemoveNeutralPass
+from paddable.padding.rewrite.specialise import SpecialisePass
 
 __all__ = ["length_input_name", "rewrite"]
 
@@ -48,10 +49,10 @@ def length_input_name(analysis: Analysis, name: str) -> str:
 def rewrite(
     analysis: Analysis, container: Mapping[str, int] | None = None, *, leave_out: Collection[Remedy] = ()
 ) -> ir.Model:
-    """Apply every remedy to the analysed model, in place.
+    """Apply every remedy to a copy of the analysed model. The weights are shared.
 
     Args:
-        analysis: a fresh analysis; it is used up.
+        analysis: it is not changed, so that one analysis serves every container.
         container: steps of each symbol; None keeps the container symbolic.
         leave_out: remedies to skip, for mutation tests only.
 
@@ -59,7 +60,14 @@ def rewrite(
         The model, with its length inputs, its remedies, and a ``<output>_length`` after the outputs.
     """
     _check_container(analysis, container)
-    return _Rewriter(analysis, container, leave_out).run()
+    return _Rewriter(_copied(analysis), container, leave_out).run()
+
+
+def _copied(analysis: Analysis) -> Analysis:
+    model = analysis.model.clone()
+    twins = dict(zip(analysis.model.graph, model.graph, strict=True))
+    sites = [replace(site, node=twins[site.node]) for site in analysis.sites if site.node in twins]  # or inlined
+    return replace(analysis, model=model, values=dict(analysis.values), sites=sites)
 
 
 def _check_container(analysis: Analysis, container: Mapping[str, int] | None) -> None:
@@ -96,7 +104,7 @@ class _Rewriter:
 
     def run(self) -> ir.Model:
         kept = [site.node for site in self.analysis.sites if site.remedies]
-        remove_neutral(self.graph, self.analysis.values, kept)
+        RemoveNeutralPass(self.analysis.values, kept)(self.model)
         self._physical_sizes()
         self._length_inputs()
         self._tail_fill()
@@ -106,10 +114,11 @@ class _Rewriter:
         self.graph.extend(self.emitter.nodes)
         self.graph.sort()
         common.RemoveUnusedNodesPass()(self.model)
+        MergeEqualPass()(self.model)
         self._input_shapes()
         self._value_shapes()
         if self.container is not None:
-            specialise(self.model, self.analysis.values, self.emitter.known)
+            SpecialisePass(self.analysis.values, self.emitter.known)(self.model)
         return self.model
 
     # -- inputs ------------------------------------------------------------------------------------------------
@@ -151,10 +160,8 @@ class _Rewriter:
                 if existing.dtype != INT64:
                     value = emitter.cast(value, INT64)
             raw[name] = value
-        for name, value in raw.items():
-            size, zero = emitter.size(symbol(name)), emitter.constant([0])
-            value = emitter.where(emitter.op("Less", value, zero), zero, value)
-            value = emitter.where(emitter.op("Less", size, value), size, value)
+        for name in raw:
+            raw[name] = value = self._clamped(raw[name], name)
             span = self.analysis.scope.spans[name]
             good = emitter.op("Not", emitter.op("Less", value, emitter.constant([span.low])), dtype=BOOL)
             if span.step > 1:
@@ -166,21 +173,16 @@ class _Rewriter:
         for name in raw:
             span = self.analysis.scope.spans[name]
             shortest = span.low + (span.residue - span.low) % span.step
-            clamped = self._clamped(raw[name], name)
             emitter.lengths[name] = emitter.where(
-                accepted, clamped, emitter.constant([shortest]), name=f"length_{name}"
+                accepted, raw[name], emitter.constant([shortest]), name=f"length_{name}"
             )
         self._held_lengths()
 
     def _clamped(self, value: ir.Value, name: str) -> ir.Value:
         emitter = self.emitter
         size, zero = emitter.size(symbol(name)), emitter.constant([0])
-
-        def make() -> ir.Value:
-            low = emitter.where(emitter.op("Less", value, zero), zero, value)
-            return emitter.where(emitter.op("Less", size, low), size, low)
-
-        return emitter.once(("clamped", value.name), make)
+        low = emitter.where(emitter.op("Less", value, zero), zero, value)
+        return emitter.where(emitter.op("Less", size, low), size, low)
 
     def _held_lengths(self) -> None:
         """The model's own reads of its length input see the clamped length."""

@@ -1,19 +1,17 @@
-"""Removes what the facts prove to do nothing: adding an all-zero mask, selecting by an all-true condition.
-
-Exporters write a full attention mask even where nothing is masked; it costs a T x T tensor and two nodes in every
-layer.
-"""
+"""Two passes that make a graph smaller and leave every answer as it is: they remove what does nothing or is equal."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
 import onnx_ir as ir
+from onnx_ir.passes import common
 
+from paddable.graph.names import Names
 from paddable.padding.facts.facts import Facts
 from paddable.padding.facts.numbers import Face
 
-__all__ = ["remove_neutral"]
+__all__ = ["MergeEqualPass", "RemoveNeutralPass"]
 
 # operator to neutral element and the operands in which it is neutral
 _NEUTRAL = {
@@ -26,28 +24,57 @@ _NEUTRAL = {
 }
 
 
-def remove_neutral(graph: ir.Graph, facts: Mapping[str, Facts], kept: Collection[ir.Node]) -> int:
-    """Bypass nodes whose result is one of their operands at every length.
+class RemoveNeutralPass(ir.passes.InPlacePass):
+    """Bypasses nodes that the facts prove to do nothing: adding an all-zero mask, selecting by an all-true condition.
+
+    Exporters write a full attention mask even where nothing is masked; it costs a T x T tensor and two nodes in every
+    layer.
+
+    Requires: facts of this very graph, before any remedy is in it.
+    Ensures: every value that is left has the contents that it had, at every length, valid or padding.
+    Modifies: removes nodes of the main graph; outputs keep their producers.
 
     Args:
-        graph: changed in place.
         facts: facts by value name.
         kept: nodes that must stay (those that have remedies).
-
-    Returns:
-        How many nodes were removed.
     """
-    keep = set(kept)
-    removed = 0
-    for node in list(graph):
-        if node in keep or node.domain or len(node.outputs) != 1 or node.outputs[0].is_graph_output():
-            continue
-        same = _operand_that_is_the_result(node, facts)
-        if same is not None:
-            node.outputs[0].replace_all_uses_with(same)
-            graph.remove(node, safe=True)
-            removed += 1
-    return removed
+
+    def __init__(self, facts: Mapping[str, Facts], kept: Collection[ir.Node]) -> None:
+        super().__init__()
+        self._facts, self._kept = facts, frozenset(kept)
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        modified = False
+        for node in list(model.graph):
+            if node in self._kept or node.domain or len(node.outputs) != 1 or node.outputs[0].is_graph_output():
+                continue
+            same = _operand_that_is_the_result(node, self._facts)
+            if same is not None:
+                node.outputs[0].replace_all_uses_with(same)
+                model.graph.remove(node, safe=True)
+                modified = True
+        return ir.passes.PassResult(model, modified)
+
+
+class MergeEqualPass(ir.passes.InPlacePass):
+    """Merges nodes with the same operator, attributes and inputs: two remedies may ask for one comparison.
+
+    Requires: topological order.
+    Ensures: outputs keep their names, and every value that is read has one.
+    Modifies: removes nodes of the main graph, and redirects their readers, in branches too.
+
+    The work is onnx_ir's. Of two recurrent operators, one read for its sequence and one for its state, it gives readers
+    an output that had no name, since nobody read it.
+    """
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        result = common.CommonSubexpressionEliminationPass()(model)
+        if result.modified:
+            names = Names(model.graph)
+            for value in (output for node in model.graph for output in node.outputs):
+                if not value.name and value.uses():
+                    value.name = names.fresh("merged")
+        return result
 
 
 def _operand_that_is_the_result(node: ir.Node, facts: Mapping[str, Facts]) -> ir.Value | None:

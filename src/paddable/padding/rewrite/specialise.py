@@ -22,7 +22,7 @@ from paddable.padding.facts.axes import axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.numbers import Face, Number, Product
 
-__all__ = ["specialise"]
+__all__ = ["SpecialisePass"]
 
 _LARGEST = 1 << 16
 _EXACT = {
@@ -38,23 +38,33 @@ _EXACT = {
 }  # fmt: skip
 
 
-def specialise(model: ir.Model, facts: Mapping[str, Facts], known: Callable[[Length | Product], int | None]) -> None:
-    """Fold a rewritten model in place.
+class SpecialisePass(ir.passes.InPlacePass):
+    """Folds a rewritten model for one container.
+
+    Requires: constants are initialisers; facts of the original values.
+    Ensures: every value that is read has a static shape; each Reshape has a constant target without 0 and -1.
+    Modifies: nodes and initialisers of the main graph, and the recorded shapes.
 
     Args:
-        model: after ``rewrite`` with a container.
         facts: of the original values, by name.
         known: the container's value of a length.
 
     Raises:
         RefusedError: a dimension stays symbolic; names the node.
     """
-    folder = _Folder(model, facts, known)
-    folder.run()
-    common.RemoveUnusedNodesPass()(model)
-    _settle_reshapes(model, folder)
-    common.RemoveUnusedNodesPass()(model)
-    infer_shapes(model)
+
+    def __init__(self, facts: Mapping[str, Facts], known: Callable[[Length | Product], int | None]) -> None:
+        super().__init__()
+        self._facts, self._known = facts, known
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        folder = _Folder(model, self._facts, self._known)
+        folder.run()
+        common.RemoveUnusedNodesPass()(model)
+        _settle_reshapes(model, folder)
+        common.RemoveUnusedNodesPass()(model)
+        infer_shapes(model)
+        return ir.passes.PassResult(model, True)
 
 
 def infer_shapes(model: ir.Model) -> None:

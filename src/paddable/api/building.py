@@ -1,0 +1,114 @@
+"""One padded graph for a container: rewritten, fixed for its target, in its precision. Each is built once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import onnx_ir as ir
+
+from paddable.api.certificate import certificate
+from paddable.api.opened import Opened
+from paddable.api.room import demand_room
+from paddable.api.running import Lend, Sampled
+from paddable.bundle import Metadata
+from paddable.errors import RefusedError
+from paddable.padding.rewrite.rewrite import rewrite
+from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.providers.report import TargetReport, fix_for, lint_for
+
+__all__ = ["Padded", "demand_target", "padded", "told"]
+
+
+@dataclass(frozen=True)
+class Padded:
+    """A padded graph.
+
+    Attributes:
+        model: the graph, in its precision.
+        metadata: what it says of itself.
+        exact: the same in fp32, as the gates judge it first; ``model`` itself where that is its precision.
+    """
+
+    model: ir.Model
+    metadata: Metadata
+    exact: ir.Model
+
+    @property
+    def name(self) -> str:
+        """In reports and messages."""
+        return told(self.metadata.container) or "symbolic"
+
+
+def padded(
+    opened: Opened,
+    container: Mapping[str, int],
+    target: str = "cpu",
+    *,
+    precision: str = "fp32",
+    on_message: Callable[[str], None] | None = None,
+    lend: Lend | None = None,
+) -> Padded:
+    """Build one padded graph.
+
+    Args:
+        opened: the native model.
+        container: steps of each symbol; empty keeps the container symbolic.
+        target: the provider whose fixes a static graph gets.
+        precision: of a static graph; a symbolic one stays in fp32.
+        on_message: called with a line for each fix that was left out, and for where the nodes run.
+        lend: writes a model to a file for as long as a fix is compared on it.
+
+    Raises:
+        MisuseError: the container is too large.
+        RefusedError: the target cannot run the graph whatever is done to it; the findings say what stands in the way.
+    """
+    analysis = opened.analyse()
+    demand_room(analysis, [container], run=False)
+    metadata = certificate(analysis, opened.rates, container, target)
+    model = rewrite(analysis, container or None)
+    if not container:
+        return Padded(model, metadata, model)
+    exact, fixes = fix_for(model, target, Sampled(container, lend))
+    model = in_precision(exact, precision)
+    if on_message is not None:
+        for name, why in fixes.refused.items():
+            on_message(f"{told(container)}: fix not applied: {name}: {why}")
+    report = demand_target(model, target, told(container), on_message)
+    config = {**report.advice.config, **SESSION_CONFIGS.get(precision, {})}
+    advice = {target: replace(report.advice, config=config).to_json()}
+    return Padded(model, replace(metadata, precision=precision, advice=advice), exact)
+
+
+def told(container: Mapping[str, int]) -> str:
+    """A container as messages name it: ``T=24000,U=512``."""
+    return ",".join(f"{symbol}={steps}" for symbol, steps in container.items())
+
+
+def demand_target(
+    model: ir.Model, target: str, name: str, on_message: Callable[[str], None] | None = None
+) -> TargetReport:
+    """What the target makes of a graph as it is to be written.
+
+    Args:
+        model: the graph, after the target's fixes.
+        target: the provider.
+        name: of the graph, in messages: its container or its file.
+        on_message: called with a line that says where the nodes run.
+
+    Raises:
+        RefusedError: the target cannot run it.
+    """
+    report = lint_for(model, target)
+    if on_message is not None and report.placement is not None:
+        on_message(f"{name}: on {target}: {report.placement}")
+    stopped = [finding for finding in report.findings if finding.severity == "error"]
+    if stopped:
+        raise RefusedError(
+            f"{target} cannot run it: {stopped[0]}",
+            where=name,
+            why=f"{len(stopped)} findings are left after the fixes",
+            fix=f"see paddable lint --target {target}",
+            findings=stopped,
+        )
+    return report

@@ -1,0 +1,127 @@
+"""The gates on the files of a stage, and what a failing one leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from paddable.api.building import Padded, padded
+from paddable.api.judging_precision import judge_in_precision
+from paddable.api.opened import Opened, Progress
+from paddable.api.staging import Stage
+from paddable.errors import GateFailedError
+from paddable.gates import Candidate, GateReport, judge
+from paddable.gates.judge import ragged_lengths
+from paddable.gates.lengths import LIMIT, default_container
+from paddable.padding.analysis import Analysis
+from paddable.precision import in_precision
+
+__all__ = ["demand", "judged", "largest"]
+
+
+def judged(
+    opened: Opened,
+    graphs: Mapping[Path, Padded],
+    stage: Stage,
+    *,
+    limit: int = LIMIT,
+    progress: Progress | None = None,
+) -> GateReport:
+    """Judge the files of a stage, and the symbolic form that they share.
+
+    Graphs in another precision than fp32 are judged in fp32 first, then as they are, against native in that precision.
+
+    Args:
+        opened: the native model.
+        graphs: by file, as it lies there.
+        stage: lends the files that are not part of the result.
+        limit: how many lengths to try in each container.
+        progress: called with (stage, done, total).
+    """
+    analysis = opened.analyse()
+    native = opened.source or stage.lend(opened.model)
+    static = {file: graph for file, graph in graphs.items() if graph.metadata.container}
+    widest = largest(analysis, [graph.metadata.container for graph in static.values()])
+    candidates = [Candidate(graph.name, file, graph.metadata, widest) for file, graph in graphs.items()]
+    if static:
+        symbolic = padded(opened, {})
+        candidates = [Candidate(symbolic.name, stage.lend(symbolic.model), symbolic.metadata, widest)]
+        for file, graph in static.items():
+            place = file if graph.exact is graph.model else stage.lend(graph.exact)
+            metadata = replace(graph.metadata, precision="fp32")
+            candidates.append(Candidate(graph.name, place, metadata, graph.metadata.container))
+    report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
+    for precision, named in _by_precision(static).items():
+        if report.ok:
+            twin = stage.lend(in_precision(opened.model, precision))
+            told = judge_in_precision(analysis, native, twin, named, stage.folder)
+            report = told.added_to(report, precision)
+    return report
+
+
+def _by_precision(graphs: Mapping[Path, Padded]) -> dict[str, list[Candidate]]:
+    """Those that are in another precision than fp32."""
+    found: dict[str, list[Candidate]] = {}
+    for file, graph in graphs.items():
+        precision, container = graph.metadata.precision, graph.metadata.container
+        if precision != "fp32":
+            candidate = Candidate(f"{precision} {graph.name}", file, graph.metadata, container)
+            found.setdefault(precision, []).append(candidate)
+    return found
+
+
+def largest(analysis: Analysis, containers: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """The greatest size of each symbol; one that every ragged dimension is worth looking at in, if none is given."""
+    spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
+    if not containers:
+        return default_container(spans, ragged_lengths(analysis))
+    return {name: max(container[name] for container in containers) for name in spans}
+
+
+def demand(report: GateReport, place: Path | None) -> None:
+    """Let nothing through that fails a gate; the report stays beside the place where the model would have been.
+
+    Raises:
+        GateFailedError: with the first thing that failed.
+    """
+    if report.ok:
+        return
+    told = ""
+    if place is not None:
+        path = place.with_name(place.name + ".report.json")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        told = f"the report is {path}; "
+    where, what = _first_failure(report)
+    way_on = ""
+    if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
+        way_on = next(check.fix for check in report.domain if check.ok is False)
+    fix = told + (way_on or "please report it, with the model if you can")
+    raise GateFailedError(what, where=where, why="nothing was written", fix=fix)
+
+
+def _first_failure(report: GateReport) -> tuple[str, str]:
+    for site in report.sites:
+        if site.ok is False:
+            return f"node {site.node} ({site.op})", f"gate L: {site.detail}"
+    for row in report.rows:
+        if row.ok:
+            continue
+        where = f"output {row.output}, {row.length} steps in {row.container} ({row.model})"
+        if row.note:
+            return where, f"gate {'J' if row.junk is False and row.error <= row.tolerance else 'C'}: {row.note}"
+        if row.junk is False:
+            return where, "gate J: the output depends on what the padding holds"
+        if not row.length_right:
+            return where, "gate C: the length output is wrong"
+        if not row.zero_behind:
+            return where, "gate C: the output is not 0 past its length"
+        return where, f"gate C: it is {row.error:.2g} of scale from native, {row.tolerance:.2g} is allowed"
+    if not report.streams.get("ok", True):
+        worst, allowed = max(report.streams["rows"], key=lambda row: row["error"]), report.streams["tolerance"]
+        what = f"a stream is {worst['error']:.2g} of scale from the whole, {allowed:.2g} is allowed"
+        return f"chunks {worst['chunks']}", what
+    check = next(check for check in report.domain if check.ok is False)
+    return f"{check.symbol}={check.at}", f"domain: {check.outcome} ({check.why})"

@@ -1,0 +1,98 @@
+"""A folder beside the place of a result: files are written there, judged there, and then take their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import onnx_ir as ir
+
+from paddable.api.place import scratch, writing_to
+from paddable.bundle import new_directory
+from paddable.errors import MisuseError
+from paddable.graph.io.write import Stored, write_model, write_shared
+
+__all__ = ["Stage", "staging"]
+
+
+class Stage:
+    """The folder, and which weights lie in it: each is written once.
+
+    What is *kept* becomes the result. What is *lent* is for the gates alone: it reads the weights of what is kept, and
+    is gone when the stage closes.
+
+    Attributes:
+        folder: the folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._kept = Stored()
+        self._lent_weights = Stored(self._kept)
+        self._lent: list[Path] = []
+        self._numbers = count()
+
+    def keep(self, models: Mapping[str, ir.Model], data_file: str, *, keep_traces: bool = True) -> None:
+        """Write models by file name. Weights that lie nowhere yet are added to the data file."""
+        write_shared(models, self.folder / data_file, keep_traces=keep_traces, stored=self._kept)
+
+    def keep_one(self, model: ir.Model, name: str, *, external_data: bool | None, keep_traces: bool) -> Path:
+        """Write a model alone, as ``write_model`` does."""
+        path = self.folder / name
+        return write_model(model, path, external_data=external_data, keep_traces=keep_traces, stored=self._kept)
+
+    def lend(self, model: ir.Model) -> Path:
+        """A file of a model that is not part of the result."""
+        path = self.folder / f".lent-{next(self._numbers)}.onnx"
+        data = path.with_name(path.name + ".data")
+        self._lent += [path, data]
+        write_shared({path.name: model}, data, stored=self._lent_weights)
+        return path
+
+    @contextmanager
+    def lending(self, model: ir.Model) -> Iterator[Path]:
+        """A file of a model for a while. Its weights stay, for the next that has the same."""
+        path = self.lend(model)
+        yield path
+        path.unlink()
+
+    def take_back(self) -> None:
+        """Remove what was lent."""
+        for path in self._lent:
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def staging(place: Path | None, *, force: bool = False) -> Iterator[Stage]:
+    """A stage. Leaving the block puts what is kept at ``place``; an error in the block leaves nothing behind.
+
+    Args:
+        place: a file, whose data file goes beside it, or a directory; None keeps nothing.
+        force: replace what is there.
+
+    Raises:
+        CannotWrite: the system refuses a file; it names ``place``.
+        MisuseError: something is at ``place`` already.
+    """
+    if place is not None and place.suffix != ".onnx":
+        with writing_to(place), new_directory(place, force=force) as folder:
+            stage = Stage(folder)
+            yield stage
+            stage.take_back()
+        return
+    with scratch(place) as folder:
+        stage = Stage(folder)
+        yield stage
+        stage.take_back()
+        if place is not None:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            files = {file: place.with_name(file.name) for file in sorted(folder.iterdir(), reverse=True)}
+            for final in files.values():
+                if final.is_dir() or (final.exists() and not force):
+                    raise MisuseError(
+                        "it exists already", where=str(final), fix="name another file, or replace it with --force"
+                    )
+            for file, final in files.items():  # the data file first: the model file is never without it
+                file.replace(final)
