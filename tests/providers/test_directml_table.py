@@ -11,7 +11,7 @@ import pytest
 
 from paddable.providers.directml.compile_table import compile_table
 from paddable.providers.directml.kernels import registry
-from paddable.providers.view import NodeView
+from paddable.lint.view.graph import NodeView
 
 pytestmark = pytest.mark.shared
 

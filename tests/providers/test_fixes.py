@@ -15,9 +15,9 @@ from paddable.providers.directml.fix import DirectMLGraphFix
 from paddable.providers.directml.fixes import FIXES
 from paddable.providers.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
 from paddable.providers.directml.site import Site
-from paddable.providers.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
+from paddable.lint.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
 from paddable.providers.report import fix_for, lint_for
-from paddable.providers.rule import Match
+from paddable.lint.rule import Match
 from paddable.providers.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
 from paddable.providers.rules.is_nan_splits_graph import IsNanSplitsGraph
 

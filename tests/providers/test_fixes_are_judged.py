@@ -15,10 +15,10 @@ from paddable.providers.directml.fixes.split_variadic import SplitVariadic
 from paddable.providers.directml.rules.operator_without_kernel import OperatorWithoutKernel
 from paddable.providers.directml.rules.variadic_arithmetic import VariadicArithmetic
 from paddable.providers.directml.site import Site
-from paddable.providers.fixing import FixReport, Runner, apply_fixes
-from paddable.providers.new_parts import Parts
+from paddable.lint.fixing import FixReport, Runner, apply_fixes
+from paddable.lint.new_parts import Parts
 from paddable.providers.report import fix_for
-from paddable.providers.rule import Match
+from paddable.lint.rule import Match
 
 SUM = '<ir_version: 10, opset_import: ["" : 18]> a (float[4] x) => (float[4] y) { y = Sum(x, x, x) }'
 SUM_AND_MEAN = SUM.replace("y = Sum", "m = Mean(x, x, x) y = Sum")

@@ -15,7 +15,7 @@ import pytest
 from onnx.backend.test.loader import load_model_tests
 
 from paddable.providers.directml.fixes import FIXES
-from paddable.providers.fixing import apply_fixes, relative_change
+from paddable.lint.fixing import apply_fixes, relative_change
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # numpy, while ONNX computes its expected outputs

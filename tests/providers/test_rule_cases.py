@@ -15,13 +15,13 @@ from paddable.providers.directml.placement import place
 from paddable.providers.directml.rules import RULES
 from paddable.providers.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot
 from paddable.providers.directml.site import sites
-from paddable.providers.folding import view_model
+from paddable.lint.view.folding import view_model
 from paddable.providers.lint import matches_of
-from paddable.providers.rule import Match, TargetRule
+from paddable.lint.rule import Match, TargetRule
 from paddable.providers.rules import TABLE_RULES
 from paddable.providers.table import TableSite
 from paddable.providers.tables import TARGETS
-from paddable.providers.view import GraphView
+from paddable.lint.view.graph import GraphView
 
 
 def on_directml(view: GraphView) -> list[Any]:

@@ -22,8 +22,8 @@ from paddable.padding.analysis import analyse
 from paddable.padding.declaration import resolve
 from paddable.padding.rewrite.rewrite import rewrite
 from paddable.providers.directml.placement import Placement, place
-from paddable.providers.fixing import Runner
-from paddable.providers.folding import view_model
+from paddable.lint.fixing import Runner
+from paddable.lint.view.folding import view_model
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
 FAILING_RESHAPE = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from paddable.api.opened import versions
 from paddable.bundle import Batch, Metadata, Remedy, Symbol
-from paddable.bundle.providers import PROVIDERS
 from paddable.padding.analysis import Analysis
 from paddable.padding.rewrite.rewrite import length_input_name
+from paddable.providers.advice import known_advice
 
 __all__ = ["certificate"]
 
@@ -55,7 +55,7 @@ def certificate(
         remedies=tuple(Remedy(f.code, f.node, f.remedy) for f in analysis.findings),
         verified=verified,
         versions=versions(),
-        advice={target: PROVIDERS[target].to_json()},
+        advice={target: known_advice()[target].to_json()},
     )
 
 

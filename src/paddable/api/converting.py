@@ -36,8 +36,8 @@ from paddable.lint import lint_model
 from paddable.lint.rules.non_finite_weight import NonFiniteWeight
 from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import PRECISIONS, SESSION_CONFIGS, in_precision
+from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
-from paddable.providers.tables import target as table_of
 
 __all__ = [
     "Belongings",
@@ -124,7 +124,7 @@ def convert(
         RefusedError: no proof was found; the findings name node, source line and reason.
         GateFailedError: the result differs from native.
     """
-    target = table_of(target).name if target is not None else "cpu"
+    target = provider_named(target).name if target is not None else "cpu"
     precision = chosen_precision(precision, keep_dynamic)
     opened = open_model(
         model,

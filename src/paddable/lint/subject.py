@@ -1,8 +1,8 @@
-"""What rules look at: a graph in plain form, and what can be told about its values without running it."""
+"""The model under lint: what a caller feeds it, which axes look like time, and what can be told without a run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -11,10 +11,11 @@ from typing import Any, Protocol
 import numpy.typing as npt
 import onnx_ir as ir
 
-from paddable.graph.prepare.normalise import reads
-from paddable.lint.shapes import Dim, inferred_shapes
+from paddable.lint.view.folding import view_model
+from paddable.lint.view.graph import Dim, GraphView, NodeView
+from paddable.lint.view.light import light_proto
 
-__all__ = ["Kind", "LengthAxis", "RaggedInput", "Runner", "Subject"]
+__all__ = ["Array", "Kind", "LengthAxis", "RaggedInput", "Runner", "Subject"]
 
 Array = npt.NDArray[Any]
 
@@ -47,12 +48,12 @@ class Kind(IntEnum):
 class RaggedInput:
     """An axis of an input that looks like time."""
 
-    value: ir.Value
+    name: str
     axis: int
     symbol: str | None
 
     def __str__(self) -> str:
-        return f"axis {self.axis}" + (f" ({self.symbol!r})" if self.symbol else "") + f" of input {self.value.name!r}"
+        return f"axis {self.axis}" + (f" ({self.symbol!r})" if self.symbol else "") + f" of input {self.name!r}"
 
 
 _SHAPE_READERS = {"Shape", "Size"}
@@ -64,114 +65,155 @@ class Subject:
     """One model under lint.
 
     Args:
-        model: in plain form (`normalise`).
+        model: the model; None where only its structure is at hand, and then nothing is run and no weight is read.
+        view: its main graph; None: as the file is written, where no annotation of a size is believed and equal nodes
+            stay apart.
         runner: see `Runner`.
         declarations: axes of time; none: every free axis but a batch axis.
     """
 
     def __init__(
-        self, model: ir.Model, *, runner: Runner | None = None, declarations: Sequence[LengthAxis] = ()
+        self,
+        model: ir.Model | None,
+        view: GraphView | None = None,
+        *,
+        runner: Runner | None = None,
+        declarations: Sequence[LengthAxis] = (),
     ) -> None:
         self.model = model
         self.runner = runner
+        self._view = view
         self._declarations = declarations
 
-    def nodes(self, *op_types: str) -> Iterator[ir.Node]:
-        """Nodes in order, those of branches included; of the named ONNX operators, or all."""
-        for node in ir.traversal.RecursiveGraphIterator(self.model.graph):
-            if not op_types or (not node.domain and node.op_type in op_types):
-                yield node
+    @cached_property
+    def view(self) -> GraphView:
+        """The main graph."""
+        if self._view is not None:
+            return self._view
+        assert self.model is not None
+        return view_model(light_proto(self.model), trusting=False, merging=False)
 
-    @property
-    def inputs(self) -> list[ir.Value]:
+    @cached_property
+    def inputs(self) -> list[str]:
         """What a caller feeds: graph inputs without those that have a default."""
-        return [value for value in self.model.graph.inputs if value.const_value is None]
+        defaults = {tensor.name for tensor in self.view.proto.initializer}
+        return [value.name for value in self.view.proto.input if value.name not in defaults]
 
     @cached_property
     def ragged(self) -> list[RaggedInput]:
         """Axes of the inputs that look like time, or are declared so."""
         if self._declarations:
-            by_name = {value.name: value for value in self.inputs}
-            declared = [entry for entry in self._declarations if entry.input in by_name]
-            return [self._ragged(by_name[entry.input], entry.axis) for entry in declared]
+            return [self._ragged(entry.input, entry.axis) for entry in self._declarations if entry.input in self.inputs]
+        features = [n for n in self.inputs if _is_real(self.view.dtype(n)) and not _named_like_a_length(n)]
         return [
-            self._ragged(value, axis)
-            for value in self.inputs
-            if value.dtype is not None and value.dtype.is_floating_point() and value.shape is not None
-            if not _named_like_a_length(value)
-            for axis, dim in enumerate(value.shape)
+            self._ragged(name, axis)
+            for name, dims in ((name, self.view.shape(name) or ()) for name in features)
+            for axis, dim in enumerate(dims)
             # The first axis of several is the batch: free in most exports, and no time.
-            if not isinstance(dim, int) and (axis > 0 or len(value.shape) == 1)
+            if not isinstance(dim, int) and (axis > 0 or len(dims) == 1)
         ]
 
-    def _ragged(self, value: ir.Value, axis: int) -> RaggedInput:
-        assert value.shape is not None
-        axis %= len(value.shape)
-        dim = value.shape[axis]
-        return RaggedInput(value, axis, None if isinstance(dim, int) else dim.value)
+    def _ragged(self, name: str, axis: int) -> RaggedInput:
+        dims = self.view.shape(name)
+        assert dims is not None
+        axis %= len(dims)
+        dim: Dim = dims[axis]
+        return RaggedInput(name, axis, dim if isinstance(dim, str) else None)
 
     @cached_property
-    def length_inputs(self) -> list[ir.Value]:
+    def length_inputs(self) -> list[str]:
         """Inputs that look like lengths or masks: integers of rank 0 or 1, booleans, or so named."""
-        return [value for value in self.inputs if self._is_length(value)]
+        return [name for name in self.inputs if self._is_length(name)]
 
-    def _is_length(self, value: ir.Value) -> bool:
-        dtype = value.dtype
-        if dtype is None or any(value is ragged.value for ragged in self.ragged):
+    def _is_length(self, name: str) -> bool:
+        dtype, dims = self.view.dtype(name), self.view.shape(name)
+        if dtype is None or any(name == ragged.name for ragged in self.ragged):
             return False
-        vector = value.shape is None or len(value.shape) <= 1
-        return (dtype.is_integer() and vector) or dtype == ir.DataType.BOOL or _named_like_a_length(value)
+        vector = dims is None or len(dims) <= 1
+        return (vector and dtype.startswith(("int", "uint"))) or dtype == "bool" or _named_like_a_length(name)
+
+    def kind(self, view: GraphView, name: str) -> Kind:
+        """What a value that a graph reads depends on; an input of a body or of the model counts as data."""
+        return _kind(self._kinds, view, name)
 
     @cached_property
-    def _kinds(self) -> dict[ir.Value, Kind]:
-        kinds: dict[ir.Value, Kind] = {}
-
-        def of(value: ir.Value) -> Kind:
-            return Kind.CONSTANT if value.const_value is not None else kinds.get(value, Kind.DATA)
-
-        for node in self.nodes():
-            if node.op_type in _SHAPE_READERS and not node.domain:
-                kind = Kind.SHAPES
-            elif node.op_type in _RANDOM:
-                kind = Kind.DATA
-            else:
-                kind = max((of(value) for value in reads(node)), default=Kind.CONSTANT)
-            kinds.update(dict.fromkeys(node.outputs, kind))
+    def _kinds(self) -> _Kinds:
+        kinds: _Kinds = {}
+        _tell_kinds(kinds, self.view)
         return kinds
 
-    def kind(self, value: ir.Value | None) -> Kind:
-        """What the value depends on; an input of a branch or of the graph counts as data."""
-        if value is None or value.const_value is not None:
-            return Kind.CONSTANT
-        return self._kinds.get(value, Kind.DATA)
-
-    def constant(self, value: ir.Value | None) -> Array | None:
-        """Contents of a small constant (up to 1,024 elements); None for anything else."""
-        if value is None:
-            return None
-        tensor = value.const_value
-        producer = value.producer()
-        if tensor is None and producer is not None and producer.op_type == "Constant":
-            tensor = producer.attributes["value"].as_tensor() if "value" in producer.attributes else None
-        return tensor.numpy() if tensor is not None and tensor.size <= 1024 else None
+    def is_alive(self, node: NodeView) -> bool:
+        """Whether an output of the model depends on a node."""
+        return node in self._alive
 
     @cached_property
-    def _shapes(self) -> dict[str, tuple[Dim, ...]]:
-        return inferred_shapes(self.model)
+    def _alive(self) -> set[NodeView]:
+        alive: set[NodeView] = set()
 
-    def shape(self, value: ir.Value | None) -> tuple[Dim, ...] | None:
-        """Inferred dims: a size, a symbol, or None for one that nothing is known about; None without a rank."""
-        return None if value is None else self._shapes.get(value.name or "")
+        def mark(view: GraphView) -> None:
+            wanted = set(view.outputs)
+            for node in reversed(view.in_runtime_order()):
+                if not wanted.isdisjoint(node.outputs):
+                    alive.add(node)
+                    wanted.update(_reads(view, node))
+                    for inner in view.inner.get(node.index, ()):
+                        mark(inner)
 
-    def reaches(self, value: ir.Value) -> set[ir.Value]:
-        """Every value that depends on ``value``, itself included."""
-        reached = {value}
-        for node in self.nodes():
-            if any(read in reached for read in reads(node)):
-                reached.update(node.outputs)
+        mark(self.view)
+        return alive
+
+    def reaches(self, name: str) -> set[str]:
+        """Every value that depends on a value, itself included."""
+        reached = {name}
+
+        def walk(view: GraphView) -> None:
+            for node in view.nodes:
+                if not reached.isdisjoint(_reads(view, node)):
+                    reached.update(filter(None, node.outputs))
+                for inner in view.inner.get(node.index, ()):
+                    walk(inner)
+
+        walk(self.view)
         return reached
 
 
-def _named_like_a_length(value: ir.Value) -> bool:
-    name = (value.name or "").lower()
-    return any(word in name for word in _LENGTH_WORDS)
+_Kinds = dict[GraphView, dict[str, Kind]]
+
+
+def _tell_kinds(kinds: _Kinds, view: GraphView) -> None:
+    told = kinds[view] = {}
+    for node in view.nodes:
+        for inner in view.inner.get(node.index, ()):
+            _tell_kinds(kinds, inner)
+        if node.op in _SHAPE_READERS and not node.domain:
+            kind = Kind.SHAPES
+        elif node.op in _RANDOM:
+            kind = Kind.DATA
+        else:
+            kind = max((_kind(kinds, view, name) for name in _reads(view, node)), default=Kind.CONSTANT)
+        told.update(dict.fromkeys(node.outputs, kind))
+
+
+def _kind(kinds: _Kinds, view: GraphView, name: str) -> Kind:
+    if not name or view.is_constant(name):
+        return Kind.CONSTANT
+    seen_from: GraphView | None = view
+    while seen_from is not None:
+        known = kinds.get(seen_from, {}).get(name)
+        if known is not None:
+            return known
+        seen_from = seen_from.outer
+    return Kind.DATA
+
+
+def _reads(view: GraphView, node: NodeView) -> list[str]:
+    """What a node reads, in its bodies too."""
+    return [name for name in (*node.inputs, *view.captured(node)) if name]
+
+
+def _is_real(dtype: str | None) -> bool:
+    return dtype is not None and (dtype.startswith("float") or dtype in ("double", "bfloat16"))
+
+
+def _named_like_a_length(name: str) -> bool:
+    return any(word in name.lower() for word in _LENGTH_WORDS)

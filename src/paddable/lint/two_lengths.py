@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import onnx_ir as ir
 
 from paddable.graph.io.write import to_proto
 from paddable.lint.rule import Match
+from paddable.lint.site import Site
 from paddable.lint.subject import Array, Subject
 
 __all__ = ["run_at_two_lengths"]
@@ -18,12 +21,13 @@ _LENGTHS = (50, 200, 1000, 4000, 16000)
 _CANDIDATES = 32
 
 
-def run_at_two_lengths(subject: Subject) -> Iterator[Match]:
+def run_at_two_lengths(site: Site[Any]) -> Iterator[Match]:
     """Yields a match when the model runs at one length, and at no other.
 
     A model that runs at no tried length at all is not judged: what it needs cannot be guessed.
     """
-    if not subject.ragged or subject.runner is None:
+    subject = site.subject
+    if not subject.ragged or subject.runner is None or subject.model is None:
         return
     trial = _Trial(subject)
     first = next((length for length in _LENGTHS if trial.runs(length)), None)
@@ -37,13 +41,13 @@ def run_at_two_lengths(subject: Subject) -> Iterator[Match]:
         others = (first + 1, 2 * first + 3)  # a step of the model would have let one of `_LENGTHS` run
     if any(trial.runs(length) for length in others):
         return
-    node = next((node for node in subject.nodes() if node.name and _names(trial.error, node.name)), None)
+    node = next((node for part in site.everywhere() for node in part.nodes() if _names(trial.error, node.name)), None)
     yield Match(
         f"the model runs at {first} steps but not at {', '.join(map(str, others))}: {trial.error}",
         f"a size of the example is frozen in the graph; export with {subject.ragged[0]} dynamic and without int() or "
         ".item() in forward",
         node,
-        value=str(subject.ragged[0].value.name),
+        value=subject.ragged[0].name,
         axis=subject.ragged[0].axis,
         severity="error",
     )
@@ -54,6 +58,7 @@ class _Trial:
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
+        assert subject.model is not None
         self._model = to_proto(subject.model).SerializeToString()
         self.error = ""
         """First line of what the runtime said last."""
@@ -69,34 +74,36 @@ class _Trial:
         return True
 
     def _feeds(self, length: int) -> dict[str, Array]:
-        lengths = set(self._subject.length_inputs)
-        free = {(ragged.value, ragged.axis) for ragged in self._subject.ragged}
+        subject = self._subject
+        free = {(ragged.name, ragged.axis) for ragged in subject.ragged}
         random = np.random.default_rng(0)
         feeds: dict[str, Array] = {}
-        for value in self._subject.inputs:
-            assert value.dtype is not None and value.name is not None
+        for name in subject.inputs:
+            known = subject.view.type(name)
+            assert known.dtype is not None
             sizes = [
                 length
-                if (value, axis) in free or (not isinstance(dim, int) and axis > 0)
+                if (name, axis) in free or (not isinstance(dim, int) and axis > 0)
                 else dim
                 if isinstance(dim, int)
                 else 1
-                for axis, dim in enumerate(value.shape or ())
+                for axis, dim in enumerate(known.shape or ())
             ]
-            dtype = value.dtype.numpy()
-            if value.dtype.is_floating_point():
-                feeds[value.name] = (0.1 * random.standard_normal(sizes)).astype(dtype)
+            dtype = ir.DataType[known.dtype.upper()]
+            if dtype.is_floating_point():
+                feeds[name] = (0.1 * random.standard_normal(sizes)).astype(dtype.numpy())
             else:
-                scalar = value in lengths and len(sizes) <= 1
-                feeds[value.name] = np.full(sizes, length if scalar else 1, dtype)
+                scalar = name in subject.length_inputs and len(sizes) <= 1
+                feeds[name] = np.full(sizes, length if scalar else 1, dtype.numpy())
         return feeds
 
 
 def _constants(subject: Subject) -> list[int]:
     """Whole numbers of the graph that a length could be, smallest first."""
+    view = subject.view
     found: set[int] = set()
-    for value in subject.model.graph.initializers.values():
-        numbers = subject.constant(value)
+    for name in (*view.initializers, *view.folded):
+        numbers = view.constant(name)
         if numbers is not None and numbers.dtype.kind in "iu":
             found.update(int(number) for number in numbers.reshape(-1) if 3 < number < 100_000)
     return sorted(found)[:_CANDIDATES]

@@ -1,5 +1,7 @@
 """The built-in rules, one file each, named by the problem."""
 
+from typing import Any
+
 from paddable.lint.rule import Rule
 from paddable.lint.rules.computed_reshape_target import ComputedReshapeTarget
 from paddable.lint.rules.data_dependent_size import DataDependentSize
@@ -13,7 +15,7 @@ from paddable.lint.rules.reshape_minus_one_under_allowzero import ReshapeMinusOn
 
 __all__ = ["BUILT_IN"]
 
-BUILT_IN: tuple[type[Rule], ...] = (
+BUILT_IN: tuple[type[Rule[Any]], ...] = (
     ComputedReshapeTarget,
     DataDependentSize,
     FrozenLength,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import Match, Rule, measured, reported
+from paddable.lint.evidence import measured, reported
+from paddable.lint.rule import Match, Rule
 from paddable.lint.rules.reshape_minus_one_under_allowzero import minus_one_under_allowzero
-from paddable.lint.subject import Kind, Subject
+from paddable.lint.site import Site
+from paddable.lint.subject import Kind
 
 __all__ = ["ComputedReshapeTarget"]
 
 
-class ComputedReshapeTarget(Rule):
+class ComputedReshapeTarget(Rule[Any]):
     """## What it does
     Finds a Reshape whose target is computed while the model runs (Shape, Gather, Concat, ...). One that also has a
     -1 under ``allowzero=1`` is reported as SHP102 instead.
@@ -57,14 +60,14 @@ class ComputedReshapeTarget(Rule):
         }""",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each Reshape whose target is not constant."""
-        for node in subject.nodes("Reshape"):
+        for node in site.nodes("Reshape"):
             target = node.inputs[1]
-            if subject.kind(target) is Kind.CONSTANT or minus_one_under_allowzero(subject, node):
+            if site.kind(target) is Kind.CONSTANT or minus_one_under_allowzero(site, node):
                 continue
-            producer = None if target is None else target.producer()
-            origin = f" by {producer.op_type}" if producer is not None else ""
+            producer = site.producer(target)
+            origin = f" by {producer.op}" if producer is not None else ""
             yield Match(
                 f"the target of Reshape is computed{origin} at run time; providers with fixed shapes need a constant",
                 "`paddable convert` folds it for a fixed container; in the source, unflatten/flatten name no free size",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-import onnx_ir as ir
-
-from paddable.lint.rule import Match, Rule, reported
-from paddable.lint.subject import Kind, Subject
+from paddable.lint.evidence import reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
+from paddable.lint.subject import Kind
 
 __all__ = ["DataDependentSize"]
 
@@ -32,7 +33,7 @@ _COUNTING = {"Compress", "NonMaxSuppression", "NonZero", "SequenceConstruct", "S
 """Operators whose output is as long as their input says."""
 
 
-class DataDependentSize(Rule):
+class DataDependentSize(Rule[Any]):
     """## What it does
     Finds an operator whose output size is computed from the contents of tensors: from a length input, from scores, by
     counting what is nonzero.
@@ -76,22 +77,22 @@ class DataDependentSize(Rule):
         }""",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each operator that decides a size by data; those that only inherit such a size are left out."""
-        for node in subject.nodes(*_SIZE_INPUTS, *_COUNTING):
-            if node.op_type in _COUNTING:
-                if subject.kind(node.outputs[0]) is Kind.DATA:
+        for node in site.nodes(*_SIZE_INPUTS, *_COUNTING):
+            if node.op in _COUNTING:
+                if site.kind(node.outputs[0]) is Kind.DATA:
                     yield Match(
-                        f"the size of what {node.op_type} gives depends on the values it is given",
+                        f"the size of what {node.op} gives depends on the values it is given",
                         "compute on all steps under a mask instead of selecting some",
                         node,
                     )
                 continue
-            for position in _SIZE_INPUTS[node.op_type]:
-                size = node.inputs[position] if position < len(node.inputs) else None
-                if size is not None and subject.kind(size) is Kind.DATA:
+            for position in _SIZE_INPUTS[node.op]:
+                size = node.input(position)
+                if size and site.kind(size) is Kind.DATA:
                     yield Match(
-                        f"the output size of {node.op_type} is computed from data ({_origin(subject, size)})",
+                        f"the output size of {node.op} is computed from data ({_origin(site, size)})",
                         "mask instead of cutting, so that the size stays that of the container; or export without "
                         "lengths and let `paddable convert` mask",
                         node,
@@ -99,7 +100,7 @@ class DataDependentSize(Rule):
                     break
 
 
-def _origin(subject: Subject, size: ir.Value) -> str:
+def _origin(site: Site[Any], size: str) -> str:
     """Where the data comes from: the graph inputs that reach the size, or the size itself."""
-    inputs = [f"input {value.name!r}" for value in subject.inputs if size in subject.reaches(value)]
-    return " and ".join(inputs[:2]) or f"value {size.name!r}"
+    inputs = [f"input {name!r}" for name in site.subject.inputs if size in site.subject.reaches(name)]
+    return " and ".join(inputs[:2]) or f"value {size!r}"

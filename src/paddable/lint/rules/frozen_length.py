@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-import onnx_ir as ir
 
-from paddable.lint.rule import Match, Rule, reported
-from paddable.lint.subject import Kind, Subject
+from paddable.lint.evidence import reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
+from paddable.lint.subject import Kind
 from paddable.lint.two_lengths import run_at_two_lengths
+from paddable.lint.view.graph import NodeView
 
 __all__ = ["FrozenLength"]
 
@@ -19,7 +22,7 @@ _BROADCASTING = ("Add", "Sub", "Mul", "Div", "Where", "Max", "Min", "Pow", "And"
 _MOVES = {"Cast", "Unsqueeze", "Squeeze", "Identity", "Reshape", "Expand", "Transpose"}
 
 
-class FrozenLength(Rule):
+class FrozenLength(Rule[Any]):
     """## What it does
     Finds a number that was the length of the exporter's example: positions compared with a constant, a sum over time
     divided by a constant, a free size that meets a fixed one. With a runner, the model is also run at two lengths.
@@ -64,17 +67,15 @@ class FrozenLength(Rule):
         "m (float[1,T,8] x) => (float[1,20,2,4] y) <int64[4] s = {1,20,2,4}> { y = Reshape(x, s) }",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each frozen number that the structure shows, then what running at two lengths shows; a node once."""
-        run = list(run_at_two_lengths(subject))
+        if not site.is_main:
+            return
+        run = list(run_at_two_lengths(site))
         proven = {match.node for match in run}
-        sites = [
-            *_compared_positions(subject),
-            *_divided_sums(subject),
-            *_fixed_targets(subject),
-            *_fixed_operands(subject),
-        ]
-        told = {node: (length, what) for node, length, what in sites if node not in proven}
+        looks = (_compared_positions, _divided_sums, _fixed_targets, _fixed_operands)
+        places = [place for look in looks for part in site.everywhere() for place in look(part)]
+        told = {node: (length, what) for node, length, what in places if node not in proven}
         agreeing = Counter(length for length, _ in told.values())
         for node, (length, what) in told.items():
             many = agreeing[length] > 1
@@ -88,36 +89,35 @@ class FrozenLength(Rule):
         yield from run
 
 
-Site = tuple[ir.Node, int, str]
+Place = tuple[NodeView, int, str]
+"""A node, the length that seems frozen there, and what shows it."""
 
 
-def _compared_positions(subject: Subject) -> Iterator[Site]:
-    for node in subject.nodes(*_COMPARISONS):
+def _compared_positions(site: Site[Any]) -> Iterator[Place]:
+    for node in site.nodes(*_COMPARISONS):
         for positions, bound in (node.inputs[:2], node.inputs[1::-1]):
-            length = _whole(subject, bound)
-            if length is not None and _is_positions(subject, positions):
-                yield node, length, f"{node.op_type} compares positions in time with the constant {length}"
+            length = _whole(site, bound)
+            if length is not None and _is_positions(site, positions):
+                yield node, length, f"{node.op} compares positions in time with the constant {length}"
 
 
-def _divided_sums(subject: Subject) -> Iterator[Site]:
-    symbols = _symbols(subject)
-    for node in subject.nodes("Div"):
-        length = _whole(subject, node.inputs[1])
-        producer = None if node.inputs[0] is None else node.inputs[0].producer()
-        if length is None or producer is None or producer.op_type != "ReduceSum":
+def _divided_sums(site: Site[Any]) -> Iterator[Place]:
+    symbols = _symbols(site)
+    for node in site.nodes("Div"):
+        length = _whole(site, node.inputs[1])
+        producer = site.producer(node.inputs[0])
+        if length is None or producer is None or producer.op != "ReduceSum":
             continue
-        axes = subject.constant(producer.inputs[1]) if len(producer.inputs) > 1 else None
-        if axes is None and "axes" in producer.attributes:  # until opset 12
-            axes = np.array(producer.attributes["axes"].as_ints())
-        summed = producer.inputs[0]
-        if axes is not None and any(_is_time(subject, summed, int(axis), symbols) for axis in axes.reshape(-1)):
+        axes = site.constant(producer.input(1))
+        listed = producer.attribute("axes", ()) if axes is None else axes.reshape(-1)  # an attribute until opset 12
+        if any(_is_time(site, producer.inputs[0], int(axis), symbols) for axis in listed):
             yield node, length, f"a sum over time is divided by the constant {length}"
 
 
-def _fixed_targets(subject: Subject) -> Iterator[Site]:
-    symbols = _symbols(subject)
-    for node in subject.nodes("Reshape"):
-        dims, target = subject.shape(node.inputs[0]), subject.constant(node.inputs[1])
+def _fixed_targets(site: Site[Any]) -> Iterator[Place]:
+    symbols = _symbols(site)
+    for node in site.nodes("Reshape"):
+        dims, target = site.shape(node.inputs[0]), site.constant(node.inputs[1])
         if dims is None or target is None or (target <= 0).any() or not symbols.intersection(dims):
             continue
         rest = int(np.prod([dim for dim in dims if isinstance(dim, int)]))
@@ -126,61 +126,61 @@ def _fixed_targets(subject: Subject) -> Iterator[Site]:
             yield node, length, f"Reshape to the fixed {target.tolist()} works at one length only, {length}"
 
 
-def _fixed_operands(subject: Subject) -> Iterator[Site]:
-    symbols = _symbols(subject)
-    for node in subject.nodes(*_BROADCASTING):
-        shapes = [subject.shape(value) for value in node.inputs]
-        for value, fixed in zip(node.inputs, shapes, strict=True):
-            if fixed is None or subject.kind(value) is not Kind.CONSTANT:
+def _fixed_operands(site: Site[Any]) -> Iterator[Place]:
+    symbols = _symbols(site)
+    for node in site.nodes(*_BROADCASTING):
+        shapes = [site.shape(name) for name in node.inputs]
+        for name, fixed in zip(node.inputs, shapes, strict=True):
+            if fixed is None or site.kind(name) is not Kind.CONSTANT:
                 continue
             others = [dims for dims in shapes if dims is not None and dims is not fixed]
             for back in range(1, len(fixed) + 1):
                 length = fixed[-back]
                 free = next((dims[-back] for dims in others if len(dims) >= back and dims[-back] in symbols), None)
                 if isinstance(length, int) and length > 1 and free is not None:
-                    yield node, length, f"{node.op_type} meets the free size {free!r} with a constant of size {length}"
+                    yield node, length, f"{node.op} meets the free size {free!r} with a constant of size {length}"
 
 
-def _is_time(subject: Subject, value: ir.Value | None, axis: int, symbols: set[object]) -> bool:
+def _is_time(site: Site[Any], name: str, axis: int, symbols: set[object]) -> bool:
     """Whether the axis is a free axis of the inputs; also behind a mask, where inference gives the symbol up."""
-    dims = subject.shape(value)
+    dims = site.shape(name)
     if dims is None:
         return False
     back = axis - len(dims) if axis >= 0 else axis  # broadcasting aligns the last axes
-    waiting, seen = [value], {value}
+    waiting, seen = [name], {name}
     while waiting:
-        value = waiting.pop()
-        dims = subject.shape(value)
-        if value is None or dims is None or len(dims) < -back or isinstance(dims[back], int):
+        name = waiting.pop()
+        dims = site.shape(name)
+        if dims is None or len(dims) < -back or isinstance(dims[back], int):
             continue
         if dims[back] in symbols:
             return True
-        producer = value.producer()
-        if producer is not None and producer.op_type in (*_BROADCASTING, "Cast"):
+        producer = site.producer(name)
+        if producer is not None and producer.op in (*_BROADCASTING, "Cast"):
             waiting.extend(read for read in producer.inputs if read not in seen)
             seen.update(producer.inputs)
     return False
 
 
-def _symbols(subject: Subject) -> set[object]:
+def _symbols(site: Site[Any]) -> set[object]:
     """Names of free axes, as inference carries them from the inputs."""
-    return {ragged.symbol for ragged in subject.ragged if ragged.symbol}
+    return {ragged.symbol for ragged in site.subject.ragged if ragged.symbol}
 
 
-def _whole(subject: Subject, value: ir.Value | None) -> int | None:
+def _whole(site: Site[Any], name: str) -> int | None:
     """A constant that is one whole number above 1: what a length looks like."""
-    number = subject.constant(value)
+    number = site.constant(name)
     if number is None or number.size != 1 or number.dtype == np.bool_:
         return None
     one = float(number.reshape(-1)[0])
     return int(one) if one > 1 and one.is_integer() else None
 
 
-def _is_positions(subject: Subject, value: ir.Value | None) -> bool:
+def _is_positions(site: Site[Any], name: str) -> bool:
     """Whether the value counts steps: a Range or CumSum that depends on sizes only, moved but not computed with."""
-    producer = None if value is None else value.producer()
-    while producer is not None and producer.op_type in _MOVES and producer.inputs[0] is not None:
-        producer = producer.inputs[0].producer()
-    if producer is None or producer.op_type not in ("Range", "CumSum"):
+    producer = site.producer(name)
+    while producer is not None and producer.op in _MOVES:
+        producer = site.producer(producer.inputs[0])
+    if producer is None or producer.op not in ("Range", "CumSum"):
         return False
-    return subject.kind(producer.outputs[0]) is Kind.SHAPES
+    return site.kind(producer.outputs[0]) is Kind.SHAPES

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import Match, Rule, reported
-from paddable.lint.subject import Subject
+from paddable.lint.evidence import reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
 
 __all__ = ["LengthInputMissing"]
 
 
-class LengthInputMissing(Rule):
+class LengthInputMissing(Rule[Any]):
     """## What it does
     Finds a graph with a free time axis and no input that could tell how much of it is valid: no integer vector, no
     boolean mask, nothing called a length or a mask.
@@ -48,15 +50,15 @@ class LengthInputMissing(Rule):
         "m (float[N] wave) => (float[N] y) { y = Neg(wave) }",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each ragged axis, when no input can be its length."""
-        if subject.length_inputs:
+        if site.subject.length_inputs or not site.is_main:
             return
-        for ragged in subject.ragged:
+        for ragged in site.subject.ragged:
             yield Match(
                 f"{ragged} is free, and no input tells how much of it is valid",
                 "if the module takes lengths (ilens) or a mask, the export lost them: use them as tensors, not as "
                 "Python numbers, and export again; if it is native, `paddable convert` adds them",
-                value=str(ragged.value.name),
+                value=ragged.name,
                 axis=ragged.axis,
             )

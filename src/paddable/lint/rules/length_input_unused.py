@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import Match, Rule, reported
-from paddable.lint.subject import Subject
+from paddable.lint.evidence import reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
 
 __all__ = ["LengthInputUnused"]
 
 
-class LengthInputUnused(Rule):
+class LengthInputUnused(Rule[Any]):
     """## What it does
     Finds an input that looks like a length or a mask, and on which no output depends.
 
@@ -53,13 +55,12 @@ class LengthInputUnused(Rule):
         "m (float[1,T,8] x, float[1,T] attention_mask) => (float[1,T,8] y) { y = Neg(x) }",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each length input that reaches no output."""
-        outputs = set(subject.model.graph.outputs)
-        for value in subject.length_inputs:
-            if not subject.reaches(value) & outputs:
+        for name in site.subject.length_inputs if site.is_main else ():
+            if site.subject.reaches(name).isdisjoint(site.view.outputs):
                 yield Match(
-                    f"input {value.name!r} looks like lengths or a mask, and no output depends on it",
+                    f"input {name!r} looks like lengths or a mask, and no output depends on it",
                     "pass it down to the layer that masks and export again, or export the native model without it",
-                    value=str(value.name),
+                    value=name,
                 )

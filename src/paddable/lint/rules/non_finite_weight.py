@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
-from paddable.lint.rule import Match, Rule, reported
-from paddable.lint.subject import Subject
+from paddable.lint.evidence import reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
 
 __all__ = ["NonFiniteWeight"]
 
 _CHUNK = 1 << 22  # elements looked at together: a mapped file is scanned, never held
 
 
-class NonFiniteWeight(Rule):
+class NonFiniteWeight(Rule[Any]):
     """## What it does
     Finds weights that hold NaN or +inf. It reads every weight, so it runs on request only. -inf is how masks are
     written, and no fault.
@@ -48,9 +50,10 @@ class NonFiniteWeight(Rule):
         "m (float[1,2] x) => (float[1,2] y) <float[2] w = {inf, 1.0}> { y = Mul(x, w) }",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each such weight, with the first place."""
-        for graph in subject.model.graphs():
+        model = site.subject.model
+        for graph in model.graphs() if model is not None and site.is_main else ():
             for name, value in graph.initializers.items():
                 bad = None if value.const_value is None else _first_bad(value.const_value)
                 if bad is not None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from paddable.graph.io.structure import NEWEST_OPSET
-from paddable.lint.rule import Match, Rule, measured
-from paddable.lint.subject import Subject
+from paddable.lint.evidence import measured
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
 
 __all__ = ["OpsetWithoutRules"]
 
 
-class OpsetWithoutRules(Rule):
+class OpsetWithoutRules(Rule[Any]):
     """## What it does
     Finds an opset that is newer than the newest whose operators Paddable's rules were written for.
 
@@ -52,13 +54,13 @@ class OpsetWithoutRules(Rule):
         m (float[1,T,8] x) => (float[1,T,8] y) { y = Cast<to = 1>(x) }""",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields one match for the model."""
-        opset = subject.model.opset_imports.get("", 0)
-        if opset > NEWEST_OPSET:
+        opset = site.view.opset.get("", 0)
+        if site.is_main and opset > NEWEST_OPSET:
             yield Match(
                 f"opset {opset} is newer than {NEWEST_OPSET}, the newest that has rules: check and convert refuse the "
                 "model, and no GPU provider was measured with its operators",
                 "export the model with opset_version=18",
-                value=subject.model.graph.name or "",
+                value=site.view.proto.name,
             )

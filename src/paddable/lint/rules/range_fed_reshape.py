@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-import onnx_ir as ir
-
-from paddable.lint.rule import Match, Rule, measured, reported
-from paddable.lint.subject import Kind, Subject
+from paddable.lint.evidence import measured, reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
+from paddable.lint.subject import Kind
+from paddable.lint.view.graph import NodeView
 
 __all__ = ["RangeFedReshape"]
 
 _ELEMENTWISE = {"Cast", "Unsqueeze", "Squeeze", "Identity"}
 
 
-class RangeFedReshape(Rule):
+class RangeFedReshape(Rule[Any]):
     """## What it does
     Finds a Range whose extent only a run tells, and whose values go through a Reshape.
 
@@ -60,11 +62,11 @@ class RangeFedReshape(Rule):
         }""",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each Reshape of a Range."""
-        for node in subject.nodes("Reshape"):
-            origin = _range_behind(node.inputs[0])
-            if origin is not None and subject.kind(origin.outputs[0]) is not Kind.CONSTANT:
+        for node in site.nodes("Reshape"):
+            origin = _range_behind(site, node.inputs[0])
+            if origin is not None and site.kind(origin.outputs[0]) is not Kind.CONSTANT:
                 yield Match(
                     f"Reshape takes the positions that Range {origin.name!r} makes, whose extent only a run tells",
                     "`paddable convert` makes them a constant of the container; in the source, ones_like(x).cumsum(1)",
@@ -72,8 +74,8 @@ class RangeFedReshape(Rule):
                 )
 
 
-def _range_behind(value: ir.Value | None) -> ir.Node | None:
-    producer = None if value is None else value.producer()
-    while producer is not None and producer.op_type in _ELEMENTWISE and producer.inputs[0] is not None:
-        producer = producer.inputs[0].producer()
-    return producer if producer is not None and producer.op_type == "Range" else None
+def _range_behind(site: Site[Any], name: str) -> NodeView | None:
+    producer = site.producer(name)
+    while producer is not None and producer.op in _ELEMENTWISE:
+        producer = site.producer(producer.inputs[0])
+    return producer if producer is not None and producer.op == "Range" else None

@@ -1,13 +1,15 @@
-"""SHP102."""
+"""SHP102, and DML101 where it is fatal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-import onnx_ir as ir
-
-from paddable.lint.rule import Match, Rule, measured, reported
-from paddable.lint.subject import Subject
+from paddable.findings import Severity
+from paddable.lint.evidence import measured, reported
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import Site
+from paddable.lint.view.graph import NodeView
 
 __all__ = ["ReshapeMinusOneUnderAllowzero", "minus_one_under_allowzero"]
 
@@ -15,32 +17,36 @@ Target = list[int | None]
 """Elements of a Reshape target; None: computed."""
 
 
-class ReshapeMinusOneUnderAllowzero(Rule):
+class ReshapeMinusOneUnderAllowzero(Rule[Any]):
     """## What it does
-    Finds a Reshape with ``allowzero=1`` whose target holds a -1 that stands for a size which only a run tells.
+    Finds a Reshape with ``allowzero=1`` whose target shape holds a -1. As DML101 it finds each one that a provider runs
+    which takes the -1 for a size; as SHP102 only those whose -1 stands for a size that a run tells.
 
     ## Why is this bad
-    DirectML takes such a target as it stands: -1 becomes a dim of 4294967295, and the first run stops with 8007023E.
-    Other runtimes accept it, so nothing shows before the model reaches a user's machine: without a target it is a
-    warning, for DirectML an error (DML101), for another target a note. PyTorch's dynamo exporter writes
-    ``allowzero=1`` for every ``view``, ``reshape``, ``flatten`` and ``unflatten``.
+    With ``allowzero=1`` DirectML takes the target as it stands, so that -1 becomes a dim of 4294967295. A graph with
+    free dims stops at the first run with 8007023E, a static one at session creation with 80070057. Other runtimes
+    accept it, so nothing shows before the model reaches a user's machine: without a target it is a warning, for
+    DirectML an error, for another target a note. PyTorch's dynamo exporter writes ``allowzero=1`` for every ``view``,
+    ``reshape``, ``flatten`` and ``unflatten``.
 
     ## Example
-    ``Reshape <allowzero = 1> (x, [1, -1, 2, 4])`` with x of shape [1, T, 8]
+    ``Reshape <allowzero=1> (x, [1, -1, 2, 4])`` with x of shape [1, T, 8]
 
     ## Use instead
     ``Reshape (x, [1, -1, 2, 4])``. Without a literal 0 in the target both mean the same. `paddable convert` goes
     further: in a static container no -1 is left.
 
     ## Fix safety
-    Exact, where the target is constant and holds no 0: the attribute is dropped.
+    Exact: the attribute is dropped where the target is constant and holds no 0. A target with both -1 and 0 is invalid
+    ONNX under ``allowzero=1`` and is only reported.
     """
 
     code = "SHP102"
+    also_codes = ("DML101",)
     name = "reshape-minus-one-under-allowzero"
     severity = "warning"
     evidence = (
-        measured("onnxruntime-directml 1.24.4 and onnxruntime-windowsml 1.30.0: dynamo exports stop with 8007023E"),
+        measured("onnxruntime-directml 1.24.4 and onnxruntime-windowsml 1.30.0: eight dynamo exports failed there"),
         reported("https://github.com/microsoft/onnxscript/pull/2346: since then the exporter writes allowzero"),
     )
     VALID = (
@@ -56,42 +62,51 @@ class ReshapeMinusOneUnderAllowzero(Rule):
         }""",
     )
 
-    def check(self, subject: Subject) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         """Yields each such Reshape."""
-        for node in subject.nodes("Reshape"):
-            target = minus_one_under_allowzero(subject, node)
+        fatal_here = site.facts is not None and site.facts.minus_one_is_a_size is not None
+        severity: Severity = "warning" if site.facts is None or fatal_here else "note"
+        for node in site.nodes("Reshape"):
+            fatal = fatal_here and site.runs(node)
+            target = minus_one_under_allowzero(site, node, of_static=fatal)
             if target is None:
                 continue
             shown = "[" + ", ".join("?" if size is None else str(size) for size in target) + "]"
-            exact = None not in target and 0 not in target
+            exact = 0 not in target and site.view.is_constant(node.inputs[1]) and None not in target
             yield Match(
                 f"Reshape has allowzero=1 and a -1 in its target {shown}: DirectML reads the -1 as a size (8007023E)",
                 "drop allowzero: without a 0 in the target it means the same"
                 if exact
                 else "write the sizes out, or drop allowzero if no size can be 0; `paddable convert` removes it",
                 node,
+                severity="error" if fatal else severity,
+                code="DML101" if fatal else "",
+                fixable=fatal and exact,
             )
 
 
-def minus_one_under_allowzero(subject: Subject, node: ir.Node) -> Target | None:
-    """The target of a Reshape that has the problem, else None."""
-    allowzero = node.attributes.get("allowzero")
-    if allowzero is None or not allowzero.as_int():
+def minus_one_under_allowzero(site: Site[Any], node: NodeView, of_static: bool = False) -> Target | None:
+    """The target of a Reshape that has the problem, else None.
+
+    Args:
+        site: the graph.
+        node: the Reshape.
+        of_static: whether to speak of an operand of known sizes too, whose -1 every tool resolves that folds constants.
+    """
+    if not node.attribute("allowzero", 0):
         return None
-    operand = node.inputs[0]
-    assert operand is not None
-    dims = subject.shape(operand)
-    if dims is not None and all(isinstance(dim, int) for dim in dims):
-        return None  # every tool that folds constants resolves this -1
-    target = _elements(subject, node.inputs[1])
+    dims = site.shape(node.inputs[0])
+    if not of_static and dims is not None and all(isinstance(dim, int) for dim in dims):
+        return None
+    target = _elements(site, node.inputs[1])
     return target if -1 in target else None
 
 
-def _elements(subject: Subject, value: ir.Value | None) -> Target:
-    known = subject.constant(value)
+def _elements(site: Site[Any], name: str) -> Target:
+    known = site.constant(name)
     if known is not None:
         return [int(size) for size in known.reshape(-1)]
-    producer = None if value is None else value.producer()
-    if producer is not None and producer.op_type == "Concat":
-        return [size for piece in producer.inputs for size in _elements(subject, piece)]
+    producer = site.producer(name)
+    if producer is not None and producer.op == "Concat":
+        return [size for piece in producer.inputs for size in _elements(site, piece)]
     return [None]

@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic
 
 import onnx_ir as ir
 
 from paddable.errors import RefusedError
-from paddable.providers.light import graph_at
-from paddable.providers.lint import matches_of
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.view import GraphView, NodeView
+from paddable.lint.linter import matches_of
+from paddable.lint.new_parts import Parts
+from paddable.lint.rule import Match, Rule
+from paddable.lint.site import PlacementT, Site
+from paddable.lint.view.graph import GraphView, NodeView
+from paddable.lint.view.light import graph_at
 
 __all__ = ["GraphFix", "NodeFix"]
 
 
-class HasView(Protocol):
-    """A site shows one graph."""
-
-    @property
-    def view(self) -> GraphView:
-        """The graph."""
-
-
-SiteT = TypeVar("SiteT", bound=HasView)
-Found = list[tuple[SiteT, Match]]
+Found = list[tuple[Site[PlacementT], Match]]
 
 _MAX_ROUNDS = 64  # a repair may lay bare the next match; a fix whose repairs never end is at fault
 
 
-class GraphFix(ir.passes.InPlacePass, Generic[SiteT]):
+class GraphFix(ir.passes.InPlacePass, Generic[PlacementT]):
     """Base of fixes that change a graph as a whole.
+
+    Args:
+        look: gives what the rule looks at: the graph of a model and those inside it, on the provider of the fix.
 
     Requires: a checked model. Ensures: no match of the rule is left that the fix can repair; outputs keep their names.
 
@@ -44,18 +39,18 @@ class GraphFix(ir.passes.InPlacePass, Generic[SiteT]):
             no sample input runs. Any other fix is applied only where its numbers were compared.
     """
 
-    rule: ClassVar[TargetRule[Any]]
+    rule: ClassVar[type[Rule[Any]]]
     exact: ClassVar[bool] = False
 
-    @abstractmethod
-    def look(self, model: ir.Model) -> Sequence[SiteT]:
-        """What the rule looks at: the graph of the model and those inside it."""
+    def __init__(self, look: Callable[[ir.Model], Sequence[Site[PlacementT]]]) -> None:
+        super().__init__()
+        self.look = look
 
     @abstractmethod
-    def mend(self, model: ir.Model, found: Found[SiteT]) -> None:
+    def mend(self, model: ir.Model, found: Found[PlacementT]) -> None:
         """Change the model, given every match that can be repaired."""
 
-    def matches(self, sites: Sequence[SiteT]) -> Found[SiteT]:
+    def matches(self, sites: Sequence[Site[PlacementT]]) -> Found[PlacementT]:
         """The rule's matches that the fix can repair."""
         return [(site, match) for site, match in matches_of(self.rule, sites) if match.fixable]
 
@@ -86,16 +81,16 @@ class GraphFix(ir.passes.InPlacePass, Generic[SiteT]):
             )
 
 
-class NodeFix(GraphFix[SiteT]):
+class NodeFix(GraphFix[PlacementT]):
     """Base of fixes that repair one node at a time."""
 
     @abstractmethod
-    def repair(self, node: ir.Node, site: SiteT, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[PlacementT], match: Match, parts: Parts) -> None:
         """Change the graph at one match."""
 
-    def mend(self, model: ir.Model, found: Found[SiteT]) -> None:
+    def mend(self, model: ir.Model, found: Found[PlacementT]) -> None:
         """Repair each node once, whatever its number of matches; they are looked up before any of them moves."""
-        places: dict[ir.Node, tuple[SiteT, Match]] = {}
+        places: dict[ir.Node, tuple[Site[PlacementT], Match]] = {}
         for site, match in found:
             graph, equal = graph_at(model, site.view), _merged_into(site.view)
             for node in (match.node, *match.also):

@@ -16,7 +16,7 @@ import onnx
 from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
-from paddable.providers.view import SMALL, WITH_SUBGRAPHS, GraphView, NodeView, elements, overridable_names
+from paddable.lint.view.graph import SMALL, WITH_SUBGRAPHS, GraphView, NodeView, elements, overridable_names
 
 __all__ = ["out_of_range", "view_model"]
 
@@ -33,13 +33,14 @@ _SHAPE_OF_INPUT = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
 """Operators for which ONNX has no shape inference; what they make has the type of what they read."""
 
 
-def view_model(model: onnx.ModelProto, trusting: bool = True) -> GraphView:
+def view_model(model: onnx.ModelProto, trusting: bool = True, merging: bool = True) -> GraphView:
     """The main graph of a model as the runtime sees it.
 
     Args:
         model: any checked model; weights may be absent (external data is never read). It is not changed. Its own
             functions are inlined, as the runtime does; fixes, which find nodes by position, take a model without any.
         trusting: whether sizes that only the file's own annotations state count, as they do for the runtime.
+        merging: whether equal nodes become one, as they do for the runtime.
     """
     if model.functions:
         model = inline_local_functions(model)
@@ -47,7 +48,7 @@ def view_model(model: onnx.ModelProto, trusting: bool = True) -> GraphView:
     skeleton = _without_weights(model)
     known: dict[str, Any] = {}
     while True:  # each round resolves one more level of computed shapes, so it ends
-        view = GraphView(model.graph, opset, ir_version=model.ir_version, trusting=trusting)
+        view = GraphView(model.graph, opset, ir_version=model.ir_version, trusting=trusting, merging=merging)
         _fill(view, _infer(skeleton).graph, known)
         fresh = {name: value for name, value in view.folded.items() if value is not None and name not in known}
         known.update(fresh)
@@ -63,7 +64,7 @@ def _fill(view: GraphView, inferred: onnx.GraphProto, known: dict[str, Any]) -> 
             known_to.update(view.reader.read(infos))
     if outer is None:
         view.settle()
-    outputs, merges = set(view.outputs), _Merger(view)
+    outputs, merges = set(view.outputs), _Merger(view) if view.merging else _never
     for index, proto in enumerate(graph.node):
         node = NodeView(proto, index)
         node.since = _since(node.op, node.domain, opset.get(node.domain, 1))
@@ -87,7 +88,9 @@ def _view_subgraphs(view: GraphView, inferred: onnx.GraphProto, known: dict[str,
         bodies = zip(node.subgraphs, by_output[node.outputs[0]], strict=True)
         view.inner[node.index] = []
         for position, (body, typed) in enumerate(bodies):
-            inner = GraphView(body, view.opset, view, ir_version=view.ir_version, trusting=view.trusting)
+            inner = GraphView(
+                body, view.opset, view, ir_version=view.ir_version, trusting=view.trusting, merging=view.merging
+            )
             inner.position = (node.index, position)
             _fill(inner, typed, known)
             view.inner[node.index].append(inner)
@@ -209,6 +212,10 @@ class _Merger:
             value = self._view.constant(name)
             self._contents[name] = name if value is None else (value.dtype.str, value.shape, value.tobytes())
         return self._contents[name]
+
+
+def _never(node: NodeView) -> bool:
+    return False
 
 
 def _constant_attribute(node: NodeView) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy.typing as npt
 import onnx
 
-from paddable.providers.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
+from paddable.lint.view.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
 
 __all__ = ["SMALL", "WITH_SUBGRAPHS", "Dim", "GraphView", "NodeView", "elements", "overridable_names"]
 
@@ -85,7 +85,7 @@ class NodeView:
 class GraphView:
     """Index of one graph: its live nodes, who makes and who reads each value, types, shapes and constants.
 
-    Built by :func:`paddable.providers.folding.view_model`.
+    Built by :func:`paddable.lint.view.folding.view_model`.
 
     Attributes:
         nodes: nodes left after folding, in file order.
@@ -94,6 +94,7 @@ class GraphView:
         inputs, outputs: names of graph inputs (constants left out) and outputs.
         opset: version of each operator domain.
         trusting: whether sizes that only the file's annotations state are taken for true, as the runtime does.
+        merging: whether equal nodes become one, as the runtime has it.
     """
 
     def __init__(
@@ -104,12 +105,14 @@ class GraphView:
         *,
         ir_version: int = onnx.IR_VERSION,
         trusting: bool = True,
+        merging: bool = True,
     ) -> None:
         self.proto = graph
         self.opset = opset
         self.outer = outer
         self.ir_version = ir_version
         self.trusting = trusting
+        self.merging = merging
         self.position: tuple[int, int] | None = None
         """For a subgraph: the index of its node in the outer graph, and which of the node's bodies it is."""
         self.nodes: list[NodeView] = []

@@ -13,8 +13,8 @@ import onnx
 import onnx_ir as ir
 
 from paddable.errors import PaddableError, RefusedError
-from paddable.providers.fix import GraphFix
-from paddable.providers.light import without_weights
+from paddable.lint.fix import GraphFix
+from paddable.lint.view.light import without_weights
 
 __all__ = ["FixReport", "Runner", "apply_fixes"]
 
@@ -64,7 +64,7 @@ def apply_fixes(
     judge: _Judge | None = None
     sites: Sequence[Any] | None = None  # what the fixes of one target see is the same until one changes the model
     for fix in fixes:
-        name = name_of(fix)
+        name = name_of(type(fix))
         try:
             if sites is None:
                 sites = fix.look(model)
@@ -156,9 +156,9 @@ def _shown(error: BaseException) -> str:
     return f"it failed on this graph, which is a mistake in it; report it ({told})"
 
 
-def name_of(fix: GraphFix[Any]) -> str:
+def name_of(fix: type[GraphFix[Any]]) -> str:
     """What a fix does, from its class name: ``drop allowzero``."""
-    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in type(fix).__name__).strip()
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in fix.__name__).strip()
 
 
 def relative_change(before: Any, after: Any) -> float:
