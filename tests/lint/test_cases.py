@@ -17,7 +17,9 @@ import onnxruntime
 import pytest
 
 from paddable.errors import RefusedError
-from paddable.lint import lint_file
+from paddable.findings import Finding
+from paddable.graph.io.read import read_model
+from paddable.lint import lint_model
 
 pytestmark = pytest.mark.shared
 
@@ -47,9 +49,13 @@ def case(shared: Path) -> Iterator[Callable[[str], ModuleType]]:
         del sys.modules[name]
 
 
+def lint(path: str) -> list[Finding]:
+    return lint_model(read_model(path, for_lint=True))
+
+
 def said(path: str) -> list[str]:
     """What is wrong and what to do, without the place: the cases' own file names contain the words looked for."""
-    return [f"{finding.code} {finding.op} {finding.leak} -> {finding.remedy}" for finding in lint_file(path)]
+    return [f"{finding.code} {finding.op} {finding.leak} -> {finding.remedy}" for finding in lint(path)]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +68,7 @@ def test_lint_case(case: Callable[[str], ModuleType], name: str) -> None:
 
 def test_a_frozen_length_is_flagged_before_it_answers(case: Callable[[str], ModuleType]) -> None:
     def run(path: str, feeds: Mapping[str, np.ndarray]) -> np.ndarray:
-        findings = lint_file(path)
+        findings = lint(path)
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         names = {value.name for value in session.get_inputs()}
         if not names >= feeds.keys() and any(finding.code == "SIG101" for finding in findings):

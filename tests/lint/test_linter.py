@@ -14,10 +14,10 @@ import pytest
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
-from paddable.graph.prepare.normalise import normalise
 from paddable.lint import Subject, lint_model
 from paddable.lint.rules.frozen_length import FrozenLength
 from paddable.lint.rules.length_input_missing import LengthInputMissing
+from paddable.lint.site import sites_of
 
 
 def parse(source: str) -> onnx.ModelProto:
@@ -122,19 +122,40 @@ def test_a_divisor_is_found_without_running_and_two_places_make_it_certain() -> 
 
 def test_kinds_follow_what_branches_capture() -> None:
     """The condition depends on a shape only; the branch reads data, and so does what comes out."""
-    model = normalise(
-        read_model(
-            parse(
-                """m (float[1,T] x, int64[1] ilens) => (int64[1] y) <int64[1] four = {4}> {
-                    n = Shape<start = 1, end = 2>(x) c = Equal(n, four)
-                    y = If (c) <
-                        then_branch = t () => (int64[1] p) { p = Neg(ilens) },
-                        else_branch = e () => (int64[1] q) { q = Neg(n) }
-                    >
-                }"""
-            )
+    model = read_model(
+        parse(
+            """m (float[1,T] x, int64[1] ilens) => (int64[1] y) <int64[1] four = {4}> {
+                n = Shape<start = 1, end = 2>(x) c = Equal(n, four)
+                y = If (c) <
+                    then_branch = t () => (int64[1] p) { p = Neg(ilens) },
+                    else_branch = e () => (int64[1] q) { q = Neg(n) }
+                >
+            }"""
         )
     )
-    subject = Subject(model)
-    kinds = {value.name: subject.kind(value).name for node in subject.nodes() for value in node.outputs}
+    sites = sites_of(Subject(model))
+    kinds = {name: site.kind(name).name for site in sites for node in site.nodes() for name in node.outputs}
     assert kinds == {"n": "SHAPES", "c": "SHAPES", "p": "DATA", "q": "SHAPES", "y": "DATA"}
+
+
+def test_a_node_that_no_output_depends_on_is_not_looked_at() -> None:
+    model = read_model(
+        parse(
+            """m (float[1,T,8] x) => (float[1,T,8] y) {
+                s = Shape(x) dead = Reshape(x, s) y = Neg(x)
+            }"""
+        )
+    )
+    assert [finding.code for finding in lint_model(model)] == ["SIG101"]
+
+
+def test_equal_nodes_are_told_each() -> None:
+    """A runtime merges them; a reader of the file has two lines to change."""
+    model = read_model(
+        parse(
+            """m (float[1,T,8] x) => (float[1,T,8] y, float[1,T,8] z) <int64[2] heads = {8,-1}> {
+                s = Shape(x) a = Reshape(x, s) b = Reshape(x, s) y = Neg(a) z = Abs(b)
+            }"""
+        )
+    )
+    assert [finding.node for finding in lint_model(model) if finding.code == "SHP101"] == ["a", "b"]

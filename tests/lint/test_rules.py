@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Any
 
 import onnx.parser
 import pytest
 
 from paddable.errors import MisuseError
 from paddable.graph.io.read import read_model
-from paddable.lint import Match, Rule, Subject, lint_model, register, rules
-from paddable.lint.document import pages
+from paddable.lint import Match, Rule, Site, lint_model, register, rules
 from paddable.lint.rule import HEADINGS
 
 RULES = rules()
-DOCS = Path(__file__).parents[2] / "docs" / "lint"
 
 
-def findings(rule: type[Rule], source: str) -> list[str]:
+def findings(rule: type[Rule[Any]], source: str) -> list[str]:
     head = "" if source.startswith("<") else '<ir_version: 9, opset_import: ["" : 18]>'
     model = read_model(onnx.parser.parse_model(head + source), for_lint=True)
     return [str(finding) for finding in lint_model(model, select=[rule], weights=True)]
@@ -34,17 +32,17 @@ def cases(kind: str) -> list[object]:
 
 
 @pytest.mark.parametrize(("rule", "source"), cases("VALID"))
-def test_valid(rule: type[Rule], source: str) -> None:
+def test_valid(rule: type[Rule[Any]], source: str) -> None:
     assert findings(rule, source) == []
 
 
 @pytest.mark.parametrize(("rule", "source"), cases("INVALID"))
-def test_invalid(rule: type[Rule], source: str) -> None:
+def test_invalid(rule: type[Rule[Any]], source: str) -> None:
     assert findings(rule, source)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_a_rule_is_complete(rule: type[Rule]) -> None:
+def test_a_rule_is_complete(rule: type[Rule[Any]]) -> None:
     assert re.findall(r"^ *## (.+)$", rule.__doc__ or "", re.MULTILINE) == list(HEADINGS)
     assert re.fullmatch(r"[A-Z]{3}\d{3}", rule.code)
     assert len(rule.VALID) >= 2 and len(rule.INVALID) >= 2
@@ -56,20 +54,15 @@ def test_codes_and_names_are_unique() -> None:
     assert len({rule.code for rule in RULES}) == len({rule.name for rule in RULES}) == len(RULES)
 
 
-def test_pages_are_generated() -> None:
-    """After a change: python -m paddable.lint.document docs/lint."""
-    assert {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")} == pages()
-
-
 def test_a_user_adds_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paddable.lint.registry._registered", {})
 
-    class Sine(Rule):
+    class Sine(Rule[Any]):
         code, name, severity, evidence = "SHP900", "sine", "note", ()
         VALID, INVALID = (), ()
 
-        def check(self, subject: Subject) -> Iterator[Match]:
-            yield from (Match("a sine", "", node) for node in subject.nodes("Sin"))
+        def check(self, site: Site[Any]) -> Iterator[Match]:
+            yield from (Match("a sine", "", node) for node in site.nodes("Sin"))
 
     register(Sine)
     model = read_model(

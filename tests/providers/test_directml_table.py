@@ -9,9 +9,9 @@ from pathlib import Path
 import onnx
 import pytest
 
+from paddable.lint.view.graph import NodeView
 from paddable.providers.directml.compile_table import compile_table
 from paddable.providers.directml.kernels import registry
-from paddable.lint.view.graph import NodeView
 
 pytestmark = pytest.mark.shared
 

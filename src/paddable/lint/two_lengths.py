@@ -59,7 +59,7 @@ class _Trial:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         assert subject.model is not None
-        self._model = to_proto(subject.model).SerializeToString()
+        self._model = to_proto(_named(subject.model)).SerializeToString()
         self.error = ""
         """First line of what the runtime said last."""
 
@@ -96,6 +96,14 @@ class _Trial:
                 scalar = name in subject.length_inputs and len(sizes) <= 1
                 feeds[name] = np.full(sizes, length if scalar else 1, dtype.numpy())
         return feeds
+
+
+def _named(model: ir.Model) -> ir.Model:
+    """The model, each node of which has a name, so that the runtime's message tells which one failed."""
+    model = model.clone()
+    for node in ir.traversal.RecursiveGraphIterator(model.graph):
+        node.name = node.name or next((output.name for output in node.outputs if output.name), None)
+    return model
 
 
 def _constants(subject: Subject) -> list[int]:

@@ -1,4 +1,4 @@
-"""DTY101."""
+"""DTY106."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class NonFiniteWeight(Rule[Any]):
     No fix: the right number is gone.
     """
 
-    code = "DTY101"
+    code = "DTY106"
     name = "non-finite-weight"
     severity = "warning"
     evidence = (reported("IEEE 754: every operation on NaN but min and max gives NaN"),)
