@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from paddable.api.running import run_model, sample_feeds
-from paddable.lint.view.folding import view_model
+from paddable.linter.view.folding import view_model
 from paddable.providers.report import fix_for, lint_for
 
 SPLIT = """p, q = Split<axis: int = 2, num_outputs: int = 2>(h) s = Sigmoid(q) y = Mul(p, s)"""

@@ -10,7 +10,7 @@ import pytest
 
 import paddable
 from paddable.bundle import read_metadata
-from paddable.lint.view.folding import view_model
+from paddable.linter.view.folding import view_model
 from paddable.providers.cuda.placement import CudaPlacement, place
 from paddable.providers.report import lint_for
 

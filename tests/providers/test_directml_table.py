@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from paddable.lint.view.graph import NodeView
+from paddable.linter.view.graph import NodeView
 from paddable.providers.directml.compile_table import compile_table
 from paddable.providers.directml.kernels import registry
 

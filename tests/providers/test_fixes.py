@@ -11,11 +11,11 @@ import onnx_ir as ir
 import pytest
 
 from paddable.gates.engine import EngineError
-from paddable.lint.fix import GraphFix
-from paddable.lint.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
-from paddable.lint.rule import Match
-from paddable.lint.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
-from paddable.lint.site import Site
+from paddable.linter.fix import GraphFix
+from paddable.linter.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
+from paddable.linter.rule import Match
+from paddable.linter.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
+from paddable.linter.site import Site
 from paddable.providers.directml.placement import Placement
 from paddable.providers.registry import provider
 from paddable.providers.report import fix_for, lint_for

@@ -10,11 +10,11 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from paddable.lint.fix import GraphFix, NodeFix
-from paddable.lint.fixing import FixReport, Runner, apply_fixes
-from paddable.lint.new_parts import Parts
-from paddable.lint.rule import Match
-from paddable.lint.site import Site
+from paddable.linter.fix import GraphFix, NodeFix
+from paddable.linter.fixing import FixReport, Runner, apply_fixes
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
 from paddable.providers.directml.fixes.split_variadic import SplitVariadic
 from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.operator_without_kernel import OperatorWithoutKernel

@@ -14,7 +14,7 @@ import onnx_ir as ir
 import pytest
 from onnx.backend.test.loader import load_model_tests
 
-from paddable.lint.fixing import apply_fixes, relative_change
+from paddable.linter.fixing import apply_fixes, relative_change
 from paddable.providers.registry import provider
 
 with warnings.catch_warnings():

@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx.backend.test.loader import load_model_tests
 
-from paddable.lint.view.folding import view_model
+from paddable.linter.view.folding import view_model
 from paddable.providers.directml.placement import Placement, place
 from paddable.providers.report import TargetReport, lint_for
 

@@ -15,8 +15,8 @@ import pytest
 
 from paddable.api import lint
 from paddable.errors import MisuseError
-from paddable.lint import Fact, Facts, Match, Rule, Site, register, rules
-from paddable.lint.rules.frozen_length import FrozenLength
+from paddable.linter import Fact, Match, ProviderFacts, Rule, Site, register, rules
+from paddable.linter.rules.frozen_length import FrozenLength
 from paddable.providers import advice, registry
 from paddable.providers.provider import Provider
 from paddable.providers.registry import BUILT_IN, provider, register_provider, rules_of
@@ -29,7 +29,7 @@ SINE = '<ir_version: 9, opset_import: ["" : 18]> m (float[3] x) => (float[3] y) 
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone after it."""
-    monkeypatch.setattr("paddable.lint.registry._registered", {})
+    monkeypatch.setattr("paddable.linter.registry._registered", {})
     monkeypatch.setattr("paddable.providers.registry._known", dict(registry._known))
     monkeypatch.setattr("paddable.providers.advice._known", dict(advice._known))
 
@@ -43,7 +43,9 @@ class Sine(Rule[Any]):
 
 
 def record(name: str, *own: type[Rule[Any]], advised: str = "") -> Provider:
-    return Provider(Facts(name, "free", Fact("nothing")), SessionAdvice(advised or name, "X", extra="cpu"), rules=own)
+    return Provider(
+        ProviderFacts(name, "free", Fact("nothing")), SessionAdvice(advised or name, "X", extra="cpu"), rules=own
+    )
 
 
 def test_the_guide_runs_to_its_end() -> None:
@@ -73,9 +75,9 @@ def test_an_entry_point_adds_a_rule_for_a_provider(monkeypatch: pytest.MonkeyPat
             return Sine
 
     def installed(group: str) -> list[Entry | EntryPoint]:
-        return [Entry()] if group == "paddable.lint.qnn" else []
+        return [Entry()] if group == "paddable.rules.qnn" else []
 
-    monkeypatch.setattr("paddable.lint.registry.entry_points", installed)
+    monkeypatch.setattr("paddable.linter.registry.entry_points", installed)
     assert Sine in rules_of(provider("qnn")) and Sine not in rules_of(provider("cpu"))
 
 
@@ -111,7 +113,7 @@ def test_session_advice_loads_nothing_else() -> None:
     """An app ships the runtime alone, and each advice is imported through the package of its provider."""
     code = (
         "import sys; import paddable.providers.advice; "
-        "print(sorted({'numpy', 'onnx', 'onnx_ir', 'onnxruntime', 'paddable.lint'} & set(sys.modules)))"
+        "print(sorted({'numpy', 'onnx', 'onnx_ir', 'onnxruntime', 'paddable.linter'} & set(sys.modules)))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"

@@ -7,11 +7,11 @@ from typing import Any
 import onnx
 import pytest
 
-from paddable.lint.linter import matches_of
-from paddable.lint.registry import codes_of
-from paddable.lint.rule import HEADINGS, Match, Rule
-from paddable.lint.rules import BUILT_IN as GENERAL_RULES
-from paddable.lint.view.folding import view_model
+from paddable.linter.registry import codes_of
+from paddable.linter.rule import HEADINGS, Match, Rule
+from paddable.linter.rules import BUILT_IN as GENERAL_RULES
+from paddable.linter.run import matches_of
+from paddable.linter.view.folding import view_model
 from paddable.providers.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot
 from paddable.providers.provider import Provider
 from paddable.providers.registry import BUILT_IN, provider

@@ -18,8 +18,8 @@ from paddable.graph.io.read import read_model
 from paddable.graph.prepare.normalise import normalise
 from paddable.lengths import symbol
 from paddable.lengths.declare import LengthDeclaration
-from paddable.lint.fixing import Runner
-from paddable.lint.view.folding import view_model
+from paddable.linter.fixing import Runner
+from paddable.linter.view.folding import view_model
 from paddable.padding.analysis import analyse
 from paddable.padding.declaration import resolve
 from paddable.padding.rewrite.rewrite import rewrite

@@ -32,8 +32,8 @@ from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import to_proto, write_model, write_shared
 from paddable.lengths.declare import parse_container
-from paddable.lint import lint_model
-from paddable.lint.rules.non_finite_weight import NonFiniteWeight
+from paddable.linter import lint_model
+from paddable.linter.rules.non_finite_weight import NonFiniteWeight
 from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import PRECISIONS, SESSION_CONFIGS, in_precision
 from paddable.providers.registry import provider as provider_named

@@ -18,7 +18,7 @@ from paddable.findings import Finding
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_length
-from paddable.lint import lint_model, rules
+from paddable.linter import lint_model, rules
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.registry import rules_of
 from paddable.providers.report import fix_for, lint_for

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from paddable.lint.fixing import name_of
-from paddable.lint.registry import codes_of
-from paddable.lint.rule import Rule
-from paddable.lint.rules import BUILT_IN as GENERAL_RULES
+from paddable.linter.fixing import name_of
+from paddable.linter.registry import codes_of
+from paddable.linter.rule import Rule
+from paddable.linter.rules import BUILT_IN as GENERAL_RULES
 from paddable.providers.provider import Provider
 from paddable.providers.registry import BUILT_IN as PROVIDERS
 from paddable.providers.rules import FACT_RULES

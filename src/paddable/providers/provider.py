@@ -8,13 +8,13 @@ from typing import Any
 
 import onnx_ir as ir
 
-from paddable.lint.facts import Facts
-from paddable.lint.fix import GraphFix
-from paddable.lint.rule import Rule
-from paddable.lint.site import Placement, Site, sites_of
-from paddable.lint.subject import Subject
-from paddable.lint.view.graph import GraphView
-from paddable.lint.view.light import confirmed_view
+from paddable.linter.fix import GraphFix
+from paddable.linter.provider_facts import ProviderFacts
+from paddable.linter.rule import Rule
+from paddable.linter.site import Placement, Site, sites_of
+from paddable.linter.subject import Subject
+from paddable.linter.view.graph import GraphView
+from paddable.linter.view.light import confirmed_view
 from paddable.providers.session_advice import SessionAdvice
 
 __all__ = ["Provider"]
@@ -32,7 +32,7 @@ class Provider:
         place: predicts where the nodes of a graph run; None where that is not modelled.
     """
 
-    facts: Facts
+    facts: ProviderFacts
     advice: SessionAdvice
     rules: tuple[type[Rule[Any]], ...] = ()
     fixes: tuple[type[GraphFix[Any]], ...] = ()

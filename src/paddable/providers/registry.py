@@ -11,9 +11,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from paddable.errors import MisuseError
-from paddable.lint.registry import refuse_shared_codes
-from paddable.lint.registry import rules as registered_rules
-from paddable.lint.rule import Rule
+from paddable.linter.registry import refuse_shared_codes
+from paddable.linter.registry import rules as registered_rules
+from paddable.linter.rule import Rule
 from paddable.providers.advice import register_advice
 from paddable.providers.coreml.provider import PROVIDER as COREML
 from paddable.providers.cpu.provider import PROVIDER as CPU

@@ -11,11 +11,11 @@ import onnx_ir as ir
 from onnx_ir.passes.common import InlinePass
 
 from paddable.findings import Finding
-from paddable.lint.fixing import FixReport, Runner, apply_fixes
-from paddable.lint.linter import by_gravity, findings_of
-from paddable.lint.site import Placement
-from paddable.lint.view.folding import view_model
-from paddable.lint.view.light import light_proto
+from paddable.linter.fixing import FixReport, Runner, apply_fixes
+from paddable.linter.run import by_gravity, findings_of
+from paddable.linter.site import Placement
+from paddable.linter.view.folding import view_model
+from paddable.linter.view.light import light_proto
 from paddable.providers.provider import Provider
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.registry import rules_of
@@ -81,7 +81,7 @@ def lint_for(model: onnx.ModelProto | ir.Model, target: str, general: Sequence[F
 def fix_for(
     model: ir.Model, target: str, runner: Runner | None = None, feeds: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[ir.Model, FixReport]:
-    """Apply a target's fixes; see `paddable.lint.fixing.apply_fixes`. The model's own functions are inlined first.
+    """Apply a target's fixes; see `paddable.linter.fixing.apply_fixes`. The model's own functions are inlined first.
 
     Raises:
         MisuseError: no target has that name.

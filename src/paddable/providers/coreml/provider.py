@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, reported
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, reported
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.coreml.advice import ADVICE
 from paddable.providers.provider import Provider
 
@@ -13,7 +13,7 @@ _COREML = reported("the CoreML documentation of ONNX Runtime")
 _OPSET_UNKNOWN = Fact("the highest opset that loads")
 _STATIC_ONLY = "every inner shape has to be fixed, not only the inputs"
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "coreml",
     "required",
     Fact(_STATIC_ONLY, reported("microsoft/onnxruntime#26355: it fails in the run")),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, measured
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, measured
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.cpu.advice import ADVICE
 from paddable.providers.fixes.widen_depthwise_conv import WidenDepthwiseConv
 from paddable.providers.provider import Provider
@@ -12,7 +12,7 @@ __all__ = ["PROVIDER"]
 
 _CPU = measured("onnxruntime 1.32.0 on 2 vCPU AMD EPYC (Zen 5), a 70-block encoder")
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "cpu",
     "free",
     Fact("a new length costs 0.2 to 0.9 ms; a container of 30 s costs 12 times a clip of 1.7 s", _CPU),

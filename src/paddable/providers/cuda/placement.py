@@ -3,7 +3,7 @@
     placement = place(view_model(onnx.load(path, load_external_data=False)))
     print(placement)
 
-Facts: ONNX Runtime's list of CUDA kernels, and its rules in ``cuda_execution_provider.cc`` (the forms that fall to the
+ProviderFacts: ONNX Runtime's list of CUDA kernels, and its rules in ``cuda_execution_provider.cc`` (the forms that fall to the
 CPU) and ``inference_session.cc`` (a session refuses to capture when a value is copied between the memories or the graph
 has control flow). A value that a kernel reads in CPU memory is read once, while the graph is captured: when it depends
 on the inputs, a replay would go on with the old one.
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddable.lint.view.graph import GraphView, NodeView
+from paddable.linter.view.graph import GraphView, NodeView
 from paddable.providers.cpu_preferred import cpu_preferred
 from paddable.providers.cuda.kernels import Kernel, find_kernel
 

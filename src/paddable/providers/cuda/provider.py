@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, measured, reported
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, measured, reported
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.cuda.advice import ADVICE
 from paddable.providers.cuda.placement import place
 from paddable.providers.cuda.rules import RULES
@@ -13,7 +13,7 @@ __all__ = ["PROVIDER"]
 
 _CAPTURE = measured("onnxruntime-gpu 1.31.1 on one H200, a 70-block encoder in fp32: docs/targets/cuda.md")
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "cuda",
     "preferred",
     Fact(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from paddable.lint.view.graph import GraphView, NodeView
-from paddable.lint.view.value_type import ValueType
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.value_type import ValueType
 from paddable.providers.directml.kernels import Kernel
 
 __all__ = ["Island", "gather_islands", "why_not_fused"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import onnx
 
-from paddable.lint.view.graph import NodeView
+from paddable.linter.view.graph import NodeView
 from paddable.providers.directml.contrib_signatures import CONTRIB_SIGNATURES
 
 __all__ = ["Kernel", "Registry", "registry"]

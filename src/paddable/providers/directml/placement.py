@@ -3,7 +3,7 @@
     placement = place(view_model(onnx.load(path, load_external_data=False)))
     print(placement)
 
-Facts: the kernel registry of onnxruntime-directml 1.24.4 (identical in onnxruntime-windowsml 1.30) and the provider's
+ProviderFacts: the kernel registry of onnxruntime-directml 1.24.4 (identical in onnxruntime-windowsml 1.30) and the provider's
 own partitioning rules; see ``docs/targets/directml.md``.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from paddable.lint.view.graph import GraphView, NodeView
-from paddable.lint.view.value_type import ValueType
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.value_type import ValueType
 from paddable.providers.cpu_preferred import cpu_preferred
 from paddable.providers.directml.islands import Island, gather_islands, why_not_fused
 from paddable.providers.directml.kernels import CPU_UNDER_DIRECTML, UNSUPPORTED_DEVICE_TYPES, Kernel, registry

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, measured
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, measured
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.directml.advice import ADVICE
 from paddable.providers.directml.fixes import FIXES
 from paddable.providers.directml.placement import place
@@ -14,7 +14,7 @@ __all__ = ["PROVIDER"]
 
 _DIRECTML = measured("onnxruntime-directml 1.24.4")
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "directml",
     "preferred",
     Fact("with a free dim nothing is fused and every other length rebuilds its kernels", _DIRECTML),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, measured, reported
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, measured, reported
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.fixes.compare_with_itself import CompareWithItself
 from paddable.providers.openvino.advice import ADVICE
 from paddable.providers.provider import Provider
@@ -13,7 +13,7 @@ __all__ = ["PROVIDER"]
 _OPENVINO = measured("onnxruntime-openvino 1.24.1 and openvino 2026.4.1 on the same CPU")
 _OPENVINO_ZOO = measured("onnxruntime-openvino 1.24.1 on a CPU, docs/targets/openvino.md")
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "openvino",
     "preferred",
     Fact("a new length costs 11 to 22 ms, and about as much at each switch back; none when static", _OPENVINO),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, reported
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, reported
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.provider import Provider
 from paddable.providers.qnn.advice import ADVICE
 
@@ -13,7 +13,7 @@ _QNN = reported("the QNN documentation of ONNX Runtime")
 _QNN_240 = reported("the release notes of onnxruntime-qnn 2.4.0")
 _STATIC_ONLY = "every inner shape has to be fixed, not only the inputs"
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "qnn",
     "required",
     Fact(f"dynamic shapes are not supported; {_STATIC_ONLY} (microsoft/onnxruntime#22439)", _QNN),

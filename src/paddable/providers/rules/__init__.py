@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddable.lint.rule import Rule
+from paddable.linter.rule import Rule
 from paddable.providers.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
 from paddable.providers.rules.free_dim_on_static_target import FreeDimOnStaticTarget
 from paddable.providers.rules.is_nan_splits_graph import IsNanSplitsGraph

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddable.lint.evidence import measured, reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["OperatorUnsupportedOnTarget"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, reported
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, reported
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.provider import Provider
 from paddable.providers.tensorrt_rtx.advice import ADVICE
 
@@ -12,7 +12,7 @@ __all__ = ["PROVIDER"]
 _RTX = reported("the TensorRT RTX documentation of ONNX Runtime")
 _OPSET_UNKNOWN = Fact("the highest opset that loads")
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "tensorrt-rtx",
     "preferred",
     Fact("engines take free shapes by default; ranges named in the options, or fixed shapes, are faster", _RTX),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, reported
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, reported
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.provider import Provider
 from paddable.providers.vitisai.advice import ADVICE
 
@@ -12,7 +12,7 @@ __all__ = ["PROVIDER"]
 _RYZEN = reported("AMD's Ryzen AI documentation 1.4")
 _STATIC_ONLY = "every inner shape has to be fixed, not only the inputs"
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "vitisai",
     "required",
     Fact(_STATIC_ONLY),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddable.lint.evidence import Fact, measured
-from paddable.lint.facts import Facts
+from paddable.linter.evidence import Fact, measured
+from paddable.linter.provider_facts import ProviderFacts
 from paddable.providers.provider import Provider
 from paddable.providers.webgpu.advice import ADVICE
 
@@ -14,7 +14,7 @@ _WEBGPU_ZOO = measured(
     "onnxruntime-ep-webgpu 0.4.0 on onnxruntime 1.32.0 and Mesa's software Vulkan 25, docs/targets/webgpu.md"
 )
 
-FACTS = Facts(
+FACTS = ProviderFacts(
     "webgpu",
     "preferred",
     Fact(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.lint.rule import Rule
+from paddable.linter.rule import Rule
 from paddable.providers.cuda.placement import CudaPlacement
 from paddable.providers.cuda.rules.cpu_node_stops_capture import CpuNodeStopsCapture
 from paddable.providers.cuda.rules.host_read_stops_capture import HostReadStopsCapture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddable.lint.fix import GraphFix
+from paddable.linter.fix import GraphFix
 from paddable.providers.directml.fixes.clear_stale_shapes import ClearStaleShapes
 from paddable.providers.directml.fixes.convert_opset import ConvertOpset
 from paddable.providers.directml.fixes.drop_allowzero import DropAllowzero

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.lint.fix import GraphFix
-from paddable.lint.rule import Match
-from paddable.lint.site import Site
-from paddable.lint.view.light import graph_at
+from paddable.linter.fix import GraphFix
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.linter.view.light import graph_at
 from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.stale_static_shape import StaleStaticShape
 

@@ -9,13 +9,13 @@ import onnx_ir as ir
 from onnx.version_converter import convert_version
 
 from paddable.errors import RefusedError
-from paddable.lint.fix import GraphFix
-from paddable.lint.new_parts import Parts
-from paddable.lint.one_node import cut_out, put_back, reason
-from paddable.lint.rule import Match
-from paddable.lint.site import Site
-from paddable.lint.view.graph import GraphView, NodeView
-from paddable.lint.view.light import graph_at
+from paddable.linter.fix import GraphFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.one_node import cut_out, put_back, reason
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.light import graph_at
 from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot, sweet_spot
 

@@ -7,12 +7,12 @@ import onnx_ir as ir
 from onnx.inliner import inline_selected_functions
 
 from paddable.errors import RefusedError
-from paddable.lint.fix import NodeFix
-from paddable.lint.new_parts import Parts
-from paddable.lint.one_node import cut_out, put_back, reason
-from paddable.lint.rule import Match
-from paddable.lint.site import Site
-from paddable.lint.view.graph import NodeView
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.one_node import cut_out, put_back, reason
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.linter.view.graph import NodeView
 from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.operator_without_kernel import OperatorWithoutKernel
 

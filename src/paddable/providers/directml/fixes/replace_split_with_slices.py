@@ -6,10 +6,10 @@ from itertools import accumulate
 
 import onnx_ir as ir
 
-from paddable.lint.fix import NodeFix
-from paddable.lint.new_parts import Parts
-from paddable.lint.rule import Match
-from paddable.lint.site import Site
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
 from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.glu_as_split import GluAsSplit, split_sizes
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddable.lint.rule import Rule
-from paddable.lint.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
+from paddable.linter.rule import Rule
+from paddable.linter.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
 from paddable.providers.directml.rules.computed_required_input import ComputedRequiredInput
 from paddable.providers.directml.rules.conv_transpose_auto_pad import ConvTransposeAutoPad
 from paddable.providers.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import onnx
 
-from paddable.lint.evidence import measured, reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
-from paddable.lint.view.graph import GraphView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView
 from paddable.providers.directml.placement import Placement
 
 __all__ = ["MaskOverflowsHalf"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.evidence import measured
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 from paddable.providers.directml.placement import Placement
 
 __all__ = ["NegativePad"]

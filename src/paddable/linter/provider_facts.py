@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from paddable.lint.evidence import Fact
+from paddable.linter.evidence import Fact
 
-__all__ = ["Facts"]
+__all__ = ["ProviderFacts"]
 
 
 @dataclass(frozen=True)
-class Facts:
+class ProviderFacts:
     """The facts of one provider. A rule tests these, never the name; what is not stated is not known.
 
     Attributes:

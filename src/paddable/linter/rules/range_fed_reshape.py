@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddable.lint.evidence import measured, reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
-from paddable.lint.subject import Kind
-from paddable.lint.view.graph import NodeView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.subject import Kind
+from paddable.linter.view.graph import NodeView
 
 __all__ = ["RangeFedReshape"]
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from paddable.findings import Severity
-from paddable.lint.evidence import measured, reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
-from paddable.lint.view.graph import NodeView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import NodeView
 
 __all__ = ["ReshapeMinusOneUnderAllowzero", "minus_one_under_allowzero"]
 

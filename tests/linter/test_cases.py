@@ -19,7 +19,7 @@ import pytest
 from paddable.errors import RefusedError
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
-from paddable.lint import lint_model
+from paddable.linter import lint_model
 
 pytestmark = pytest.mark.shared
 

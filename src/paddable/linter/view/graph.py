@@ -17,7 +17,7 @@ from typing import Any
 import numpy.typing as npt
 import onnx
 
-from paddable.lint.view.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
+from paddable.linter.view.value_type import TYPE_NAMES, UNKNOWN, Dim, TypeReader, ValueType
 
 __all__ = ["SMALL", "WITH_SUBGRAPHS", "Dim", "GraphView", "NodeView", "elements", "overridable_names"]
 
@@ -85,7 +85,7 @@ class NodeView:
 class GraphView:
     """Index of one graph: its live nodes, who makes and who reads each value, types, shapes and constants.
 
-    Built by :func:`paddable.lint.view.folding.view_model`.
+    Built by :func:`paddable.linter.view.folding.view_model`.
 
     Attributes:
         nodes: nodes left after folding, in file order.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar, Generic
 
 from paddable.findings import Severity
-from paddable.lint.evidence import Evidence
-from paddable.lint.site import PlacementT, Site
-from paddable.lint.view.graph import NodeView
+from paddable.linter.evidence import Evidence
+from paddable.linter.site import PlacementT, Site
+from paddable.linter.view.graph import NodeView
 
 __all__ = ["HEADINGS", "Match", "Rule"]
 

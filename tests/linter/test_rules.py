@@ -11,8 +11,8 @@ import pytest
 
 from paddable.errors import MisuseError
 from paddable.graph.io.read import read_model
-from paddable.lint import Match, Rule, Site, lint_model, register, rules
-from paddable.lint.rule import HEADINGS
+from paddable.linter import Match, Rule, Site, lint_model, register, rules
+from paddable.linter.rule import HEADINGS
 
 RULES = rules()
 
@@ -55,7 +55,7 @@ def test_codes_and_names_are_unique() -> None:
 
 
 def test_a_user_adds_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paddable.lint.registry._registered", {})
+    monkeypatch.setattr("paddable.linter.registry._registered", {})
 
     class Sine(Rule[Any]):
         code, name, severity, evidence = "SHP900", "sine", "note", ()

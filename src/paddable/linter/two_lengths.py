@@ -9,9 +9,9 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.io.write import to_proto
-from paddable.lint.rule import Match
-from paddable.lint.site import Site
-from paddable.lint.subject import Array, Subject
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.linter.subject import Array, Subject
 
 __all__ = ["run_at_two_lengths"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddable.lint.evidence import reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
-from paddable.lint.subject import Kind
+from paddable.linter.evidence import reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.subject import Kind
 
 __all__ = ["DataDependentSize"]
 

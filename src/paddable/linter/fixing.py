@@ -13,8 +13,8 @@ import onnx
 import onnx_ir as ir
 
 from paddable.errors import PaddableError, RefusedError
-from paddable.lint.fix import GraphFix
-from paddable.lint.view.light import without_weights
+from paddable.linter.fix import GraphFix
+from paddable.linter.view.light import without_weights
 
 __all__ = ["FixReport", "Runner", "apply_fixes"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddable.lint.evidence import measured, reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.rules.reshape_minus_one_under_allowzero import minus_one_under_allowzero
-from paddable.lint.site import Site
-from paddable.lint.subject import Kind
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.rules.reshape_minus_one_under_allowzero import minus_one_under_allowzero
+from paddable.linter.site import Site
+from paddable.linter.subject import Kind
 
 __all__ = ["ComputedReshapeTarget"]
 

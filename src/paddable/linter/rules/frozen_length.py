@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from paddable.lint.evidence import reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
-from paddable.lint.subject import Kind
-from paddable.lint.two_lengths import run_at_two_lengths
-from paddable.lint.view.graph import NodeView
+from paddable.linter.evidence import reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.subject import Kind
+from paddable.linter.two_lengths import run_at_two_lengths
+from paddable.linter.view.graph import NodeView
 
 __all__ = ["FrozenLength"]
 

@@ -14,10 +14,10 @@ import pytest
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
-from paddable.lint import Subject, lint_model
-from paddable.lint.rules.frozen_length import FrozenLength
-from paddable.lint.rules.length_input_missing import LengthInputMissing
-from paddable.lint.site import sites_of
+from paddable.linter import Subject, lint_model
+from paddable.linter.rules.frozen_length import FrozenLength
+from paddable.linter.rules.length_input_missing import LengthInputMissing
+from paddable.linter.site import sites_of
 
 
 def parse(source: str) -> onnx.ModelProto:

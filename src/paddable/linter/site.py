@@ -8,9 +8,9 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy.typing as npt
 
-from paddable.lint.facts import Facts
-from paddable.lint.subject import Kind, Subject
-from paddable.lint.view.graph import Dim, GraphView, NodeView
+from paddable.linter.provider_facts import ProviderFacts
+from paddable.linter.subject import Kind, Subject
+from paddable.linter.view.graph import Dim, GraphView, NodeView
 
 __all__ = ["Placement", "PlacementT", "Site", "sites_of"]
 
@@ -52,7 +52,7 @@ class Site(Generic[PlacementT]):
 
     view: GraphView
     subject: Subject
-    facts: Facts | None
+    facts: ProviderFacts | None
     placement: PlacementT
 
     @property
@@ -96,6 +96,6 @@ class Site(Generic[PlacementT]):
         return None
 
 
-def sites_of(subject: Subject, facts: Facts | None = None) -> list[Site[None]]:
+def sites_of(subject: Subject, facts: ProviderFacts | None = None) -> list[Site[None]]:
     """Every graph of a model, the main graph first, without a placement."""
     return [Site(view, subject, facts, None) for view in subject.view.walk()]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.lint.evidence import reported
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import Site
+from paddable.linter.evidence import reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["NonFiniteWeight"]
 

@@ -1,7 +1,7 @@
 """The rules that lint asks: our own, those of installed packages, those that a program registers.
 
-A package names its rules as entry points: of the group ``paddable.lint`` for rules about any graph, of the group
-``paddable.lint.NAME`` for rules of the provider NAME.
+A package names its rules as entry points: of the group ``paddable.rules`` for rules about any graph, of the group
+``paddable.rules.NAME`` for rules of the provider NAME.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from paddable.errors import MisuseError
-from paddable.lint.rule import Rule
-from paddable.lint.rules import BUILT_IN
+from paddable.linter.rule import Rule
+from paddable.linter.rules import BUILT_IN
 
 __all__ = ["ENTRY_POINTS", "codes_of", "refuse_shared_codes", "register", "rules"]
 
-ENTRY_POINTS = "paddable.lint"
+ENTRY_POINTS = "paddable.rules"
 """Entry point group; each entry names a `Rule` class."""
 
 RuleT = TypeVar("RuleT", bound=type[Rule[Any]])

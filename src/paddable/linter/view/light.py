@@ -5,8 +5,8 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from paddable.lint.view.folding import view_model
-from paddable.lint.view.graph import SMALL, GraphView, NodeView
+from paddable.linter.view.folding import view_model
+from paddable.linter.view.graph import SMALL, GraphView, NodeView
 
 __all__ = ["confirmed_view", "graph_at", "light_proto", "without_weights"]
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Generic
 import onnx_ir as ir
 
 from paddable.errors import RefusedError
-from paddable.lint.linter import matches_of
-from paddable.lint.new_parts import Parts
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import PlacementT, Site
-from paddable.lint.view.graph import GraphView, NodeView
-from paddable.lint.view.light import graph_at
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match, Rule
+from paddable.linter.run import matches_of
+from paddable.linter.site import PlacementT, Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.light import graph_at
 
 __all__ = ["GraphFix", "NodeFix"]
 

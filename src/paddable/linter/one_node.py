@@ -8,8 +8,8 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from paddable.lint.new_parts import Parts
-from paddable.lint.view.graph import GraphView, NodeView
+from paddable.linter.new_parts import Parts
+from paddable.linter.view.graph import GraphView, NodeView
 
 __all__ = ["cut_out", "put_back", "reason"]
 

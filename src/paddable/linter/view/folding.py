@@ -16,7 +16,7 @@ import onnx
 from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
-from paddable.lint.view.graph import SMALL, WITH_SUBGRAPHS, GraphView, NodeView, elements, overridable_names
+from paddable.linter.view.graph import SMALL, WITH_SUBGRAPHS, GraphView, NodeView, elements, overridable_names
 
 __all__ = ["out_of_range", "view_model"]
 

@@ -11,11 +11,11 @@ import onnx_ir as ir
 
 from paddable.findings import Finding
 from paddable.graph import trace
-from paddable.lint.facts import Facts
-from paddable.lint.registry import rules
-from paddable.lint.rule import Match, Rule
-from paddable.lint.site import PlacementT, Site, sites_of
-from paddable.lint.subject import LengthAxis, Runner, Subject
+from paddable.linter.provider_facts import ProviderFacts
+from paddable.linter.registry import rules
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import PlacementT, Site, sites_of
+from paddable.linter.subject import LengthAxis, Runner, Subject
 
 __all__ = ["by_gravity", "findings_of", "lint_model", "matches_of"]
 
@@ -26,7 +26,7 @@ def lint_model(
     runner: Runner | None = None,
     declarations: Sequence[LengthAxis] = (),
     weights: bool = False,
-    facts: Facts | None = None,
+    facts: ProviderFacts | None = None,
     select: Sequence[type[Rule[Any]]] | None = None,
 ) -> list[Finding]:
     """What the rules about any graph say about a model.

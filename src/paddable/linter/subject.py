@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy.typing as npt
 import onnx_ir as ir
 
-from paddable.lint.view.folding import view_model
-from paddable.lint.view.graph import Dim, GraphView, NodeView
-from paddable.lint.view.light import light_proto
+from paddable.linter.view.folding import view_model
+from paddable.linter.view.graph import Dim, GraphView, NodeView
+from paddable.linter.view.light import light_proto
 
 __all__ = ["Array", "Kind", "LengthAxis", "RaggedInput", "Runner", "Subject"]
 
