@@ -9,7 +9,7 @@ import pytest
 
 from paddable.api import check, convert, lint, linting
 from paddable.errors import MisuseError, RefusedError
-from paddable.providers.tables import TARGETS
+from paddable.providers.registry import providers
 
 # Runs at 50 steps only.
 FROZEN = """<ir_version: 10, opset_import: ["" : 18]>
@@ -93,7 +93,7 @@ def test_an_empty_input_does_not_end_the_findings() -> None:
 
 
 @pytest.mark.parametrize("opset", [25, 26])
-@pytest.mark.parametrize("target", [None, *TARGETS])
+@pytest.mark.parametrize("target", [None, *providers()])
 def test_an_opset_without_rules_is_linted_all_the_same(opset: int, target: str | None) -> None:
     model = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : {opset}]>
         g (float[1, 8, T] x) => (float[1, 8, T] y) <int64[3] s = {{0, 0, -1}}> {{ r = Reshape(x, s) y = Gelu(r) }}""")

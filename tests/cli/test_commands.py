@@ -14,9 +14,9 @@ import pytest
 
 from paddable import __version__
 from paddable.bundle import KEY, Metadata, Remedy, Symbol
-from paddable.bundle.providers import PROVIDERS
 from paddable.errors import RefusedError
 from paddable.findings import Finding, Source
+from paddable.providers.advice import known_advice
 
 from .conftest import Library
 
@@ -202,7 +202,7 @@ def test_verify(paddable: Any, library: Library) -> None:
 
 def test_lint(paddable: Any, library: Library) -> None:
     library.answer = report(ok=False)
-    library.answer.advice = {"session": PROVIDERS["directml"].to_json()}
+    library.answer.advice = {"session": known_advice()["directml"].to_json()}
     library.answer.skipped = ("not run",)
     result = paddable("lint", "m.onnx", "--target", "directml", "--fix", "-o", "fixed.onnx", "--no-run")
     assert result.code == 1

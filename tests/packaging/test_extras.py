@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from paddable.bundle.providers import PROVIDERS
 from paddable.cli.failures import EXTRA_OF
+from paddable.providers.advice import known_advice
 from paddable.runtime.session.flavours import FLAVOURS
 
 
@@ -25,7 +25,7 @@ def test_extras_are_those_of_the_design(project: dict[str, Any]) -> None:
 
 
 def test_every_extra_that_an_error_names_exists(project: dict[str, Any]) -> None:
-    named = {*EXTRA_OF.values(), *FLAVOURS.values(), *(advice.extra for advice in PROVIDERS.values())}
+    named = {*EXTRA_OF.values(), *FLAVOURS.values(), *(advice.extra for advice in known_advice().values())}
     assert named <= set(project["optional-dependencies"])
 
 

@@ -14,7 +14,7 @@ import onnx_ir as ir
 import onnxruntime as ort
 import pytest
 
-from paddable.providers.fixing import Runner
+from paddable.linter.fixing import Runner
 
 Array = npt.NDArray[Any]
 

@@ -8,7 +8,7 @@ import onnx_ir as ir
 import pytest
 
 from paddable.api.running import Sampled
-from paddable.providers.folding import view_model
+from paddable.linter.view.folding import view_model
 from paddable.providers.report import fix_for, lint_for
 
 SPLIT = """p, q = Split<axis: int = 2, num_outputs: int = 2>(h) s = Sigmoid(q) y = Mul(p, s)"""

@@ -10,8 +10,8 @@ import pytest
 
 import paddable
 from paddable.bundle import read_metadata
+from paddable.linter.view.folding import view_model
 from paddable.providers.cuda.placement import CudaPlacement, place
-from paddable.providers.folding import view_model
 from paddable.providers.report import lint_for
 
 # Nodes on the CPU in the provider's own profile of the zoo's native graphs. The runtime's transpose optimiser adds a

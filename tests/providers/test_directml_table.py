@@ -9,9 +9,9 @@ from pathlib import Path
 import onnx
 import pytest
 
+from paddable.linter.view.graph import NodeView
 from paddable.providers.directml.compile_table import compile_table
 from paddable.providers.directml.kernels import registry
-from paddable.providers.view import NodeView
 
 pytestmark = pytest.mark.shared
 

@@ -1,4 +1,4 @@
-"""The generated pages are those of the rules and tables; ``python -m paddable.providers.document docs`` writes them."""
+"""The generated pages are those of the rules and facts; ``python -m paddable.providers.document docs`` writes them."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def test_pages_are_current() -> None:
 
 
 def test_no_page_is_left_over() -> None:
-    generated = {name.removeprefix("rules/") for name in pages() if name.startswith("rules/")}
-    assert {path.name for path in (DOCS / "rules").iterdir()} == generated
+    generated = {name.removeprefix("lint/") for name in pages() if name.startswith("lint/")}
+    assert {path.name for path in (DOCS / "lint").iterdir()} == generated

@@ -11,22 +11,32 @@ import onnx_ir as ir
 import pytest
 
 from paddable.gates.engine import EngineError
-from paddable.providers.directml.fix import DirectMLGraphFix
-from paddable.providers.directml.fixes import FIXES
-from paddable.providers.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
-from paddable.providers.directml.site import Site
-from paddable.providers.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
+from paddable.linter.fix import GraphFix
+from paddable.linter.fixing import TOLERANCE, Runner, apply_fixes, name_of, relative_change
+from paddable.linter.rule import Match
+from paddable.linter.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
+from paddable.providers.registry import provider
 from paddable.providers.report import fix_for, lint_for
-from paddable.providers.rule import Match
 from paddable.providers.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
 from paddable.providers.rules.is_nan_splits_graph import IsNanSplitsGraph
+
+LOOK = provider("directml").look
+FIXES = [fix(LOOK) for fix in provider("directml").fixes]
+
+
+def parse(text: str) -> onnx.ModelProto:
+    """A case of a rule; without a head it is one of a rule about any graph."""
+    return onnx.parser.parse_model(text if text.startswith("<") else f'<ir_version: 9, opset_import: ["" : 18]> {text}')
+
 
 CASES = [pytest.param(fix, text, id=f"{fix.rule.name}-{i}") for fix in FIXES for i, text in enumerate(fix.rule.INVALID)]
 
 
 @pytest.mark.parametrize(("fix", "text"), CASES)
-def test_fix(fix: DirectMLGraphFix, text: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
-    proto = onnx.parser.parse_model(text)
+def test_fix(fix: GraphFix[Any], text: str, run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
+    proto = parse(text)
     before = ir.from_proto(proto)
     if not fix.matches(fix.look(before)):
         return  # a form that the rule finds and no fix can repair
@@ -34,23 +44,23 @@ def test_fix(fix: DirectMLGraphFix, text: str, run_on_cpu: Runner, feeds_for: Ca
     after, report = apply_fixes(before, [fix], run_on_cpu, feeds)
     onnx.checker.check_model(ir.to_proto(after), full_check=True)
     assert not fix.matches(fix.look(after))
-    assert report.applied[name_of(fix)] <= TOLERANCE
+    assert report.applied[name_of(type(fix))] <= TOLERANCE
     assert [v.name for v in after.graph.outputs] == [v.name for v in before.graph.outputs]
 
 
 def test_a_fix_that_changes_numbers_is_taken_back(run_on_cpu: Runner, feeds_for: Callable[..., Any]) -> None:
-    class Spoil(DirectMLGraphFix):
-        rule = ReshapeMinusOneWithAllowzero()
+    class Spoil(GraphFix[Placement]):
+        rule = ReshapeMinusOneUnderAllowzero
 
-        def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+        def mend(self, model: ir.Model, found: list[tuple[Site[Placement], Match]]) -> None:
             model.graph[0].attributes.pop("allowzero")
             model.graph.append(ir.node("Neg", [model.graph.outputs[0]]))
             spoilt, whole = model.graph[-1].outputs[0], model.graph.outputs[0]
             spoilt.name, spoilt.type, spoilt.shape = "z", whole.type, whole.shape
             model.graph.outputs[0] = spoilt
 
-    proto = onnx.parser.parse_model(ReshapeMinusOneWithAllowzero.INVALID[0])
-    model, report = apply_fixes(ir.from_proto(proto), [Spoil()], run_on_cpu, feeds_for(proto))
+    proto = parse(ReshapeMinusOneUnderAllowzero.INVALID[0])
+    model, report = apply_fixes(ir.from_proto(proto), [Spoil(LOOK)], run_on_cpu, feeds_for(proto))
     assert [node.op_type for node in model.graph] == ["Reshape"]
     assert not report.applied and "of scale" in report.refused["spoil"]
 
@@ -65,8 +75,8 @@ def test_relative_change() -> None:
 
 def test_every_fix_repairs_one_of_its_cases() -> None:
     for fix in FIXES:
-        models = [ir.from_proto(onnx.parser.parse_model(text)) for text in fix.rule.INVALID]
-        assert any(fix.matches(fix.look(model)) for model in models), name_of(fix)
+        models = [ir.from_proto(parse(text)) for text in fix.rule.INVALID]
+        assert any(fix.matches(fix.look(model)) for model in models), name_of(type(fix))
 
 
 def test_is_nan_on_openvino(run_on_cpu: Runner) -> None:

@@ -10,33 +10,37 @@ import onnx
 import onnx_ir as ir
 import pytest
 
-from paddable.providers.directml.fix import DirectMLGraphFix, DirectMLNodeFix
+from paddable.linter.fix import GraphFix, NodeFix
+from paddable.linter.fixing import FixReport, Runner, apply_fixes
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
 from paddable.providers.directml.fixes.split_variadic import SplitVariadic
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.operator_without_kernel import OperatorWithoutKernel
 from paddable.providers.directml.rules.variadic_arithmetic import VariadicArithmetic
-from paddable.providers.directml.site import Site
-from paddable.providers.fixing import FixReport, Runner, apply_fixes
-from paddable.providers.new_parts import Parts
+from paddable.providers.registry import provider
 from paddable.providers.report import fix_for
-from paddable.providers.rule import Match
+
+LOOK = provider("directml").look
 
 SUM = '<ir_version: 10, opset_import: ["" : 18]> a (float[4] x) => (float[4] y) { y = Sum(x, x, x) }'
 SUM_AND_MEAN = SUM.replace("y = Sum", "m = Mean(x, x, x) y = Sum")
 
 
-def _with(fix: DirectMLGraphFix | DirectMLNodeFix, text: str, *more: Any) -> tuple[list[str], FixReport]:
+def _with(fix: GraphFix[Any], text: str, *more: Any) -> tuple[list[str], FixReport]:
     model, report = apply_fixes(ir.from_proto(onnx.parser.parse_model(text)), [fix], *more)
     return [node.op_type for node in model.graph], report
 
 
-class Broken(DirectMLNodeFix):
+class Broken(NodeFix[Placement]):
     """Gives what its subclass says."""
 
-    rule = VariadicArithmetic()
+    rule = VariadicArithmetic
     exact = True
     given: ClassVar[Callable[[ir.Node], ir.Node]]
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         new = type(self).given(node)
         parts.replace(node, [new], [new.outputs[0]])
 
@@ -49,19 +53,19 @@ class Raises(Broken):
     given = staticmethod(lambda node: {}[node.name])
 
 
-class Nothing(DirectMLGraphFix):
-    rule = VariadicArithmetic()
+class Nothing(GraphFix[Placement]):
+    rule = VariadicArithmetic
 
-    def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+    def mend(self, model: ir.Model, found: list[tuple[Site[Placement], Match]]) -> None:
         pass
 
 
 @pytest.mark.parametrize(
     ("fix", "why"),
     [
-        (Invalid(), "not a valid graph: Node(node_unsqueeze) with schema(::Unsqueeze:13)"),
-        (Raises(), "a mistake in it; report it (KeyError"),
-        (Nothing(), "1 places that DML113 finds are left"),
+        (Invalid(LOOK), "not a valid graph: Node(node_unsqueeze) with schema(::Unsqueeze:13)"),
+        (Raises(LOOK), "a mistake in it; report it (KeyError"),
+        (Nothing(LOOK), "1 places that DML113 finds are left"),
     ],
 )
 def test_a_fix_that_fails_is_told_and_left_out(fix: Any, why: str, run_on_cpu: Runner) -> None:
@@ -72,7 +76,9 @@ def test_a_fix_that_fails_is_told_and_left_out(fix: Any, why: str, run_on_cpu: R
 
 
 def test_without_a_sample_only_exact_fixes_are_applied(run_on_cpu: Runner) -> None:
-    assert "could not be compared" in _with(SplitVariadic(), SUM_AND_MEAN, run_on_cpu, [])[1].refused["split variadic"]
+    assert (
+        "could not be compared" in _with(SplitVariadic(LOOK), SUM_AND_MEAN, run_on_cpu, [])[1].refused["split variadic"]
+    )
     crop = """<ir_version: 10, opset_import: ["" : 18]> a (float[1, 8] x) => (float[1, 7] y)
         <int64[4] p = {0, 0, 0, -1}> { y = Pad(x, p) }"""
     assert fix_for(ir.from_proto(onnx.parser.parse_model(crop)), "directml", run_on_cpu)[1].applied == {
@@ -84,7 +90,7 @@ def test_without_a_sample_only_exact_fixes_are_applied(run_on_cpu: Runner) -> No
 def test_a_chain_of_halves_would_round(op: str, repaired: int) -> None:
     text = SUM.replace("float", "float16").replace("Sum", op)
     model = ir.from_proto(onnx.parser.parse_model(text))
-    assert len(SplitVariadic().matches(SplitVariadic().look(model))) == repaired
+    assert len(SplitVariadic(LOOK).matches(SplitVariadic(LOOK).look(model))) == repaired
 
 
 @pytest.mark.parametrize("opset", [11, 12, 13])
@@ -170,14 +176,14 @@ def test_each_node_is_repaired_once() -> None:
     """Else it would see a node that it has taken away."""
     proto = onnx.parser.parse_model(BEHIND_IDENTITY)
 
-    class Counts(DirectMLNodeFix):
-        rule = OperatorWithoutKernel()
+    class Counts(NodeFix[Placement]):
+        rule = OperatorWithoutKernel
         seen: ClassVar[list[ir.Node]] = []
 
-        def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+        def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
             self.seen.append(node)
 
-    fix = Counts()
+    fix = Counts(LOOK)
     model = ir.from_proto(proto)
     found: Sequence[Any] = fix.matches(fix.look(model))
     fix.mend(model, [*found, *found])

@@ -14,8 +14,8 @@ import onnx_ir as ir
 import pytest
 from onnx.backend.test.loader import load_model_tests
 
-from paddable.providers.directml.fixes import FIXES
-from paddable.providers.fixing import apply_fixes, relative_change
+from paddable.linter.fixing import apply_fixes, relative_change
+from paddable.providers.registry import provider
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # numpy, while ONNX computes its expected outputs
@@ -32,7 +32,7 @@ def chosen() -> list[object]:
 @pytest.mark.parametrize("case", chosen(), ids=lambda case: case.name)
 def test_same_numbers(case, run_on_cpu) -> None:  # type: ignore[no-untyped-def]
     before = ir.from_proto(case.model)
-    after, report = apply_fixes(before, FIXES)
+    after, report = apply_fixes(before, [fix(provider("directml").look) for fix in provider("directml").fixes])
     if not report.applied:
         return
     feed = {v.name: np.asarray(x) for v, x in zip(case.model.graph.input, case.data_sets[0][0], strict=True)}

@@ -8,8 +8,8 @@ import onnx
 import pytest
 from onnx.backend.test.loader import load_model_tests
 
+from paddable.linter.view.folding import view_model
 from paddable.providers.directml.placement import Placement, place
-from paddable.providers.folding import view_model
 from paddable.providers.report import TargetReport, lint_for
 
 with warnings.catch_warnings():

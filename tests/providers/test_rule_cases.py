@@ -1,71 +1,53 @@
-"""Every rule is silent on its VALID graphs and speaks on its INVALID ones."""
+"""Every rule of the providers is silent on its VALID graphs and speaks on its INVALID ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import onnx
 import pytest
 
-from paddable.lint.rule import HEADINGS
-from paddable.providers.cuda.placement import place as place_on_cuda
-from paddable.providers.cuda.rules import CUDA_RULES
-from paddable.providers.directml.placement import place
-from paddable.providers.directml.rules import RULES
+from paddable.linter.registry import codes_of
+from paddable.linter.rule import HEADINGS, Match, Rule
+from paddable.linter.rules import BUILT_IN as GENERAL_RULES
+from paddable.linter.run import matches_of
+from paddable.linter.view.folding import view_model
 from paddable.providers.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot
-from paddable.providers.directml.site import sites
-from paddable.providers.folding import view_model
-from paddable.providers.lint import matches_of
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.rules import TABLE_RULES
-from paddable.providers.table import TableSite
-from paddable.providers.tables import TARGETS
-from paddable.providers.view import GraphView
+from paddable.providers.provider import Provider
+from paddable.providers.registry import BUILT_IN, provider
+from paddable.providers.rules import FACT_RULES
 
-
-def on_directml(view: GraphView) -> list[Any]:
-    return sites(place(view))
-
-
-def on_cuda(view: GraphView) -> list[Any]:
-    return list(place_on_cuda(view).walk())
-
-
-def on_every_target(view: GraphView) -> list[Any]:
-    return [TableSite(part, table) for table in TARGETS.values() for part in view.walk()]
-
-
-Look = Callable[[GraphView], list[Any]]
-LOOKS: list[tuple[TargetRule[Any], Look]] = [
-    *((rule, on_directml) for rule in RULES),
-    *((rule, on_cuda) for rule in CUDA_RULES),
-    *((rule, on_every_target) for rule in TABLE_RULES),
+ASKED: list[tuple[type[Rule[Any]], tuple[Provider, ...]]] = [
+    *((rule, BUILT_IN) for rule in FACT_RULES),
+    # A rule about any graph has its cases in tests/lint, also where a provider lists it.
+    *((rule, (record,)) for record in BUILT_IN for rule in record.rules if rule not in GENERAL_RULES),
 ]
-VALID = [pytest.param(r, look, t, id=f"{r.name}-{i}") for r, look in LOOKS for i, t in enumerate(r.VALID)]
-INVALID = [pytest.param(r, look, t, id=f"{r.name}-{i}") for r, look in LOOKS for i, t in enumerate(r.INVALID)]
+VALID = [pytest.param(r, on, text, id=f"{r.name}-{i}") for r, on in ASKED for i, text in enumerate(r.VALID)]
+INVALID = [pytest.param(r, on, text, id=f"{r.name}-{i}") for r, on in ASKED for i, text in enumerate(r.INVALID)]
 
 
-def matches(rule: TargetRule[Any], look: Look, text: str) -> list[Match]:
-    return [match for _, match in matches_of(rule, look(view_model(onnx.parser.parse_model(text))))]
+def matches(rule: type[Rule[Any]], on: tuple[Provider, ...], text: str) -> list[Match]:
+    view = view_model(onnx.parser.parse_model(text))
+    return [match for record in on for _, match in matches_of(rule, record.sites(view))]
 
 
-@pytest.mark.parametrize(("rule", "look", "text"), VALID)
-def test_silent(rule: TargetRule[Any], look: Look, text: str) -> None:
-    assert matches(rule, look, text) == []
+@pytest.mark.parametrize(("rule", "on", "text"), VALID)
+def test_silent(rule: type[Rule[Any]], on: tuple[Provider, ...], text: str) -> None:
+    assert matches(rule, on, text) == []
 
 
-@pytest.mark.parametrize(("rule", "look", "text"), INVALID)
-def test_speaks(rule: TargetRule[Any], look: Look, text: str) -> None:
-    found = matches(rule, look, text)
+@pytest.mark.parametrize(("rule", "on", "text"), INVALID)
+def test_speaks(rule: type[Rule[Any]], on: tuple[Provider, ...], text: str) -> None:
+    found = matches(rule, on, text)
     assert found
     assert all(match.what and match.remedy and not match.what.endswith(".") for match in found)
 
 
 def test_every_rule_is_complete() -> None:
-    codes = [rule.code for rule, _ in LOOKS]
+    asked = [rule for rule, _ in ASKED]
+    codes = [code for rule in (*GENERAL_RULES, *asked) for code in codes_of(rule)]
     assert len(set(codes)) == len(codes)
-    for rule, _ in LOOKS:
+    for rule in asked:
         lines = (rule.__doc__ or "").splitlines()
         assert tuple(line.strip()[3:] for line in lines if line.strip().startswith("## ")) == HEADINGS, rule.name
         assert rule.evidence and len(rule.VALID) >= 2 and len(rule.INVALID) >= 2, rule.name
@@ -75,7 +57,7 @@ def test_every_rule_is_complete() -> None:
 def test_older_opset_is_offered_where_it_keeps_the_node_on_directml(reduction: str, helps: bool) -> None:
     text = f"""<ir_version: 8, opset_import: ["" : 18]> agraph (float[4] x, int64[4] i) => (float[4] y) {{
         y = ScatterElements<reduction: string = "{reduction}">(x, i, x) }}"""
-    (found,) = matches(OpsetOutsideSweetSpot(), on_directml, text)
+    (found,) = matches(OpsetOutsideSweetSpot, (provider("directml"),), text)
     assert found.fixable is helps
     assert ("convert" in found.remedy) is helps
     assert ("would not help" in found.what) is not helps

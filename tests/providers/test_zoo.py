@@ -18,12 +18,12 @@ from paddable.graph.io.read import read_model
 from paddable.graph.prepare.normalise import normalise
 from paddable.lengths import symbol
 from paddable.lengths.declare import LengthDeclaration
+from paddable.linter.fixing import Runner
+from paddable.linter.view.folding import view_model
 from paddable.padding.analysis import analyse
 from paddable.padding.declaration import resolve
 from paddable.padding.rewrite.rewrite import rewrite
 from paddable.providers.directml.placement import Placement, place
-from paddable.providers.fixing import Runner
-from paddable.providers.folding import view_model
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
 FAILING_RESHAPE = {

@@ -16,14 +16,14 @@ import pytest
 
 import paddable
 from paddable.bundle import KEY, Bundle, Graph, new_directory, read_metadata, write_bundle
-from paddable.bundle.providers import PROVIDERS
 from paddable.errors import MisuseError
+from paddable.providers.advice import known_advice
 from paddable.runtime.session.graph import GraphSession, Opening
 
 from .conftest import build
 
 Padded = Callable[..., Path]
-ON_CPU = replace(PROVIDERS["cpu"], bind=True)
+ON_CPU = replace(known_advice()["cpu"], bind=True)
 
 
 def feeds(n: int) -> dict[str, np.ndarray]:
@@ -41,7 +41,7 @@ def fixed(tmp_path: Path) -> Path:
 
 
 def test_bound_runs_give_what_plain_runs_give(fixed: Path) -> None:
-    plain = GraphSession(fixed, Opening(PROVIDERS["cpu"]))
+    plain = GraphSession(fixed, Opening(known_advice()["cpu"]))
     bound = GraphSession(fixed, Opening(ON_CPU), static=True)
     assert plain._binding is None
     assert bound._binding is not None
@@ -64,7 +64,7 @@ def test_an_open_shape_is_run_plainly(padded_file: Padded) -> None:
 
 
 def test_threads_take_turns_on_the_buffers(fixed: Path) -> None:
-    plain, bound = (GraphSession(fixed, Opening(a), static=a.bind) for a in (PROVIDERS["cpu"], ON_CPU))
+    plain, bound = (GraphSession(fixed, Opening(a), static=a.bind) for a in (known_advice()["cpu"], ON_CPU))
     expected = [plain.run(feeds(n))["y"] for n in range(16)]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
@@ -112,7 +112,7 @@ def cuda(monkeypatch: pytest.MonkeyPatch) -> FakeCuda:
 
 @pytest.fixture
 def made_for_cuda(fixed: Path) -> Path:
-    metadata = replace(read_metadata(fixed), advice={"cuda": PROVIDERS["cuda"].to_json()})
+    metadata = replace(read_metadata(fixed), advice={"cuda": known_advice()["cuda"].to_json()})
     model = onnx.load(fixed)
     onnx.helper.set_model_props(model, {KEY: metadata.dumps()})
     onnx.save(model, fixed)

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from paddable.api.opened import versions
 from paddable.bundle import Batch, Metadata, Remedy, Symbol
-from paddable.bundle.providers import PROVIDERS
 from paddable.padding.analysis import Analysis
 from paddable.padding.rewrite.rewrite import length_input_name
+from paddable.providers.advice import known_advice
 
 __all__ = ["certificate"]
 
@@ -51,7 +51,7 @@ def certificate(
         batch=_batch(analysis),
         remedies=tuple(Remedy(f.code, f.node, f.remedy) for f in analysis.findings),
         versions=versions(),
-        advice={target: PROVIDERS[target].to_json()},
+        advice={target: known_advice()[target].to_json()},
     )
 
 

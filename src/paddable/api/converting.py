@@ -24,10 +24,10 @@ from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import append_metadata, to_proto
 from paddable.lengths.declare import parse_container
-from paddable.lint import lint_model
-from paddable.lint.rules.non_finite_weight import NonFiniteWeight
+from paddable.linter import lint_model
+from paddable.linter.rules.non_finite_weight import NonFiniteWeight
 from paddable.precision import PRECISIONS
-from paddable.providers.tables import target as table_of
+from paddable.providers.registry import provider as provider_named
 
 __all__ = [
     "Belongings",
@@ -107,7 +107,7 @@ def convert(
         RefusedError: no proof was found; the findings name node, source line and reason.
         GateFailedError: the result differs from native.
     """
-    target = table_of(target).name if target is not None else "cpu"
+    target = provider_named(target).name if target is not None else "cpu"
     keep_dynamic = declared.get("keep_dynamic", False)
     precision = chosen_precision(precision, keep_dynamic)
     opened = open_model(model, lengths, **declared)

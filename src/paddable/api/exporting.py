@@ -46,7 +46,7 @@ from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.precision import in_precision
-from paddable.providers.tables import target as table_of
+from paddable.providers.registry import provider as provider_named
 
 __all__ = ["export"]
 
@@ -99,7 +99,7 @@ def export(
     length = spec.length_of(choices)
     precision = chosen_precision(precision)
     place, source = Path(out), Path(checkpoint)
-    target = table_of(target).name if target is not None else "cpu"
+    target = provider_named(target).name if target is not None else "cpu"
     refuse_what_is_there(place, force)
 
     for text in containers:

@@ -18,7 +18,9 @@ from paddable.findings import Finding
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_length
-from paddable.lint import lint_model
+from paddable.linter import lint_model, rules
+from paddable.providers.registry import provider as provider_named
+from paddable.providers.registry import rules_of
 from paddable.providers.report import fix_for, lint_for
 
 __all__ = ["LintReport", "lint"]
@@ -115,7 +117,15 @@ def lint(
         run = size <= _RUN_UP_TO
         if not run:
             skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: --run does it",)
-    general = lint_model(found, runner=run_bytes if run else None, declarations=declared)
+    runner = run_bytes if run else None
+    record = None if target is None else provider_named(target)
+    general = lint_model(
+        found,
+        runner=runner,
+        declarations=declared,
+        facts=None if record is None else record.facts,
+        select=None if record is None else [rule for rule in rules() if rule not in rules_of(record)],
+    )
     if target is None:
         return LintReport(tuple(general), skipped=skipped)
     source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)

@@ -92,7 +92,7 @@ class Metadata:
         remedies: what the compiler inserted, in graph order.
         verified: what the gates measured.
         versions: of the packages that made the file.
-        advice: session settings by provider, see ``paddable.bundle.providers``.
+        advice: session settings by provider, see ``paddable.providers.session_advice``.
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
     """
 

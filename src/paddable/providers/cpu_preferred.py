@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Mapping
 from typing import Protocol
 
-from paddable.providers.view import GraphView, NodeView, elements
+from paddable.linter.view.graph import GraphView, NodeView, elements
 
 __all__ = ["KernelMemory", "cpu_preferred"]
 

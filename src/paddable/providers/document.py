@@ -1,32 +1,39 @@
-"""Writes the pages of the targets' rules and tables: ``python -m paddable.providers.document docs``.
+"""Writes the pages of the rules and the facts: ``python -m paddable.providers.document docs``.
 
-Pages of rules are made as those of the general lint; a test keeps pages, rules and tables together.
+A page is the rule's docstring, its evidence and its cases; a test keeps pages, rules and facts together.
 """
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from paddable.lint.document import page, table
-from paddable.lint.rule import BaseRule
-from paddable.providers.cuda.rules import CUDA_RULES
-from paddable.providers.directml.fixes import FIXES
-from paddable.providers.directml.rules import RULES
-from paddable.providers.fixes import TABLE_FIXES
-from paddable.providers.fixing import name_of
-from paddable.providers.rules import TABLE_RULES
-from paddable.providers.tables import TARGETS
+from paddable.linter.fixing import name_of
+from paddable.linter.registry import codes_of
+from paddable.linter.rule import Rule
+from paddable.linter.rules import BUILT_IN as GENERAL_RULES
+from paddable.providers.provider import Provider
+from paddable.providers.registry import BUILT_IN as PROVIDERS
+from paddable.providers.rules import FACT_RULES
 
 __all__ = ["pages"]
 
-_RULES_HEADER = """# Lint for a target
+_RULES_HEADER = """# What lint says
 
-`paddable lint model.onnx --target NAME` asks these rules besides those of `docs/lint`. A code never changes its
-meaning. How to add a rule: `src/paddable/providers/README.md`.
+`paddable lint model.onnx` asks the rules about any graph. With `--target NAME` it also asks those of that execution
+provider: each tests the facts that are known of it, which [targets](../targets/README.md) lists, or where its nodes
+run. It exits with 1 if a finding of severity error is left, and with 0 if there are only warnings and notes. An error
+breaks the model, or its conversion, whatever runs it; what breaks one provider only is an error for that `--target`, a
+warning without one, a note for another. A code never changes its meaning. A fix is applied by
+`paddable lint --target NAME --fix`, and taken back where the numbers move.
+
+How to add a rule, a fix or a provider: [add a provider](../guides/add_a_provider.md).
 """
 
-_TABLES_HEADER = """# Targets
+_FACTS_HEADER = """# Targets
 
 What is known of each execution provider, and who found it. A fact that nobody measured says so. Placement is
 described in [directml.md](directml.md) and [cuda.md](cuda.md).
@@ -35,33 +42,70 @@ described in [directml.md](directml.md) and [cuda.md](cuda.md).
 
 def pages() -> dict[str, str]:
     """Every generated page, by path below ``docs``."""
-    rules: list[type[BaseRule]] = [*map(type, RULES), *map(type, TABLE_RULES), *map(type, CUDA_RULES)]
-    listed = sorted(rules, key=lambda rule: rule.code)
-    fixes = "\n".join(
-        f"| {fix.rule.code} | {name_of(fix)} |"
-        for fix in (*FIXES, *(f for fixes in TABLE_FIXES.values() for f in fixes))
-    )
-    index = f"{_RULES_HEADER}\n{table(listed)}\n## Fixes\n\n| rule | fix |\n|---|---|\n{fixes}\n"
+    listed: list[type[Rule[Any]]] = [*GENERAL_RULES, *FACT_RULES, *(rule for p in PROVIDERS for rule in p.rules)]
     return {
-        "rules/README.md": index,
-        "targets/README.md": _tables(),
-        **{f"rules/{rule.name}.md": page(rule) for rule in listed},
+        "lint/README.md": _index(),
+        "targets/README.md": _facts(),
+        **{f"lint/{rule.name}.md": _page(rule) for rule in listed},
     }
 
 
-def _tables() -> str:
-    parts = [_TABLES_HEADER]
-    for target in TARGETS.values():
-        facts = [f"Shapes: {target.shapes}. {target.shapes_fact}"]
-        if target.highest_opset is not None:
-            facts.append(f"Loads up to opset {target.highest_opset}")
-        facts += [f"{op}: {fact}" for op, fact in target.unsupported.items()]
-        facts += [str(fact) for fact in target.facts]
-        advice = target.advice
-        settings = {**advice.options, **advice.static_options, **advice.config}
-        facts.append(f"Session: `{advice.execution_provider}`, options {settings or 'none'} ({advice.source})")
-        parts.append(f"## {target.name}\n\n" + "\n".join(f"- {fact}" for fact in facts) + "\n")
+def _page(rule: type[Rule[Any]]) -> str:
+    """The Markdown page of one rule."""
+    cases = [_case("No finding", source) for source in rule.VALID] + [
+        _case("Finding", source) for source in rule.INVALID
+    ]
+    evidence = "\n".join(f"- {entry}" for entry in rule.evidence)
+    return (
+        f"# {rule.name} ({', '.join(codes_of(rule))})\n\n"
+        f"Severity: {rule.severity}.\n\n"
+        f"{inspect.cleandoc(rule.__doc__ or '')}\n\n"
+        f"## Evidence\n{evidence}\n\n"
+        f"## Cases\nAs ONNX text; each is a test.\n\n" + "\n".join(cases)
+    )
+
+
+def _case(title: str, source: str) -> str:
+    return f"{title}:\n\n```\n{inspect.cleandoc(source)}\n```\n"
+
+
+def _index() -> str:
+    """Every rule, in the room that it is listed in."""
+    parts = [
+        _RULES_HEADER,
+        _table("Any graph", GENERAL_RULES),
+        _table("Any provider", FACT_RULES),
+        *(_table(f"`--target {record.name}`", record.rules) for record in PROVIDERS if record.rules),
+    ]
     return "\n".join(parts)
+
+
+def _table(title: str, listed: Sequence[type[Rule[Any]]]) -> str:
+    fixes = {fix.rule: name_of(fix) for record in PROVIDERS for fix in record.fixes}
+    rows = [
+        f"| {', '.join(codes_of(rule))} | [{rule.name}]({rule.name}.md) | {rule.severity} | {fixes.get(rule, '')} |"
+        for rule in sorted(listed, key=lambda rule: rule.code)
+    ]
+    return "\n".join([f"## {title}\n", "| code | rule | severity | fix |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def _facts() -> str:
+    return "\n".join([_FACTS_HEADER, *map(_facts_of, PROVIDERS)])
+
+
+def _facts_of(record: Provider) -> str:
+    """A list of what is known of one provider, and how to open a session there."""
+    facts = record.facts
+    shapes, *others = facts.listed()
+    lines = [f"Shapes: {facts.shapes}. {shapes}"]
+    if facts.highest_opset is not None:
+        lines.append(f"Loads up to opset {facts.highest_opset}")
+    lines += [f"{op}: {fact}" for op, fact in facts.unsupported.items()]
+    lines += others
+    advice = record.advice
+    settings = {**advice.options, **advice.static_options, **advice.config}
+    lines.append(f"Session: `{advice.execution_provider}`, options {settings or 'none'} ({advice.source})")
+    return f"## {record.name}\n\n" + "\n".join(f"- {line}" for line in lines) + "\n"
 
 
 def main(folder: Path) -> None:

@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from paddable.bundle import KEY, Bundle, Graph, Metadata, providers, read_bundle, read_entries
-from paddable.bundle.providers import SessionAdvice
+from paddable.bundle import KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.errors import MisuseError
+from paddable.providers.advice import known_advice, session_advice
+from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.model import Home, Model
 from paddable.runtime.session.graph import GraphSession, Opening
 from paddable.runtime.session.session import Container
@@ -71,7 +72,7 @@ def load(
 
 def _advice(provider: str, metadata: Metadata | None, capture: bool) -> SessionAdvice:
     """What the file says, if it was made for the provider, else what we know of the provider."""
-    known = providers.provider(provider)
+    known = session_advice(provider)
     made_for_it = metadata is not None and provider in metadata.advice
     advice = SessionAdvice.from_json(metadata.advice[provider]) if metadata is not None and made_for_it else known
     return advice if made_for_it and capture else replace(advice, static_options={})
@@ -79,7 +80,7 @@ def _advice(provider: str, metadata: Metadata | None, capture: bool) -> SessionA
 
 def _with_tf32(advice: SessionAdvice, bundle: Bundle | None, where: str) -> SessionAdvice:
     if not advice.tf32_options:
-        offer = ", ".join(name for name, other in providers.PROVIDERS.items() if other.tf32_options)
+        offer = ", ".join(name for name, other in known_advice().items() if other.tf32_options)
         raise MisuseError(f"the provider {advice.name!r} has no TF32", fix=f"leave it out; {offer} has it")
     if bundle is not None and (bundle.front_end or {}).get("in_graph"):
         raise MisuseError(

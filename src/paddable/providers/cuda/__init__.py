@@ -1,1 +1,1 @@
-"""The CUDA provider: its kernels, where it runs a graph, and what keeps a graph from being captured."""
+"""CUDA, the provider for NVIDIA's GPUs."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import onnx
 
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.view.graph import GraphView, NodeView
 
 __all__ = ["Kernel", "find_kernel"]
 

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from paddable.linter.view.graph import GraphView, NodeView
 from paddable.providers.cpu_preferred import cpu_preferred
 from paddable.providers.cuda.kernels import Kernel, find_kernel
-from paddable.providers.view import GraphView, NodeView
 
 __all__ = ["CudaPlacement", "place"]
 
@@ -48,6 +48,10 @@ class CudaPlacement:
         yield self
         for inner in self.subgraphs:
             yield from inner.walk()
+
+    def runs(self, node: NodeView) -> bool:
+        """Whether CUDA runs the node."""
+        return all(node is not other for other, _ in self.on_cpu)
 
     @property
     def is_static(self) -> bool:

@@ -1,1 +1,1 @@
-"""DirectML: placement, rules and fixes, from facts measured on the real provider."""
+"""DirectML, the provider for every GPU on Windows."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.value_type import ValueType
 from paddable.providers.directml.kernels import Kernel
-from paddable.providers.value_type import ValueType
-from paddable.providers.view import GraphView, NodeView
 
 __all__ = ["Island", "gather_islands", "why_not_fused"]
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.value_type import ValueType
 from paddable.providers.cpu_preferred import cpu_preferred
 from paddable.providers.directml.islands import Island, gather_islands, why_not_fused
 from paddable.providers.directml.kernels import CPU_UNDER_DIRECTML, UNSUPPORTED_DEVICE_TYPES, Kernel, registry
 from paddable.providers.directml.support import refusal
-from paddable.providers.value_type import ValueType
-from paddable.providers.view import GraphView, NodeView
 
 __all__ = ["Copy", "NodePlacement", "Placement", "Reason", "find_kernel", "place"]
 
@@ -65,17 +65,43 @@ class Placement:
     copies: list[Copy]
     subgraphs: dict[int, list[Placement]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.on_directml: dict[str, list[NodeView]] = defaultdict(list)
+    @cached_property
+    def _by_op(self) -> dict[str, list[NodeView]]:
         """Nodes of ai.onnx that run on DirectML, by operator."""
+        nodes: dict[str, list[NodeView]] = defaultdict(list)
         for placed in self.nodes:
             if placed.on_directml and not placed.node.domain:
-                self.on_directml[placed.node.op].append(placed.node)
+                nodes[placed.node.op].append(placed.node)
+        return nodes
+
+    def running(self, op: str | None = None) -> Iterator[NodeView]:
+        """The nodes that run on DirectML, of one ai.onnx operator or all."""
+        if op is None:
+            yield from (placed.node for placed in self.nodes if placed.on_directml)
+        else:
+            yield from self._by_op.get(op, ())
 
     @cached_property
     def by_index(self) -> dict[int, NodePlacement]:
         """Where each node runs, by its position in the file."""
         return {placed.node.index: placed for placed in self.nodes}
+
+    def placed(self, node: NodeView) -> NodePlacement:
+        """Where a node runs."""
+        return self.by_index[node.index]
+
+    def runs(self, node: NodeView) -> bool:
+        """Whether DirectML runs the node."""
+        return self.placed(node).on_directml
+
+    @property
+    def capturable(self) -> bool:
+        """DirectML captures no graph, and has no options for fixed shapes that a graph could be unfit for."""
+        return True
+
+    def same_island(self, *nodes: NodeView) -> bool:
+        """Whether the nodes are in one fused graph."""
+        return any(all(node in island.nodes for node in nodes) for island in self.islands)
 
     @property
     def cpu_nodes(self) -> list[NodePlacement]:

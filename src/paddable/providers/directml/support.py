@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.view.graph import GraphView, NodeView
 
 __all__ = ["refusal"]
 

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import onnx_ir as ir
 
-from paddable.providers.fix import NodeFix
-from paddable.providers.light import confirmed_view
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
 from paddable.providers.rules.depthwise_conv_in_one_dimension import DepthwiseConvInOneDimension
-from paddable.providers.table import TableSite
-from paddable.providers.tables import target
 
 __all__ = ["WidenDepthwiseConv"]
 
 _HEIGHT = 2
 
 
-class WidenDepthwiseConv(NodeFix[TableSite]):
+class WidenDepthwiseConv(NodeFix[Any]):
     """Writes a one-dimensional depthwise convolution with a spatial axis of size 1 in front."""
 
-    rule = DepthwiseConvInOneDimension()
+    rule = DepthwiseConvInOneDimension
     exact = True  # the same products, summed over an axis of size 1 too
 
-    def look(self, model: ir.Model) -> Sequence[TableSite]:
-        """The graphs of the model, on the CPU."""
-        return [TableSite(view, target("cpu")) for view in confirmed_view(model).walk()]
-
-    def repair(self, node: ir.Node, site: TableSite, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Any], match: Match, parts: Parts) -> None:
         data = parts.unsqueezed(node, node.inputs[0], _HEIGHT)
         weight = parts.unsqueezed(node, node.inputs[1], _HEIGHT)
         attributes = [_widened(attribute) for attribute in node.attributes.values()]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import measured
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["DepthwiseConvInOneDimension"]
 
 
-class DepthwiseConvInOneDimension(TargetRule[TableSite]):
+class DepthwiseConvInOneDimension(Rule[Any]):
     """## What it does
     Finds one-dimensional depthwise convolutions on the CPU.
 
@@ -48,8 +49,8 @@ class DepthwiseConvInOneDimension(TargetRule[TableSite]):
                     y = Conv<group: int = 4, pads: ints = [1, 1], kernel_shape: ints = [3]>(x, w) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
-        if site.target.name != "cpu":
+    def check(self, site: Site[Any]) -> Iterator[Match]:
+        if site.facts is None or site.facts.faster_depthwise_2d is None:
             return
         for node in site.view.nodes:
             weight = site.view.shape(node.input(1)) if node.op == "Conv" and not node.domain else None

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import reported
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["FreeDimOnStaticTarget"]
 
 
-class FreeDimOnStaticTarget(TargetRule[TableSite]):
+class FreeDimOnStaticTarget(Rule[Any]):
     """## What it does
     Finds sizes that are not known before the run, inside the graph too, on a target that needs every one.
 
@@ -50,12 +51,12 @@ class FreeDimOnStaticTarget(TargetRule[TableSite]):
                     y = Slice(x, zero, n, axis) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
-        if site.target.shapes != "required":
+    def check(self, site: Site[Any]) -> Iterator[Match]:
+        if site.facts is None or site.facts.shapes != "required":
             return
         view = site.view
         loose = [node for node in view.nodes if not all(view.is_static(name) for name in node.outputs if name)]
         if loose:
-            why = site.target.shapes_fact
-            what = f"{len(loose)} nodes make values of unknown size on {site.target.name}: {why}"
+            why = site.facts.shapes_fact
+            what = f"{len(loose)} nodes make values of unknown size on {site.facts.name}: {why}"
             yield Match(what, "make one static graph per container", loose[0], fixable=False)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import measured
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["IsNanSplitsGraph"]
 
 
-class IsNanSplitsGraph(TargetRule[TableSite]):
+class IsNanSplitsGraph(Rule[Any]):
     """## What it does
     Finds IsNaN in a graph for OpenVINO. The dynamo exporter writes one behind the softmax of every attention layer.
 
@@ -49,8 +50,8 @@ class IsNanSplitsGraph(TargetRule[TableSite]):
                     y = Where(n, z, p) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
-        if site.target.name != "openvino":
+    def check(self, site: Site[Any]) -> Iterator[Match]:
+        if site.facts is None or site.facts.is_nan_cuts_graph is None:
             return
         for node in site.view.nodes:
             if node.op == "IsNaN" and not node.domain:

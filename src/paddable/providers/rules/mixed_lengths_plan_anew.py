@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import measured
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["MixedLengthsPlanAnew"]
 
 
-class MixedLengthsPlanAnew(TargetRule[TableSite]):
+class MixedLengthsPlanAnew(Rule[Any]):
     """## What it does
     Finds graphs with free sizes on a target that plans or compiles again at each change of length.
 
@@ -51,13 +52,13 @@ class MixedLengthsPlanAnew(TargetRule[TableSite]):
                 agraph (float[B, 2, 9] x, float[3, 2, 4] w) => (float[B, 3, 6] y) { y = Conv(x, w) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
-        if site.target.shapes != "preferred":
+    def check(self, site: Site[Any]) -> Iterator[Match]:
+        if site.facts is None or site.facts.shapes != "preferred":
             return
         view = site.view
         planned = [n for n in view.nodes if n.op in _PLANNED and not view.is_static(n.outputs[0])]
         if planned:
-            what = f"{len(planned)} convolutions and others see free sizes: {site.target.shapes_fact}"
+            what = f"{len(planned)} convolutions and others see free sizes: {site.facts.shapes_fact}"
             yield Match(what, "use one container; capture it on CUDA", planned[0], fixable=False)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["OperatorUnsupportedOnTarget"]
 
 
-class OperatorUnsupportedOnTarget(TargetRule[TableSite]):
+class OperatorUnsupportedOnTarget(Rule[Any]):
     """## What it does
     Finds operators that the target's table lists as not running there.
 
@@ -49,8 +50,8 @@ class OperatorUnsupportedOnTarget(TargetRule[TableSite]):
                 agraph (float[1, 8] x) => (uint8[1, 8] y, float s, uint8 z) { y, s, z = DynamicQuantizeLinear(x) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
-        for op, fact in site.target.unsupported.items():
+    def check(self, site: Site[Any]) -> Iterator[Match]:
+        for op, fact in site.facts.unsupported.items() if site.facts is not None else ():
             nodes = [node for node in site.view.nodes if node.op == op]
             if nodes:
                 yield Match(

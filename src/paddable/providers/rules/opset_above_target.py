@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["OpsetAboveTarget"]
 
 
-class OpsetAboveTarget(TargetRule[TableSite]):
+class OpsetAboveTarget(Rule[Any]):
     """## What it does
     Finds an opset above the highest one that the target is known to load.
 
@@ -48,8 +49,9 @@ class OpsetAboveTarget(TargetRule[TableSite]):
                 agraph (float[1, 8] x) => (float[1, 8] y) { y = Relu(x) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
-        highest, opset = site.target.highest_opset, site.view.opset.get("", 0)
-        if highest is not None and opset > highest and site.view.outer is None:
-            what = f"the model has opset {opset}; {site.target.name} is known to load up to {highest}"
+    def check(self, site: Site[Any]) -> Iterator[Match]:
+        highest = site.facts.highest_opset if site.facts is not None else None
+        opset = site.view.opset.get("", 0)
+        if site.facts is not None and highest is not None and opset > highest and site.is_main:
+            what = f"the model has opset {opset}; {site.facts.name} is known to load up to {highest}"
             yield Match(what, f"export or convert to opset {min(highest, 18)}", fixable=False)

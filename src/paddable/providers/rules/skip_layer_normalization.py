@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from paddable.lint.rule import measured
-from paddable.providers.rule import Match, TargetRule
-from paddable.providers.table import TableSite
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 
 __all__ = ["SkipLayerNormalizationOnCpu"]
 
 
-class SkipLayerNormalizationOnCpu(TargetRule[TableSite]):
+class SkipLayerNormalizationOnCpu(Rule[Any]):
     """## What it does
     Finds SkipLayerNormalization on the CPU.
 
@@ -48,9 +49,9 @@ class SkipLayerNormalizationOnCpu(TargetRule[TableSite]):
                     y = com.microsoft.SkipSimplifiedLayerNormalization(x, s, g) }""",
     )
 
-    def check(self, site: TableSite) -> Iterator[Match]:
+    def check(self, site: Site[Any]) -> Iterator[Match]:
         nodes = [node for node in site.view.nodes if node.op in _SLOWER and node.domain == "com.microsoft"]
-        if site.target.name == "cpu" and nodes:
+        if nodes and site.facts is not None and site.facts.slower_skip_layer_normalization is not None:
             yield Match(
                 f"{len(nodes)} {nodes[0].op} are slower than what they replace",
                 "use Add and LayerNormalization",

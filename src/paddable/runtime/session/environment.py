@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from paddable.bundle.providers import PROVIDERS
 from paddable.errors import EXTRAS, MissingExtraError
+from paddable.providers.advice import known_advice
 from paddable.runtime.session.flavours import import_onnxruntime, installed_flavours
 
 __all__ = ["Environment", "environment"]
@@ -66,7 +66,7 @@ def environment() -> Environment:
             "shapes": "static" if advice.static else "any",
             "install": f'pip install "paddable[{advice.extra}]"' if advice.extra else "",
         }
-        for advice in PROVIDERS.values()
+        for advice in known_advice().values()
     )
     extras = {name: tuple(m for m in modules if find_spec(m) is None) for name, modules in EXTRAS.items()}
     system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"

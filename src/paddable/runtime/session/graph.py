@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.bundle.providers import SessionAdvice
 from paddable.errors import MissingExtraError, MisuseError, UnreadableError
+from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.session.binding import bind_all
 from paddable.runtime.session.device_session import DeviceSession, first_line
 from paddable.runtime.session.dtypes import DTYPES

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 from paddable.providers.cuda.placement import CudaPlacement
-from paddable.providers.rule import Match, TargetRule
 
 __all__ = ["CpuNodeStopsCapture"]
 
 
-class CpuNodeStopsCapture(TargetRule[CudaPlacement]):
+class CpuNodeStopsCapture(Rule[CudaPlacement]):
     """## What it does
     Finds nodes that the CUDA provider leaves to the CPU: it has no kernel for the operator, its version, its types or
     its form. In a graph of fixed shapes it also finds shape arithmetic that ONNX Runtime keeps there.
@@ -58,10 +59,10 @@ class CpuNodeStopsCapture(TargetRule[CudaPlacement]):
                 agraph (int32[2, 2] x, int32[2, 2] z) => (int32[2, 2] y) { y = MatMul(x, z) }""",
     )
 
-    def check(self, site: CudaPlacement) -> Iterator[Match]:
-        static = site.is_static
-        for node, why in site.on_cpu:
-            if static or node.index in site.lacking:
+    def check(self, site: Site[CudaPlacement]) -> Iterator[Match]:
+        static = site.placement.is_static
+        for node, why in site.placement.on_cpu:
+            if static or node.index in site.placement.lacking:
                 yield Match(
                     f"{node.op} runs on the CPU: {why}", "use a form that CUDA has a kernel for", node, fixable=False
                 )

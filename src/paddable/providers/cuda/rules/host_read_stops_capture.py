@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
 from paddable.providers.cuda.placement import CudaPlacement
-from paddable.providers.rule import Match, TargetRule
 
 __all__ = ["HostReadStopsCapture"]
 
 
-class HostReadStopsCapture(TargetRule[CudaPlacement]):
+class HostReadStopsCapture(Rule[CudaPlacement]):
     """## What it does
     Finds kernels of a graph of fixed shapes that read, in CPU memory, a value that depends on the inputs.
 
@@ -55,9 +56,9 @@ class HostReadStopsCapture(TargetRule[CudaPlacement]):
                     y = CumSum(x, a) }""",
     )
 
-    def check(self, site: CudaPlacement) -> Iterator[Match]:
-        if not site.is_static:
+    def check(self, site: Site[CudaPlacement]) -> Iterator[Match]:
+        if not site.placement.is_static:
             return
-        for node, value in site.host_reads:
+        for node, value in site.placement.host_reads:
             what = f"{node.op} reads {value!r} in CPU memory, and it depends on the inputs"
             yield Match(what, "make it a constant, or run the graph without capture", node, fixable=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from paddable.providers.directml.fix import DirectMLGraphFix, DirectMLNodeFix
+from typing import Any
+
+from paddable.linter.fix import GraphFix
 from paddable.providers.directml.fixes.clear_stale_shapes import ClearStaleShapes
 from paddable.providers.directml.fixes.convert_opset import ConvertOpset
 from paddable.providers.directml.fixes.drop_allowzero import DropAllowzero
@@ -16,15 +18,15 @@ from paddable.providers.directml.fixes.split_variadic import SplitVariadic
 
 __all__ = ["FIXES"]
 
-FIXES: tuple[DirectMLGraphFix | DirectMLNodeFix, ...] = (
-    ClearStaleShapes(),  # first: every later look at the graph trusts shapes
-    ExpandOperators(),  # before the opset moves: Gelu exists from 20 only
-    ConvertOpset(),
-    DropAllowzero(),
-    ReplaceSplitWithSlices(),
-    RewriteConvTranspose(),
-    ReplaceNegativePad(),
-    SplitVariadic(),
-    ReplaceInt64Mod(),
-    ReplaceClip(),
+FIXES: tuple[type[GraphFix[Any]], ...] = (
+    ClearStaleShapes,  # first: every later look at the graph trusts shapes
+    ExpandOperators,  # before the opset moves: Gelu exists from 20 only
+    ConvertOpset,
+    DropAllowzero,
+    ReplaceSplitWithSlices,
+    RewriteConvTranspose,
+    ReplaceNegativePad,
+    SplitVariadic,
+    ReplaceInt64Mod,
+    ReplaceClip,
 )

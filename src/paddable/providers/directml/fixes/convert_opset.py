@@ -9,30 +9,31 @@ import onnx_ir as ir
 from onnx.version_converter import convert_version
 
 from paddable.errors import RefusedError
-from paddable.providers.directml.fix import DirectMLGraphFix
+from paddable.linter.fix import GraphFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.one_node import cut_out, put_back, reason
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.linter.view.light import graph_at
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.opset_outside_sweet_spot import OpsetOutsideSweetSpot, sweet_spot
-from paddable.providers.directml.site import Site
-from paddable.providers.light import graph_at
-from paddable.providers.new_parts import Parts
-from paddable.providers.one_node import cut_out, put_back, reason
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
 
 __all__ = ["ConvertOpset"]
 
 _ONLY_TYPES_CHANGED = frozenset({"ConstantOfShape", "GlobalMaxPool"})  # ONNX's converter lacks the step
 
 
-class ConvertOpset(DirectMLGraphFix):
+class ConvertOpset(GraphFix[Placement]):
     """Converts a model to the opset that has the most kernels, node by node with ONNX's own converter.
 
     Nodes whose version is the same in both opsets are not touched. Refuses, and changes nothing, where an operator
     cannot be expressed in the older opset.
     """
 
-    rule = OpsetOutsideSweetSpot()
+    rule = OpsetOutsideSweetSpot
 
-    def mend(self, model: ir.Model, found: list[tuple[Site, Match]]) -> None:
+    def mend(self, model: ir.Model, found: list[tuple[Site[Placement], Match]]) -> None:
         view = found[0][0].view.outermost
         target = sweet_spot(view)
         changed = [

@@ -7,23 +7,24 @@ import onnx_ir as ir
 from onnx.inliner import inline_selected_functions
 
 from paddable.errors import RefusedError
-from paddable.providers.directml.fix import DirectMLNodeFix
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.one_node import cut_out, put_back, reason
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.linter.view.graph import NodeView
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.operator_without_kernel import OperatorWithoutKernel
-from paddable.providers.directml.site import Site
-from paddable.providers.new_parts import Parts
-from paddable.providers.one_node import cut_out, put_back, reason
-from paddable.providers.rule import Match
-from paddable.providers.view import NodeView
 
 __all__ = ["ExpandOperators"]
 
 
-class ExpandOperators(DirectMLNodeFix):
+class ExpandOperators(NodeFix[Placement]):
     """Expands an operator without a kernel into the ones that ONNX defines it by."""
 
-    rule = OperatorWithoutKernel()
+    rule = OperatorWithoutKernel
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         assert match.node is not None
         alone = cut_out(match.node, site.view)
         _write_defaults(alone.graph.node[0], match.node.since)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.providers.directml.fix import DirectMLNodeFix
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.int64_mod import Int64Mod
-from paddable.providers.directml.site import Site
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match
 
 __all__ = ["ReplaceInt64Mod"]
 
 
-class ReplaceInt64Mod(DirectMLNodeFix):
+class ReplaceInt64Mod(NodeFix[Placement]):
     """Writes x mod k, k > 0 constant, as r = x - (x / k) * k, plus k where r < 0: Div truncates, Mod floors."""
 
-    rule = Int64Mod()
+    rule = Int64Mod
     exact = True  # arithmetic of integers that stays in their range
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         x, k = node.inputs
         zero = parts.integers(node, f"{node.outputs[0].name}_zero", 0)
         quotient = ir.node("Div", [x, k])

@@ -5,27 +5,28 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
-from paddable.providers.directml.fix import DirectMLNodeFix
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.negative_pad import NegativePad
-from paddable.providers.directml.site import Site
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match
 
 __all__ = ["ReplaceNegativePad"]
 
 _TO_THE_END = np.iinfo(np.int64).max
 
 
-class ReplaceNegativePad(DirectMLNodeFix):
+class ReplaceNegativePad(NodeFix[Placement]):
     """Pads what a Pad pads, then crops with a Slice what it crops.
 
     In this order the crop may be deeper than the axis: it then takes from the padding of the other side.
     """
 
-    rule = NegativePad()
+    rule = NegativePad
     exact = True  # each element of the result is the same element of the input, or the same padding
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         assert match.node is not None
         pads = site.view.constant(match.node.input(1))
         assert pads is not None  # else the match is not fixable

@@ -6,22 +6,23 @@ from itertools import accumulate
 
 import onnx_ir as ir
 
-from paddable.providers.directml.fix import DirectMLNodeFix
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.glu_as_split import GluAsSplit, split_sizes
-from paddable.providers.directml.site import Site
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match
 
 __all__ = ["ReplaceSplitWithSlices"]
 
 
-class ReplaceSplitWithSlices(DirectMLNodeFix):
+class ReplaceSplitWithSlices(NodeFix[Placement]):
     """Writes each output of a Split as a Slice of its input."""
 
-    rule = GluAsSplit()
+    rule = GluAsSplit
     exact = True  # the sizes are constants, or follow from a size that inference confirms
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         sizes = split_sizes(site.view, match.node) if match.node else None
         assert match.node is not None and sizes is not None  # else the match is not fixable
         ends = list(accumulate(sizes))

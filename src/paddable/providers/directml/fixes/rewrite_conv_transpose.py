@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.providers.directml.fix import DirectMLNodeFix
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding
-from paddable.providers.directml.site import Site
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match
 
 __all__ = ["RewriteConvTranspose"]
 
@@ -16,13 +17,13 @@ _LAST = -1
 _NEUTRAL = {"strides": 1, "dilations": 1, "kernel_shape": 1, "output_padding": 0}
 
 
-class RewriteConvTranspose(DirectMLNodeFix):
+class RewriteConvTranspose(NodeFix[Placement]):
     """Drops ``output_padding=[0]``; writes any other as a convolution with a second spatial axis of size 1."""
 
-    rule = ConvTransposeOutputPadding()
+    rule = ConvTransposeOutputPadding
     exact = True  # the same products, summed over an axis of size 1 too
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         if not any(node.attributes["output_padding"].as_ints()):
             node.attributes.pop("output_padding")
             return

@@ -6,23 +6,24 @@ import ml_dtypes
 import numpy as np
 import onnx_ir as ir
 
-from paddable.providers.directml.fix import DirectMLNodeFix
+from paddable.linter.fix import NodeFix
+from paddable.linter.new_parts import Parts
+from paddable.linter.rule import Match
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 from paddable.providers.directml.rules.variadic_arithmetic import VariadicArithmetic
-from paddable.providers.directml.site import Site
-from paddable.providers.new_parts import Parts
-from paddable.providers.rule import Match
 
 __all__ = ["SplitVariadic"]
 
 _NUMPY = {"float": np.float32, "double": np.float64, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
 
-class SplitVariadic(DirectMLNodeFix):
+class SplitVariadic(NodeFix[Placement]):
     """Writes Sum, Mean, Max and Min of n inputs as a chain of nodes with two; Mean as a Sum chain and one product."""
 
-    rule = VariadicArithmetic()
+    rule = VariadicArithmetic
 
-    def repair(self, node: ir.Node, site: Site, match: Match, parts: Parts) -> None:
+    def repair(self, node: ir.Node, site: Site[Placement], match: Match, parts: Parts) -> None:
         step = "Sum" if node.op_type == "Mean" else node.op_type
         chain: list[ir.Node] = []
         result = node.inputs[0]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from paddable.linter.rule import Rule
+from paddable.linter.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
 from paddable.providers.directml.rules.computed_required_input import ComputedRequiredInput
 from paddable.providers.directml.rules.conv_transpose_auto_pad import ConvTransposeAutoPad
 from paddable.providers.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding
@@ -26,7 +30,6 @@ from paddable.providers.directml.rules.quantised_form_fails import QuantisedForm
 from paddable.providers.directml.rules.rank_above_eight import RankAboveEight
 from paddable.providers.directml.rules.recurrent_island import RecurrentIsland
 from paddable.providers.directml.rules.reshape_count_mismatch import ReshapeCountMismatch
-from paddable.providers.directml.rules.reshape_minus_one_with_allowzero import ReshapeMinusOneWithAllowzero
 from paddable.providers.directml.rules.resize_differs import ResizeDiffers
 from paddable.providers.directml.rules.stale_static_shape import StaleStaticShape
 from paddable.providers.directml.rules.subgraph_blocks_fusion import SubgraphBlocksFusion
@@ -34,41 +37,40 @@ from paddable.providers.directml.rules.type_without_kernel import TypeWithoutKer
 from paddable.providers.directml.rules.variadic_arithmetic import VariadicArithmetic
 from paddable.providers.directml.rules.where_as_mask import WhereAsMask
 from paddable.providers.directml.rules.zero_size_dim import ZeroSizeDim
-from paddable.providers.directml.site import DirectMLRule
 
 __all__ = ["RULES"]
 
-RULES: tuple[DirectMLRule, ...] = (
-    ReshapeMinusOneWithAllowzero(),
-    GluAsSplit(),
-    StaleStaticShape(),
-    ConvTransposeOutputPadding(),
-    ConvTransposeAutoPad(),
-    OpsetOutsideSweetSpot(),
-    OperatorWithoutKernel(),
-    TypeWithoutKernel(),
-    FormWithoutKernel(),
-    FreeDimBlocksFusion(),
-    ComputedRequiredInput(),
-    SubgraphBlocksFusion(),
-    VariadicArithmetic(),
-    NegativePad(),
-    GatherOutOfRange(),
-    RankAboveEight(),
-    ResizeDiffers(),
-    PoolingDiffers(),
-    RecurrentIsland(),
-    ZeroSizeDim(),
-    CopyBetweenProviders(),
-    WhereAsMask(),
-    QuantisedFormFails(),
-    ReshapeCountMismatch(),
-    EmptyReduction(),
-    ProcessEnds(),
-    DynamicRangeRounds(),
-    Int64Mod(),
-    DoubleValues(),
-    MaskOverflowsHalf(),
-    PositionsInHalf(),
-    DynamicQuantisationOfRagged(),
+RULES: tuple[type[Rule[Any]], ...] = (
+    ReshapeMinusOneUnderAllowzero,
+    GluAsSplit,
+    StaleStaticShape,
+    ConvTransposeOutputPadding,
+    ConvTransposeAutoPad,
+    OpsetOutsideSweetSpot,
+    OperatorWithoutKernel,
+    TypeWithoutKernel,
+    FormWithoutKernel,
+    FreeDimBlocksFusion,
+    ComputedRequiredInput,
+    SubgraphBlocksFusion,
+    VariadicArithmetic,
+    NegativePad,
+    GatherOutOfRange,
+    RankAboveEight,
+    ResizeDiffers,
+    PoolingDiffers,
+    RecurrentIsland,
+    ZeroSizeDim,
+    CopyBetweenProviders,
+    WhereAsMask,
+    QuantisedFormFails,
+    ReshapeCountMismatch,
+    EmptyReduction,
+    ProcessEnds,
+    DynamicRangeRounds,
+    Int64Mod,
+    DoubleValues,
+    MaskOverflowsHalf,
+    PositionsInHalf,
+    DynamicQuantisationOfRagged,
 )

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ComputedRequiredInput"]
 
 
-class ComputedRequiredInput(DirectMLRule):
+class ComputedRequiredInput(Rule[Placement]):
     """## What it does
     Finds inputs that a fused graph needs as initializers and that the graph computes: target shapes, slice bounds,
     pads, axes.
@@ -56,7 +57,7 @@ class ComputedRequiredInput(DirectMLRule):
                 agraph (int64[1, 8] x, int64 n) => (int64[1, 8] y) <int64 zero = {0}> { y = Clip(x, zero, n) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         computed: dict[str, list[NodeView]] = {}
         for placed in site.placement.kernels:
             if "is computed" in (placed.unfused or ""):
@@ -64,7 +65,7 @@ class ComputedRequiredInput(DirectMLRule):
         for op, nodes in computed.items():
             exact = all(is_clip_of_integers(node, site.view) for node in nodes)
             yield Match(
-                f"{len(nodes)} {op} cannot be fused: {site.placed(nodes[0]).unfused}",
+                f"{len(nodes)} {op} cannot be fused: {site.placement.placed(nodes[0]).unfused}",
                 "write it as Max and Min" if exact else "make it a constant, or make the graph static",
                 nodes[0],
                 tuple(nodes[1:]),

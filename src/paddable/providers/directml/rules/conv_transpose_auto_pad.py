@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ConvTransposeAutoPad"]
 
 
-class ConvTransposeAutoPad(DirectMLRule):
+class ConvTransposeAutoPad(Rule[Placement]):
     """## What it does
     Finds a ConvTranspose with ``auto_pad`` SAME_UPPER or SAME_LOWER.
 
@@ -49,8 +50,8 @@ class ConvTransposeAutoPad(DirectMLRule):
                     y = ConvTranspose<strides: ints = [2, 2], auto_pad: string = "SAME_LOWER">(x, w) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("ConvTranspose"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("ConvTranspose"):
             if str(node.attribute("auto_pad", "NOTSET")).startswith("SAME"):
                 what = f"auto_pad is {node.attribute('auto_pad')}: session creation fails (80070057)"
                 yield Match(what, "write explicit pads", node, fixable=False)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ConvTransposeOutputPadding"]
 
 
-class ConvTransposeOutputPadding(DirectMLRule):
+class ConvTransposeOutputPadding(Rule[Placement]):
     """## What it does
     Finds a one-dimensional ConvTranspose with the attribute ``output_padding``, even ``[0]``.
 
@@ -58,8 +59,8 @@ class ConvTransposeOutputPadding(DirectMLRule):
         }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("ConvTranspose"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("ConvTranspose"):
             padding = node.attribute("output_padding")
             if padding is not None and len(padding) == 1:
                 yield Match(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["CopyBetweenProviders"]
 
 
-class CopyBetweenProviders(DirectMLRule):
+class CopyBetweenProviders(Rule[Placement]):
     """## What it does
     Finds values that cross between CPU and GPU memory at every run.
 
@@ -54,7 +55,7 @@ class CopyBetweenProviders(DirectMLRule):
                  y = Tanh(g) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         copies = site.placement.copies
         if copies:
             back = sum(copy.to_cpu for copy in copies)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["DoubleValues"]
 
 
-class DoubleValues(DirectMLRule):
+class DoubleValues(Rule[Placement]):
     """## What it does
     Finds values of type double.
 
@@ -52,7 +53,7 @@ class DoubleValues(DirectMLRule):
                 agraph (double[4] x) => (double[4] y) { y = Relu(x) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         nodes = [
             p.node
             for p in site.placement.cpu_nodes

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["DynamicQuantisationOfRagged"]
 
 
-class DynamicQuantisationOfRagged(DirectMLRule):
+class DynamicQuantisationOfRagged(Rule[Placement]):
     """## What it does
     Finds DynamicQuantizeLinear and its fused forms on values with a free or padded axis.
 
@@ -51,7 +52,7 @@ class DynamicQuantisationOfRagged(DirectMLRule):
                     y = com.microsoft.DynamicQuantizeMatMul(x, w, s) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for node in site.view.nodes:
             if node.op in ("DynamicQuantizeLinear", "DynamicQuantizeMatMul") and not site.view.is_static(
                 node.inputs[0]

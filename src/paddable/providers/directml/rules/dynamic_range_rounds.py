@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["DynamicRangeRounds"]
 
 
-class DynamicRangeRounds(DirectMLRule):
+class DynamicRangeRounds(Rule[Placement]):
     """## What it does
     Finds DynamicQuantizeLinear.
 
@@ -47,8 +48,8 @@ class DynamicRangeRounds(DirectMLRule):
                     y, s, z = DynamicQuantizeLinear(h) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        nodes = list(site.on_directml("DynamicQuantizeLinear"))
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        nodes = list(site.placement.running("DynamicQuantizeLinear"))
         if nodes:
             what = f"{len(nodes)} DynamicQuantizeLinear round .5 another way than the CPU: off by one step"
             yield Match(what, "nothing to do, or use static ranges", nodes[0], tuple(nodes[1:]), fixable=False)

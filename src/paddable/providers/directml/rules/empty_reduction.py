@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["EmptyReduction"]
 
 
-class EmptyReduction(DirectMLRule):
+class EmptyReduction(Rule[Placement]):
     """## What it does
     Finds ReduceProd, ReduceMin, ReduceLogSum and ReduceLogSumExp over an axis of size 0.
 
@@ -50,9 +51,9 @@ class EmptyReduction(DirectMLRule):
                 agraph (float[2, 0, 4] x) => (float[1, 1, 1] y) { y = ReduceLogSumExp(x) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for op in ("ReduceProd", "ReduceMin", "ReduceLogSum", "ReduceLogSumExp"):
-            for node in site.on_directml(op):
+            for node in site.placement.running(op):
                 for axis in _reduced(node, site.view):
                     if (site.view.shape(node.inputs[0]) or ())[axis] == 0:
                         what = f"axis {axis} is empty: the result is not the identity of {op}, silently"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["FormWithoutKernel"]
 
 
-class FormWithoutKernel(DirectMLRule):
+class FormWithoutKernel(Rule[Placement]):
     """## What it does
     Finds forms of an operator that the kernel's support query refuses.
 
@@ -53,7 +54,7 @@ class FormWithoutKernel(DirectMLRule):
                     y = Einsum<equation: string = "ij,jk,kl->il">(x, z, u) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for placed in site.placement.nodes:
             if placed.reason == "form":
                 yield Match(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["FreeDimBlocksFusion"]
 
 
-class FreeDimBlocksFusion(DirectMLRule):
+class FreeDimBlocksFusion(Rule[Placement]):
     """## What it does
     Finds graphs with symbolic sizes.
 
@@ -50,7 +51,7 @@ class FreeDimBlocksFusion(DirectMLRule):
                 agraph (float[B, 8] x) => (float[B, 8] y) { y = Tanh(x) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         view = site.view
         free = {
             f"{name}:{axis}={dim or '?'}": axis

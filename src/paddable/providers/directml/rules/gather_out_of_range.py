@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.folding import out_of_range
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.folding import out_of_range
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["GatherOutOfRange"]
 
 
-class GatherOutOfRange(DirectMLRule):
+class GatherOutOfRange(Rule[Placement]):
     """## What it does
     Finds a Gather with a constant index outside the axis.
 
@@ -50,8 +51,8 @@ class GatherOutOfRange(DirectMLRule):
                     y = Add(g, x) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("Gather"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("Gather"):
             found = out_of_range(site.view, node)
             if found is not None:
                 indices, size = found

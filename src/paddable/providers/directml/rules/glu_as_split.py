@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["GluAsSplit", "split_sizes"]
 
 
-class GluAsSplit(DirectMLRule):
+class GluAsSplit(Rule[Placement]):
     """## What it does
     Finds a gated linear unit written as Split, Sigmoid of one half, product with the other half.
 
@@ -77,8 +78,8 @@ class GluAsSplit(DirectMLRule):
         }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for split in site.on_directml("Split"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for split in site.placement.running("Split"):
             for gate in (
                 reader for name in split.outputs for reader in site.view.readers(name) if reader.op == "Sigmoid"
             ):
@@ -86,9 +87,9 @@ class GluAsSplit(DirectMLRule):
             yield from _judge_pair(site, split)
 
 
-def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
+def _judge(site: Site[Placement], split: NodeView, gate: NodeView) -> Iterator[Match]:
     remedy = "write the two halves as Slices"
-    if gate.outputs[0] in site.view.outputs and site.placed(gate).unfused is None:
+    if gate.outputs[0] in site.view.outputs and site.placement.placed(gate).unfused is None:
         yield Match(
             "the sigmoid of a Split's half is a graph output: session creation fails (80070057)",
             remedy,
@@ -99,7 +100,7 @@ def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
     other_halves = set(split.outputs) - set(gate.inputs)
     for product in site.view.readers(gate.outputs[0]):
         if product.op == "Mul" and other_halves & set(product.inputs):
-            fused = site.same_island(split, gate, product)
+            fused = site.placement.same_island(split, gate, product)
             yield Match(
                 f"the gate {gate.name!r} of this Split is computed as q * sigmoid(q) in a fused graph, silently"
                 + ("" if fused else "; here the nodes run apart and are right, until the graph becomes static"),
@@ -110,14 +111,14 @@ def _judge(site: Site, split: NodeView, gate: NodeView) -> Iterator[Match]:
             )
 
 
-def _judge_pair(site: Site, split: NodeView) -> Iterator[Match]:
+def _judge_pair(site: Site[Placement], split: NodeView) -> Iterator[Match]:
     """The form that gates before it splits: Split of c, and Split of Sigmoid(c)."""
     for gate in site.view.readers(split.inputs[0]):
         if gate.op != "Sigmoid":
             continue
         for other in site.view.readers(gate.outputs[0]):
             if other.op == "Split":
-                fused = site.same_island(split, gate, other)
+                fused = site.placement.same_island(split, gate, other)
                 yield Match(
                     "both a value and its sigmoid are split: session creation of a fused graph fails (80070057)",
                     "write the parts as Slices",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["Int64Mod"]
 
 
-class Int64Mod(DirectMLRule):
+class Int64Mod(Rule[Placement]):
     """## What it does
     Finds Mod of int64, which DirectML's kernel does not take.
 
@@ -46,7 +47,7 @@ class Int64Mod(DirectMLRule):
                  y = Mod(h, k) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for placed in site.placement.nodes:
             node = placed.node
             if node.op == "Mod" and placed.reason == "type" and site.view.dtype(node.inputs[0]) == "int64":

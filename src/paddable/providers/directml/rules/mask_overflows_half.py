@@ -7,15 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 import onnx
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["MaskOverflowsHalf"]
 
 
-class MaskOverflowsHalf(DirectMLRule):
+class MaskOverflowsHalf(Rule[Placement]):
     """## What it does
     Finds a mask constant that is finite in float and infinite in half, and cast to half; and one in half that adds -inf
     to a whole row before Softmax.
@@ -65,7 +66,7 @@ class MaskOverflowsHalf(DirectMLRule):
                  y = Softmax(s) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         view = site.view
         if not view.reader.met("float16"):
             return

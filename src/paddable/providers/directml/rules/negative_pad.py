@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["NegativePad"]
 
 
-class NegativePad(DirectMLRule):
+class NegativePad(Rule[Placement]):
     """## What it does
     Finds a Pad of opset 11 or later with a negative pad, which crops.
 
@@ -47,8 +48,8 @@ class NegativePad(DirectMLRule):
                         y = Pad(x, pads, value, axes) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("Pad"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("Pad"):
             pads = site.view.constant(node.input(1)) if node.input(1) else None
             if pads is not None and (pads < 0).any():
                 what = f"the pads {pads.tolist()} crop, which DirectML computes wrongly and silently"

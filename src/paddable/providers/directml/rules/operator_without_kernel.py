@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import onnx
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["OperatorWithoutKernel"]
 
 
-class OperatorWithoutKernel(DirectMLRule):
+class OperatorWithoutKernel(Rule[Placement]):
     """## What it does
     Finds operators that DirectML has no kernel for in any version.
 
@@ -51,7 +52,7 @@ class OperatorWithoutKernel(DirectMLRule):
                 agraph (float[1, 8] x) => (float[1, 8] y) { y = HardSwish(x) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         lost: dict[str, list[NodeView]] = {}
         for placed in site.placement.nodes:
             if placed.reason == "operator" and placed.node.op not in _SUBGRAPHS:

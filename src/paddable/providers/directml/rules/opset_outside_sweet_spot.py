@@ -7,16 +7,16 @@ from collections.abc import Iterator
 
 import onnx
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.placement import find_kernel
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement, find_kernel
 
 __all__ = ["OpsetOutsideSweetSpot", "sweet_spot"]
 
 
-class OpsetOutsideSweetSpot(DirectMLRule):
+class OpsetOutsideSweetSpot(Rule[Placement]):
     """## What it does
     Finds operators that have a DirectML kernel, but not for the version that the model's opset selects.
 
@@ -61,7 +61,7 @@ class OpsetOutsideSweetSpot(DirectMLRule):
                     y = ScatterElements<reduction: string = "add">(x, i, x) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         lost = [placed.node for placed in site.placement.nodes if placed.reason == "version" and not placed.node.domain]
         if lost:
             counts = Counter(f"{node.op}-{node.since}" for node in lost)

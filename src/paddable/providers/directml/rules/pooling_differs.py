@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import Dim, NodeView
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import Dim, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["PoolingDiffers"]
 
 
-class PoolingDiffers(DirectMLRule):
+class PoolingDiffers(Rule[Placement]):
     """## What it does
     Finds pooling that DirectML computes differently: MaxPool with ``ceil_mode`` whose last window starts past the
     input, RoiAlign with mode max.
@@ -51,11 +52,11 @@ class PoolingDiffers(DirectMLRule):
                     y = RoiAlign<mode: string = "max">(x, r, b) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("RoiAlign"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("RoiAlign"):
             if node.attribute("mode", "avg") == "max":
                 yield Match("mode max gives other values than the CPU, silently", "use mode avg", node, fixable=False)
-        for node in site.on_directml("MaxPool"):
+        for node in site.placement.running("MaxPool"):
             if node.attribute("ceil_mode", 0) and _has_extra_window(site.view.shape(node.inputs[0]), node):
                 what = "ceil_mode makes a last window past the input: other shape and values than the CPU, silently"
                 yield Match(what, "use ceil_mode 0 and explicit pads", node, fixable=False)

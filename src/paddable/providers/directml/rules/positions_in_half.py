@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import onnx
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["PositionsInHalf"]
 
 
-class PositionsInHalf(DirectMLRule):
+class PositionsInHalf(Rule[Placement]):
     """## What it does
     Finds lengths and positions in half: CumSum or ReduceSum of ones in float16, CumSum in float16 over more than 2048
     steps, and a length or a Range cast to float16 that may go past 2048.
@@ -71,7 +72,7 @@ class PositionsInHalf(DirectMLRule):
                 agraph (float16[1, 4000] x) => (float16[1, 4000] y) <int64 a = {1}> { y = CumSum(x, a) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         if not site.view.reader.met("float16"):
             return
         yield from _sums(site.view)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ProcessEnds"]
 
 
-class ProcessEnds(DirectMLRule):
+class ProcessEnds(Rule[Placement]):
     """## What it does
     Finds the two forms that end the process: Resize tf_crop_and_resize with axes, OptionalHasElement without an input.
 
@@ -53,11 +54,11 @@ class ProcessEnds(DirectMLRule):
                 agraph (float[4] x) => (bool y) { y = OptionalHasElement() }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("Resize"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("Resize"):
             mode = node.attribute("coordinate_transformation_mode", "half_pixel")
             if mode == "tf_crop_and_resize" and node.attribute("axes") is not None:
                 yield Match("the process ends when this runs", "give roi and sizes for every axis", node, fixable=False)
-        for node in site.on_directml("OptionalHasElement"):
+        for node in site.placement.running("OptionalHasElement"):
             if not any(node.inputs):
                 yield Match("the process ends when this runs", "write a constant false", node, fixable=False)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["QuantisedFormFails"]
 
 
-class QuantisedFormFails(DirectMLRule):
+class QuantisedFormFails(Rule[Placement]):
     """## What it does
     Finds QuantizeLinear and DequantizeLinear of opset 21 with a scale per channel, and QLinearMatMul of uint8 with
     float16 scales.
@@ -55,9 +56,9 @@ class QuantisedFormFails(DirectMLRule):
                     <float[3] s = {1.0, 2.0, 3.0}, uint8[3] z = {0, 0, 0}> { y = DequantizeLinear(x, s, z) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for op in ("QuantizeLinear", "DequantizeLinear"):
-            for node in site.on_directml(op):
+            for node in site.placement.running(op):
                 rank = len(site.view.shape(node.input(1)) or ())
                 if node.since == 21 and node.attribute("block_size", 0):
                     what = "a blocked scale gives wrong values on onnxruntime-windowsml 1.30"
@@ -69,6 +70,6 @@ class QuantisedFormFails(DirectMLRule):
                         node,
                         fixable=False,
                     )
-        for node in site.on_directml("QLinearMatMul"):
+        for node in site.placement.running("QLinearMatMul"):
             if site.view.dtype(node.inputs[1]) == "float16" and site.view.dtype(node.inputs[0]) == "uint8":
                 yield Match("uint8 with float16 scales fails with 80070057", "use float scales", node, fixable=False)

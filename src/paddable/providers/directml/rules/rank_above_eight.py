@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["RankAboveEight"]
 
 
-class RankAboveEight(DirectMLRule):
+class RankAboveEight(Rule[Placement]):
     """## What it does
     Finds values of more than 8 axes.
 
@@ -46,10 +47,10 @@ class RankAboveEight(DirectMLRule):
                     <int64[9] s = {1, 1, 1, 1, 1, 1, 1, 1, 2}> { y = Reshape(x, s) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         if site.view.reader.highest_rank <= 8:
             return
-        for node in site.on_directml():
+        for node in site.placement.running():
             rank = site.view.rank(node)
             if rank > 8:
                 yield Match(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["RecurrentIsland"]
 
 
-class RecurrentIsland(DirectMLRule):
+class RecurrentIsland(Rule[Placement]):
     """## What it does
     Counts LSTM, GRU and RNN, which DirectML runs and never fuses.
 
@@ -48,8 +49,8 @@ class RecurrentIsland(DirectMLRule):
                     y = GRU<hidden_size: int = 3>(x, w, r) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        nodes = [node for op in ("LSTM", "GRU", "RNN") for node in site.on_directml(op)]
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        nodes = [node for op in ("LSTM", "GRU", "RNN") for node in site.placement.running(op)]
         if nodes:
             islands = len(site.placement.islands)
             what = f"{len(nodes)} recurrent nodes are kernels of their own, beside {islands} fused graphs"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import Dim, elements
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import Dim, elements
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ReshapeCountMismatch"]
 
 
-class ReshapeCountMismatch(DirectMLRule):
+class ReshapeCountMismatch(Rule[Placement]):
     """## What it does
     Finds a Reshape to a constant shape whose number of elements is not that of its input.
 
@@ -47,7 +48,7 @@ class ReshapeCountMismatch(DirectMLRule):
                 agraph (float[2, 6] x) => (float[5, M] y) <int64[2] s = {5, -1}> { y = Reshape(x, s) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for node in site.view.of("Reshape"):
             if node.domain or node.attribute("allowzero", 0):
                 continue

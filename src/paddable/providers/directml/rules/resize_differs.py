@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.view import GraphView, NodeView
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.graph import GraphView, NodeView
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ResizeDiffers"]
 
 
-class ResizeDiffers(DirectMLRule):
+class ResizeDiffers(Rule[Placement]):
     """## What it does
     Finds forms of Resize that DirectML refuses at session creation or computes differently.
 
@@ -81,8 +82,8 @@ class ResizeDiffers(DirectMLRule):
                         x, , , n) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
-        for node in site.on_directml("Resize"):
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
+        for node in site.placement.running("Resize"):
             policy = node.attribute("keep_aspect_ratio_policy", "stretch")
             if policy != "stretch":
                 yield Match(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
-from paddable.providers.value_type import Dim, ValueType
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.linter.view.value_type import Dim, ValueType
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["StaleStaticShape"]
 
 
-class StaleStaticShape(DirectMLRule):
+class StaleStaticShape(Rule[Placement]):
     """## What it does
     Finds a value whose recorded shape states a size that the graph contradicts: another number, or a free dim.
 
@@ -51,7 +52,7 @@ class StaleStaticShape(DirectMLRule):
             y = Tanh(h) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         view = site.view
         symbols = {dim for name in view.inputs for dim in view.shape(name) or () if isinstance(dim, str)}
         wrongs: dict[tuple[ValueType, ValueType], int | None] = {}  # the same few pairs come again and again

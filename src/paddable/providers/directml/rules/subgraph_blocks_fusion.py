@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["SubgraphBlocksFusion"]
 
 
-class SubgraphBlocksFusion(DirectMLRule):
+class SubgraphBlocksFusion(Rule[Placement]):
     """## What it does
     Finds If, Loop and Scan.
 
@@ -52,7 +53,7 @@ class SubgraphBlocksFusion(DirectMLRule):
                  z = Exp(y) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for node in site.view.nodes:
             if node.nests and node.subgraphs:
                 what = f"{node.op} turns fusion off for the {len(site.view.nodes)} nodes of its graph"

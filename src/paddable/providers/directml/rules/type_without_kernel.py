@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["TypeWithoutKernel"]
 
 
-class TypeWithoutKernel(DirectMLRule):
+class TypeWithoutKernel(Rule[Placement]):
     """## What it does
     Finds nodes whose element type DirectML's kernel does not take, other than 64-bit Mod and double (DTY101,
     DTY102).
@@ -46,7 +47,7 @@ class TypeWithoutKernel(DirectMLRule):
                 agraph (int64[4] x) => (int64[4] y) <int64 two = {2}> { y = Pow(x, two) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for placed in site.placement.nodes:
             if placed.reason not in ("type", "device type"):
                 continue

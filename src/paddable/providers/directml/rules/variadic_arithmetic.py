@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["VariadicArithmetic"]
 
 
-class VariadicArithmetic(DirectMLRule):
+class VariadicArithmetic(Rule[Placement]):
     """## What it does
     Finds Sum, Mean, Max and Min with other than two inputs.
 
@@ -51,9 +52,9 @@ class VariadicArithmetic(DirectMLRule):
                 agraph (float[4] a, float[4] b, float[4] c) => (float[4] y) { y = Max(a, b, c) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for op in ("Sum", "Mean", "Max", "Min"):
-            for node in site.on_directml(op):
+            for node in site.placement.running(op):
                 if len(node.inputs) != 2:
                     half = site.view.dtype(node.inputs[0]) in ("float16", "bfloat16")
                     rounds = half and op in ("Sum", "Mean") and len(node.inputs) > 2

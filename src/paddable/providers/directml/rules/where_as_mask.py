@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import measured, reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import measured, reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["WhereAsMask"]
 
 
-class WhereAsMask(DirectMLRule):
+class WhereAsMask(Rule[Placement]):
     """## What it does
     Counts Where nodes that mask attention scores in a deep stack.
 
@@ -67,10 +68,10 @@ class WhereAsMask(DirectMLRule):
                  y = Softmax(j) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         masks = [
             node
-            for node in site.on_directml("Where")
+            for node in site.placement.running("Where")
             if any(reader.op == "Softmax" for reader in site.view.readers(node.outputs[0]))
         ]
         if len(masks) >= _DEEP:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddable.lint.rule import reported
-from paddable.providers.directml.site import DirectMLRule, Site
-from paddable.providers.rule import Match
+from paddable.linter.evidence import reported
+from paddable.linter.rule import Match, Rule
+from paddable.linter.site import Site
+from paddable.providers.directml.placement import Placement
 
 __all__ = ["ZeroSizeDim"]
 
 
-class ZeroSizeDim(DirectMLRule):
+class ZeroSizeDim(Rule[Placement]):
     """## What it does
     Finds values with an axis of size 0, such as an empty cache.
 
@@ -45,7 +46,7 @@ class ZeroSizeDim(DirectMLRule):
                 agraph (float[1, 0] x, float[1, 2] z) => (float[1, 2] y) { y = Concat<axis: int = 1>(x, z) }""",
     )
 
-    def check(self, site: Site) -> Iterator[Match]:
+    def check(self, site: Site[Placement]) -> Iterator[Match]:
         for placed in site.placement.kernels:
             if "dim of size 0" in (placed.unfused or ""):
                 yield Match(

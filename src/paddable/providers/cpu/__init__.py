@@ -1,0 +1,1 @@
+"""The CPU provider of ONNX Runtime."""

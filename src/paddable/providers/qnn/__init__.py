@@ -1,0 +1,1 @@
+"""QNN, Qualcomm's provider."""

@@ -1,0 +1,1 @@
+"""TensorRT RTX, NVIDIA's compiling provider for PCs."""

@@ -1,0 +1,1 @@
+"""VitisAI, AMD's provider for NPUs."""

@@ -1,0 +1,1 @@
+"""WebGPU, the provider for browsers and any GPU."""
