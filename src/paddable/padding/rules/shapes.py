@@ -1,7 +1,7 @@
 """Where sizes become numbers and numbers become tensors: Shape, Size, Range, ConstantOfShape.
 
 Passes: their results are known symbolically.
-Needs: nothing here; who reads a size as data asks for the run-time length (PAD106).
+Needs: nothing here; who reads a size as data asks for the run-time length.
 Refuses: a Range whose limits come from data or whose step varies.
 """
 
