@@ -29,7 +29,7 @@ from paddable.padding.deduce.empty import need_steps, takes_empty
 from paddable.padding.deduce.registry import find_rule, known_operators
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, fixed, flatten
-from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import MASK_FILL, Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO
 from paddable.padding.facts.numbers import Face, number
 from paddable.padding.remedies import Remedy, Take
@@ -203,8 +203,8 @@ def _constant_value(tensor: ir.TensorProtocol) -> Facts:
     size = int(np.prod(shape, dtype=np.int64)) if shape else 1
     if tensor.dtype == ir.DataType.STRING or size == 0 or size > _BOUNDS_LIMIT:
         if size == 0:
-            return Facts(tensor.dtype, axes, content=Elements(np.empty(shape, dtype=object)))
-        return Facts(tensor.dtype, axes)
+            return Facts.known(tensor.dtype, axes, Elements(np.empty(shape, dtype=object)))
+        return _table(tensor, axes)
     array = tensor.numpy()
     try:
         wide = array.astype(np.float64)
@@ -220,8 +220,19 @@ def _constant_value(tensor: ir.TensorProtocol) -> Facts:
             item = array[index]
             elements[index] = number(int(item) if integral else Fraction(float(item)))
         content = Elements(elements)
-    masked = not integral and low <= -1e30
+    masked = not integral and low <= MASK_FILL
     return Facts(tensor.dtype, axes, content=content, low=low, high=high, finite=finite, masked=masked)
+
+
+def _table(tensor: ir.TensorProtocol, axes: Axes) -> Facts:
+    """Facts of a large constant: whether it is finite, and its bounds then."""
+    if tensor.dtype == ir.DataType.STRING:
+        return Facts(tensor.dtype, axes)
+    array = tensor.numpy()
+    low, high = float(array.min()), float(array.max())  # NaN if there is one
+    if not np.isfinite([low, high]).all():
+        return Facts(tensor.dtype, axes)
+    return Facts(tensor.dtype, axes, low=low, high=high, finite=True, masked=low <= MASK_FILL)
 
 
 class _Walk:
@@ -268,7 +279,7 @@ class _Walk:
             axis, length = declared.masks[name]
             axes = self._input_axes(value, {axis: length})
             pads = tuple(PaddingFact.of(ZERO) if atom.ragged else PaddingFact.of(ANY) for atom in flatten(axes))
-            return Facts(dtype, axes, pads, None, 0.0, 1.0, constant=1.0)
+            return Facts(dtype, axes, pads, None, 0.0, 1.0, finite=True, masked=False, constant=1.0)
         axes = self._input_axes(value, declared.axes.get(name, {}))
         flat = flatten(axes)
         if not self.scope.single_row and any(a.ragged for a in flat) and not any(a.batch for a in flat):
@@ -281,9 +292,9 @@ class _Walk:
             held = number(declared.length_inputs[name], Face.LENGTH)
             content: Affine | Elements = Affine(held)
             low, high = self.scope.domain.bounds(declared.length_inputs[name])
-            return Facts(dtype, axes, content=content, low=float(low or 0), high=float(high or np.inf))
+            return Facts.known(dtype, axes, content, float(low or 0), float(high or np.inf))
         pads = tuple(PaddingFact.of(FINITE) if atom.ragged else PaddingFact.of(ANY) for atom in flatten(axes))
-        return Facts(dtype, axes, pads, image=True)
+        return Facts(dtype, axes, pads, finite=True, masked=False, image=True)
 
     def _input_axes(self, value: ir.Value, ragged: Mapping[int, Length]) -> Axes:
         axes: list[Axis] = []
@@ -334,7 +345,7 @@ class _Walk:
             for axis, atoms in enumerate(value.axes):
                 if any(a.ragged for a in atoms):
                     value = context.prefix_axis(0, axis)
-                    context.operands[0] = value
+                    context.replace(0, value)
         except NoProof as proof:
             self._refuse(anchor, proof)
         remedies = [replace(r, operand=0) if isinstance(r, Take) else r for r in context.remedies]
@@ -430,7 +441,7 @@ class _Walk:
             if shape is None or not shape.is_static():
                 context.refuse(f"no rule for {name}, and the file does not record its output's shape")
             axes = tuple(self.scope.axis(d) for d in shape.numpy())
-            outputs.append(Facts(output.dtype or ir.DataType.FLOAT, axes, finite=False))
+            outputs.append(Facts(output.dtype or ir.DataType.FLOAT, axes))
         return outputs
 
     def _branch(self, node: ir.Node) -> None:

@@ -54,11 +54,17 @@ def _where(code: str) -> str:
     for module, operators in _modules().items():
         said = inspect.getdoc(module) or ""
         if code in said or f'"{code}"' in inspect.getsource(module):
-            about = said.split("\n\n")[0].replace("\n", " ")
-            rows.append(f"- {', '.join(operators)}: {about}")
+            rows.append(f"- {', '.join(operators)}: {_need(said)}")
     if code in ("PAD105", "PAD106"):
         rows.append("- every operator that reads a shifted value, or a number computed from a shape, as data")
     return "\n".join(rows)
+
+
+def _need(said: str) -> str:
+    """What a rule file says that its operators need of the padding, else its first sentences."""
+    _, found, rest = said.partition("\nNeeds: ")
+    about = rest.split("\nRefuses:")[0].split("\n\n")[0] if found else said.split("\n\n")[0]
+    return about.replace("\n", " ")
 
 
 def _modules() -> dict[ModuleType, list[str]]:

@@ -122,7 +122,7 @@ def _unify(
     for k in present:  # one atom each, prefix aligned
         value = values[k]
         if any(not atom.prefix for atom in axis_of(k)):
-            value = context._align(indices[k], value)
+            value = context.align(indices[k], value)
             values[k] = value
     first = axis_of(present[0])
     if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):

@@ -1,7 +1,7 @@
 """One node as a rule sees it: facts of its operands, decisions, and the remedies it asks for.
 
-A rule never edits the graph. It reads operands through :meth:`Operation.data` (as data) or :meth:`Operation.sizes` (as
-a shape), which is where a number's right face is chosen, asks for remedies, and returns facts of the outputs.
+A rule never edits the graph. It reads operands through :meth:`RuleContext.data` (as data) or :meth:`RuleContext.sizes`
+(as a shape), which is where a number's right face is chosen, asks for remedies, and returns facts of the outputs.
 """
 
 from __future__ import annotations
@@ -92,17 +92,22 @@ class RuleContext:
             row_axis: the axis, counted from the right, in which the result has the batch; allows one value a row.
             shifted: accept a value whose valid part does not start at index 0.
         """
-        value = self._settle(index)
+        value = self.settle(index)
         content = value.content
         if isinstance(content, Affine) and any(value.atoms[i].batch for i, _ in content.coefficients):
             self.refuse("a row's place in the batch is used as data, and native has one row", "export with batch 1")
         if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
             value = self._use_length(index, value, content, row_axis, shifted)
         if not shifted and any(not atom.prefix for atom in value.atoms):
-            value = self._align(index, value)
+            value = self.align(index, value)
         return value
 
-    def _settle(self, index: int) -> Facts:
+    def replace(self, index: int, value: Facts) -> Facts:
+        """Take other facts for an operand: the same tensor, seen through other axes or after a remedy."""
+        self.operands[index] = value
+        return value
+
+    def settle(self, index: int) -> Facts:
         """Force a pending remedy: this use reads the steps that are still wrong."""
         value = self.peek(index)
         if value.pending is not None:
@@ -162,7 +167,7 @@ class RuleContext:
         )
         low, high = self.bounds(content, axes)
         pads = tuple(PaddingFact.of(FINITE) for axis in axes for _ in axis)
-        value = Facts(value.dtype, axes, pads, None, low, high)
+        value = Facts(value.dtype, axes, pads, None, low, high, finite=True, masked=False)
         self.operands[index] = value
         return value
 
@@ -184,14 +189,14 @@ class RuleContext:
             return None
         axes = _replace_atom(value.axes, position, replace(atom, shift=shift))
         low, high = self.bounds(content, value.axes)
-        moved = Facts(value.dtype, axes, tuple(PaddingFact.of(FINITE) for _ in value.atoms), None, low, high)
-        return moved
+        pads = tuple(PaddingFact.of(FINITE) for _ in value.atoms)
+        return Facts(value.dtype, axes, pads, None, low, high, finite=True, masked=False)
 
     @staticmethod
     def _is_suffix(value: Facts) -> bool:
         return any(not atom.prefix and (atom.size - atom.shift).is_constant for atom in value.atoms)
 
-    def _align(self, index: int, value: Facts) -> Facts:
+    def align(self, index: int, value: Facts) -> Facts:
         """Move a shifted valid part to the front by a run-time gather."""
         for axis in range(value.rank):
             for atom in value.axes[axis]:

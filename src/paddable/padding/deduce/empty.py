@@ -31,7 +31,7 @@ def need_steps(context: RuleContext, reader: str) -> None:
     """Narrow the domain to where no operand is empty.
 
     Args:
-        operation: its operands are what is read.
+        context: its operands are what is read.
         reader: who reads them, for the reason.
 
     Raises:

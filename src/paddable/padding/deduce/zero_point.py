@@ -1,4 +1,4 @@
-"""The code that stands for 0: padding of quantised values must be it where padding of values must be 0."""
+"""The quantised integer that stands for 0: padding must hold it where the padding of the float form must be 0."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Zero:
     scalar_input: int | None = None
 
     def stands_for(self, kind: Kind) -> Kind:
-        """What codes of a kind stand for. Codes are integers: whatever they are, it is finite."""
+        """What quantised integers of a kind stand for: whatever they are, it is finite."""
         return ZERO if kind.equals(self.kind) else FINITE
 
     def fill(self, context: RuleContext, index: int, atoms: list[int], code: str, leak: str) -> Facts:

@@ -17,7 +17,10 @@ from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 
-__all__ = ["Affine", "Diagonal", "Elements", "PaddingFact", "Pending", "Relative", "Facts"]
+__all__ = ["Affine", "Diagonal", "Elements", "PaddingFact", "Pending", "Relative", "Facts", "MASK_FILL"]
+
+MASK_FILL = -1e30
+"""From here down a score is taken for a mask's fill: -10,000 is none, the lowest number of bfloat16 is."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +109,12 @@ class Diagonal:
 class Facts:
     """A tensor: type, axes, padding facts and, if known, contents.
 
+    Every default is the weak one, so a rule states what it proves and forgets nothing by leaving a fact out. Integers
+    are finite and never a mask's fill, whatever is stated.
+
     Attributes:
         axes: the native shape, axis by axis.
-        pads: one :class:`Pad` per atom in flattened order (ignored for atoms without padding).
+        pads: one :class:`PaddingFact` per factor in flattened order (ignored for atoms without padding).
         content: symbolic contents of shape arithmetic and index vectors.
         low, high: bounds of every element that is valid or of a finite kind.
         finite: no valid element is NaN or infinite unless native's arithmetic overflows.
@@ -129,8 +135,8 @@ class Facts:
     content: Elements | Affine | None = None
     low: float = -math.inf
     high: float = math.inf
-    finite: bool = True
-    masked: bool = False
+    finite: bool = False
+    masked: bool = True
     pending: Pending | None = None
     relative: Relative | None = None
     image: bool = False
@@ -142,6 +148,32 @@ class Facts:
     def __post_init__(self) -> None:
         if not self.pads:
             object.__setattr__(self, "pads", tuple(PaddingFact.of(ANY) for _ in flatten(self.axes)))
+        if self.is_integer:
+            object.__setattr__(self, "finite", True)
+            object.__setattr__(self, "masked", False)
+
+    @classmethod
+    def known(
+        cls,
+        dtype: ir.DataType,
+        axes: Axes,
+        content: Elements | Affine,
+        low: float = -math.inf,
+        high: float = math.inf,
+        *,
+        finite: bool = False,
+        rows_in_front: bool = False,
+    ) -> Facts:
+        """A tensor of known contents, in the padding too: numbers are finite, and a mask's fill is a constant.
+
+        Args:
+            finite: the elements that are not known are finite too.
+        """
+        numbers = [content.base] if isinstance(content, Affine) else list(content.array.flat)
+        finite = finite or all(x is not None for x in numbers)
+        fill = any(x is None or (x.is_constant and x.fraction <= MASK_FILL) for x in numbers)
+        pads = tuple(PaddingFact.of(FINITE if finite else ANY) for axis in axes for _ in axis)
+        return cls(dtype, axes, pads, content, low, high, finite=finite, masked=fill, rows_in_front=rows_in_front)
 
     @property
     def rank(self) -> int:

@@ -18,6 +18,7 @@ from onnx_ir.passes import common
 from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.lengths import Length
+from paddable.padding.deduce.pointwise import POINTWISE
 from paddable.padding.facts.axes import axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.numbers import Face, Number, Product
@@ -25,16 +26,10 @@ from paddable.padding.facts.numbers import Face, Number, Product
 __all__ = ["SpecialisePass"]
 
 _LARGEST = 1 << 16
-_EXACT = {
-    "Add", "And", "Cast", "Ceil", "Clip", "Concat", "ConstantOfShape", "Div", "Equal", "Expand", "Flatten", "Floor",
-    "Gather",
-    "GatherElements", "GatherND", "Greater", "GreaterOrEqual", "Identity", "Less", "LessOrEqual", "Max", "Min", "Mod",
-    "Mul",
-    "Neg", "Not", "Or", "Range", "Reshape", "Shape", "Size", "Slice", "Split", "Sqrt", "Squeeze", "Sub", "Tile",
-    "Transpose",
-    "Unsqueeze", "Where", "CumSum", "Abs", "Sign", "Pad", "Trilu", "ScatterND", "ScatterElements", "ReduceProd",
-    "ReduceMax",
-    "ReduceMin", "Xor", "OneHot", "NonZero",
+_EXACT = {name for name, row in POINTWISE.items() if row.exact} | {
+    "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "NonZero",
+    "OneHot", "Pad", "Range", "ReduceMax", "ReduceMin", "ReduceProd", "Reshape", "ScatterElements", "ScatterND",
+    "Shape", "Size", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
 }  # fmt: skip
 
 

@@ -1,4 +1,8 @@
-"""Col2Im: windows added up into a signal. The windows of the padding overlap the valid end (PAD102)."""
+"""Col2Im: windows added up into a signal (PAD102).
+
+Needs: zeros in the padding, whose windows overlap the valid end.
+Refuses: windows that vary in size, or that the result's size does not explain.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +48,8 @@ def fold(context: RuleContext) -> Sequence[Facts | None]:
     channels = context.length_of(value.axes[1]).constant // math.prod(kernel)
     axes = (value.axes[0], context.axis(channels), *spatial)
     finite = value.everywhere.finite
-    return [Facts(value.dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), finite=value.finite)]
+    kinds = pads_of(axes, lambda region: FINITE if finite else ANY)
+    return [Facts(value.dtype, axes, kinds, finite=value.finite, masked=value.masked)]
 
 
 def _agreeing(context: RuleContext, value: Facts, windows: Sequence[Axis]) -> Facts:
@@ -53,7 +58,7 @@ def _agreeing(context: RuleContext, value: Facts, windows: Sequence[Axis]) -> Fa
     if same_axis(context.scope, whole, value.axes[2]):
         return value
     value = context.prefix_axis(0, 2)
-    context.operands[0] = value
+    context.replace(0, value)
     wanted, given = _product(context, windows), context.length_of(value.axes[2])
     first_varies = all(atom.fixed for atom in whole[1:])
     if not first_varies or not (

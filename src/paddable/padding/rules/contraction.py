@@ -58,7 +58,7 @@ def contract(context: RuleContext, terms: Sequence[Term], result: Sequence[str])
         if any(not a.prefix for a in axes[letter]):
             for term in terms:
                 if letter in term.letters:
-                    context._align(term.index, context.peek(term.index))
+                    context.align(term.index, context.peek(term.index))
             axes = _letters(context, terms)
     for letter in summed:
         for k, atom in enumerate(axes[letter]):
@@ -131,11 +131,11 @@ def _reconcile(context: RuleContext, terms: Sequence[Term], letter: str) -> Axis
         position = term.letters.index(letter)
         value = context.peek(term.index)
         if any(not a.prefix for a in value.axes[position]):
-            value = context._align(term.index, value)
+            value = context.align(term.index, value)
         merged = merge_axis(context.scope, value, position)
         if merged is None:
             context.refuse("the operands factor the summed axis differently")
-        context.operands[term.index] = merged
+        context.replace(term.index, merged)
         if merged.axes[position]:
             found.append(merged.axes[position])
     first = context.length_of(found[0])
@@ -261,7 +261,8 @@ def gemm(context: RuleContext) -> Sequence[Facts | None]:
     if bias.ragged:
         context.refuse("Gemm with a ragged bias", "use MatMul and Add")
     pads = pads_of(product.axes, lambda region: FINITE if product.kind(region).finite and bias.finite else ANY)
-    return [replace(product, pads=pads, low=float("-inf"), high=float("inf"))]
+    finite, masked = product.finite and bias.finite, product.masked or bias.masked
+    return [replace(product, pads=pads, low=float("-inf"), high=float("inf"), finite=finite, masked=masked)]
 
 
 @rule("FusedGemm", domain="com.microsoft")

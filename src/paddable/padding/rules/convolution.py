@@ -1,7 +1,10 @@
 """Windows over time: Conv, ConvTranspose, pooling, STFT (PAD102, PAD107).
 
-A window operator passes when no valid output reads past the valid end. Otherwise the padding must be what native finds
-there: zero for a convolution, nothing at all for a pool.
+Passes: windows of which no valid one reads past the valid end; STFT, whose frames never do.
+Needs: where one does, what native finds there in the padding: 0 for a convolution, the lowest number for a maximum,
+nothing that is counted for an average.
+Refuses: channels or weights that vary with the length, SAME with a stride, a pool whose last window runtimes count
+differently.
 """
 
 from __future__ import annotations
@@ -104,7 +107,7 @@ def spatial_value(context: RuleContext) -> Facts:
     for axis in range(2, value.rank):
         if any(a.ragged for a in value.axes[axis]):
             value = context.prefix_axis(0, axis)
-            context.operands[0] = value
+            context.replace(0, value)
         else:
             context.keep_rows_apart(value.axes[axis], "a window over")
     return value
@@ -120,11 +123,15 @@ def output_axis(context: RuleContext, size: Length) -> Axis:
 
 
 def window_kinds(
-    value: Facts, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool
+    value: Facts, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool, weights: bool = True
 ) -> Callable[[tuple[int, ...]], Kind]:
     """Kind of a region of a windowed result: spatial indices may read valid steps and padding alike.
 
-    ``out_rank_atoms`` gives, per result atom, the source atom and whether it is spatial.
+    Args:
+        out_rank_atoms: per result factor, the source factor and whether it is spatial.
+        bias: something is added to each element.
+        pointwise: a result step reads one step.
+        weights: the weights are finite.
     """
     spatial = [source for source, is_spatial in out_rank_atoms if is_spatial and source >= 0]
 
@@ -133,15 +140,15 @@ def window_kinds(
         moving = [out_rank_atoms[i][0] for i in region if out_rank_atoms[i][1]]
         if pointwise:
             kind = value.kind([*fixed, *moving])
-            return ZERO if kind.is_zero and not bias else FINITE if kind.finite else ANY
+            return ANY if not weights else ZERO if kind.is_zero and not bias else FINITE if kind.finite else ANY
         if not moving:
-            return FINITE if value.kind(fixed).finite else ANY
+            return FINITE if weights and value.kind(fixed).finite else ANY
         kinds = [
             value.kind([*fixed, *extra])
             for count in range(len(spatial) + 1)
             for extra in itertools.combinations(spatial, count)
         ]
-        return FINITE if all(k.finite for k in kinds) else ANY
+        return FINITE if weights and all(k.finite for k in kinds) else ANY
 
     return kind_at
 
@@ -187,7 +194,7 @@ def convolve(context: RuleContext, weights: int, bias: bool, zero: Zero | None =
     """Facts of a convolution of input 0.
 
     Args:
-        operation: the node.
+        context: the node and its operands.
         weights: the input that holds the weights.
         bias: whether something is added to each output.
         zero: what stands for 0 in an operand of codes.
@@ -210,8 +217,15 @@ def convolve(context: RuleContext, weights: int, bias: bool, zero: Zero | None =
         leak = "the window at the valid end reads the padding"
         value = (zero or Zero()).fill(context, 0, overhanging, "PAD102", leak)
     pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
-    kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise)
-    return Facts(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)
+    finite = _weights_finite(context)
+    kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise, finite)
+    pads = pads_of(tuple(axes), kinds)
+    return Facts(value.dtype, tuple(axes), pads, finite=value.finite and finite, masked=value.masked)
+
+
+def _weights_finite(context: RuleContext) -> bool:
+    """Whether weights, biases and scales are."""
+    return all(value.finite for value in context.operands[1:] if value is not None)
 
 
 def _constant(context: RuleContext, value: Facts, axis: int) -> int:
@@ -274,8 +288,10 @@ def transposed_convolution(context: RuleContext) -> Sequence[Facts | None]:
     elif len(leaks) > 1:
         atoms = [i for axis, _, _ in leaks for i in value.span(axis)]
         value = context.fill(0, atoms, 0.0, "PAD102", leak)
-    kinds = window_kinds(value, atom_sources(value, axes), context.present(2), False)
-    result = Facts(value.dtype, tuple(axes), pads_of(tuple(axes), kinds), finite=value.finite, masked=value.masked)
+    finite = _weights_finite(context)
+    kinds = window_kinds(value, atom_sources(value, axes), context.present(2), False, finite)
+    facts = pads_of(tuple(axes), kinds)
+    result = Facts(value.dtype, tuple(axes), facts, finite=value.finite and finite, masked=value.masked)
     return [replace(result, pending=pending)]
 
 
@@ -370,7 +386,7 @@ def global_pool(context: RuleContext) -> Sequence[Facts | None]:
 
     pads = pads_of(axes, kind_at)
     low, high = (0.0, math.inf) if context.type == "GlobalLpPool" else (value.low, value.high)
-    return [Facts(value.dtype, axes, pads, None, low, high, finite=value.finite)]
+    return [Facts(value.dtype, axes, pads, None, low, high, finite=value.finite, masked=value.masked)]
 
 
 @rule("STFT")
@@ -390,5 +406,7 @@ def short_time_transform(context: RuleContext) -> Sequence[Facts | None]:
     frames = context.scope.simplify((length - frame[0]) // step[0] + 1)
     bins = frame[0] // 2 + 1 if context.attribute("onesided", 1) else frame[0]
     axes = (value.axes[0], output_axis(context, frames), context.axis(bins), context.axis(2))
-    finite = value.everywhere.finite
-    return [Facts(value.dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), finite=value.finite)]
+    weights = window is None or window.finite
+    finite, valid = weights and value.everywhere.finite, weights and value.finite
+    pads = pads_of(axes, lambda region: FINITE if finite else ANY)
+    return [Facts(value.dtype, axes, pads, finite=valid, masked=value.masked)]

@@ -34,7 +34,8 @@ def dynamic_quantize(context: RuleContext) -> Sequence[Facts | None]:
     point = context.node.outputs[2].name
     pads = pads_of(value.axes, lambda region: scalar(point) if region and point else FINITE)
     codes = Facts(ir.DataType.UINT8, value.axes, pads, None, 0.0, 255.0)
-    return [codes, Facts(ir.DataType.FLOAT, (), low=0.0), Facts(ir.DataType.UINT8, (), low=0.0, high=255.0)]
+    scale = Facts(ir.DataType.FLOAT, (), low=0.0, finite=value.finite, masked=False)
+    return [codes, scale, Facts(ir.DataType.UINT8, (), low=0.0, high=255.0)]
 
 
 @rule("DynamicQuantizeMatMul", domain="com.microsoft")
@@ -42,8 +43,9 @@ def dynamic_quantize_matmul(context: RuleContext) -> Sequence[Facts | None]:
     _zeroed(context, 0)
     (values, weights), result = matmul_terms(context, 0, 1)
     product = contract(context, [values, *on_codes(context, [weights], [3])], result)
-    pads = pads_of(product.axes, lambda region: FINITE)  # a bias may be added
-    return [Facts(ir.DataType.FLOAT, product.axes, pads, finite=product.finite)]
+    others = all(operand.finite for operand in context.operands[1:] if operand is not None)  # scale and bias
+    pads = pads_of(product.axes, lambda region: FINITE if others else ANY)
+    return [Facts(ir.DataType.FLOAT, product.axes, pads, finite=product.finite and others, masked=False)]
 
 
 @rule("DynamicQuantizeLSTM", domain="com.microsoft")
@@ -59,11 +61,13 @@ def matmul_nbits(context: RuleContext) -> Sequence[Facts | None]:
     if any(a.ragged or a.batch for a in value.axes[-1]):
         context.refuse("MatMulNBits over time")
     axes = (*value.axes[:-1], context.axis(int(context.attribute("N"))))
+    weights = all(operand.finite for operand in context.operands[1:] if operand is not None)
 
     def kind_at(region: tuple[int, ...]) -> Kind:
-        return FINITE if value.kind(region).finite else ANY
+        return FINITE if weights and value.kind(region).finite else ANY
 
-    return [Facts(value.dtype, axes, pads_of(axes, kind_at), finite=value.finite)]
+    pads = pads_of(axes, kind_at)
+    return [Facts(value.dtype, axes, pads, finite=weights and value.finite, masked=value.masked)]
 
 
 @rule("QuantizeLinear", "DequantizeLinear")
@@ -80,9 +84,9 @@ def linear_quantisation(context: RuleContext) -> Sequence[Facts | None]:
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         kind = value.kind(region)
-        return ZERO if kind.equals(zero.kind) and scale.finite else FINITE if kind.finite else ANY
+        return ANY if not scale.finite else ZERO if kind.equals(zero.kind) else FINITE
 
-    return [Facts(scale.dtype, value.axes, pads_of(value.axes, kind_at))]
+    return [Facts(scale.dtype, value.axes, pads_of(value.axes, kind_at), finite=scale.finite, masked=False)]
 
 
 def _code_type(context: RuleContext) -> ir.DataType:

@@ -7,20 +7,19 @@ constant meets Where, And, Mul as a constant. ``0 * x`` and ``0 / x`` are zero o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.lengths import Length
-from paddable.padding.deduce.bounds import bounds, keeps_finite
 from paddable.padding.deduce.broadcast import Broadcast, broadcast, pads_of
 from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.pointwise import CONTRIBUTED, POINTWISE, bounds, evaluate, keeps_finite, row
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.symbolic import decide_comparison, difference, elementwise_content
-from paddable.padding.facts.facts import Affine, Diagonal, Facts, Pending
+from paddable.padding.facts.facts import MASK_FILL, Affine, Diagonal, Facts, Pending
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, ZERO, Kind, constant, join
 from paddable.padding.facts.numbers import Face
 from paddable.padding.remedies import Spread
@@ -28,38 +27,12 @@ from paddable.padding.remedies import Spread
 __all__ = ["elementwise"]
 
 _COMPARISONS = ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
-_BOOLEAN = (*_COMPARISONS, "Not", "And", "Or", "Xor", "IsNaN", "IsInf")
-
-
-def _sigmoid(x: np.float64) -> np.float64:
-    return np.float64(1 / (1 + np.exp(-x)))
-
-
-_EVALUATE: dict[str, Callable[..., Any]] = {
-    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power,
-    "Mean": lambda *x: np.mean(x),
-    "Max": lambda *x: np.max(x), "Min": lambda *x: np.min(x), "Sum": lambda *x: np.sum(x),
-    "Neg": np.negative, "Abs": np.abs, "Relu": lambda x: np.maximum(x, 0), "Sqrt": np.sqrt, "Exp": np.exp,
-    "Log": np.log, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Erf": math.erf, "Sigmoid": _sigmoid,
-    "Floor": np.floor, "Ceil": np.ceil, "Round": np.round, "Sign": np.sign, "Reciprocal": np.reciprocal,
-    "Not": lambda x: float(not x), "And": lambda x, y: float(bool(x) and bool(y)),
-    "Or": lambda x, y: float(bool(x) or bool(y)), "Xor": lambda x, y: float(bool(x) != bool(y)),
-    "Equal": lambda x, y: float(x == y), "Less": lambda x, y: float(x < y), "LessOrEqual": lambda x, y: float(x <= y),
-    "Greater": lambda x, y: float(x > y), "GreaterOrEqual": lambda x, y: float(x >= y),
-    "IsNaN": lambda x: float(np.isnan(x)), "IsInf": lambda x: float(np.isinf(x)), "Identity": lambda x: x,
-    "Dropout": lambda x: x,
-}  # fmt: skip
-# f(0) = 0 whatever the attributes are
-_ZERO_AT_ZERO = {
-    "LeakyRelu", "Elu", "Selu", "Celu", "Gelu", "Softsign", "HardSwish", "Mish", "Swish", "PRelu", "ThresholdedRelu",
-    "Tan", "Atan", "Asin", "Sinh", "Asinh", "Atanh", "QuickGelu", "FastGelu", "Shrink",
-}  # fmt: skip
 
 
 def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Kind]) -> Kind:
     """The kind of the result in a region where the operands are of these kinds."""
     op_type = context.type
-    result_integer = op_type in _BOOLEAN or _result_type(context, operands).is_integer()
+    result_integer = row(op_type).boolean or _result_type(context, operands).is_integer()
     if op_type == "Where":
         condition = kinds[0].value
         if condition is not None:
@@ -89,9 +62,9 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
         value = _evaluate(context, known)
         if value is not None:
             return constant(value)
-        if op_type in _ZERO_AT_ZERO and kinds[0].is_zero and (len(kinds) == 1 or op_type == "PRelu"):
+        if row(op_type).zero_at_zero and kinds[0].is_zero and (len(kinds) == 1 or op_type == "PRelu"):
             return ZERO
-    if op_type in _BOOLEAN:
+    if row(op_type).boolean:
         return FINITE
     if result_integer:  # an integer is finite, but what is made of NaN keeps to no bounds
         return FINITE if all(k.finite for k in kinds) else ANY
@@ -118,17 +91,13 @@ def _evaluate(context: RuleContext, values: Sequence[float]) -> float | None:
         low = rest.pop(0) if context.present(1) else context.attribute("min", -math.inf)
         high = rest.pop(0) if context.present(2) else context.attribute("max", math.inf)
         return min(max(x, low), high)
-    function = _EVALUATE.get(op_type)
-    if function is None:
-        return None
     if op_type == "Div" and context.peek(0).is_integer:
         return float(int(values[0] / values[1])) if values[1] else None
-    with np.errstate(all="ignore"):
-        return float(function(*(np.float64(v) for v in values)))
+    return evaluate(op_type, values)
 
 
 def _result_type(context: RuleContext, operands: Sequence[Facts]) -> ir.DataType:
-    if context.type in _BOOLEAN:
+    if row(context.type).boolean:
         return ir.DataType.BOOL
     if context.type == "Cast":
         return ir.DataType(context.attribute("to"))
@@ -137,21 +106,13 @@ def _result_type(context: RuleContext, operands: Sequence[Facts]) -> ir.DataType
     return operands[0].dtype
 
 
-@rule(
-    "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitShift", "BitwiseAnd", "BitwiseNot",
-    "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh", "Div", "Dropout", "Elu", "Equal", "Erf",
-    "Exp", "Floor", "Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN",
-    "LeakyRelu", "Less", "LessOrEqual", "Log", "Max", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or",
-    "PRelu", "Pow",
-    "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus", "Softsign", "Sqrt",
-    "Sub", "Sum", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Where", "Xor",
-)  # fmt: skip
+@rule(*POINTWISE)
 def elementwise(context: RuleContext) -> Sequence[Facts | None]:
     """Facts per region, known contents where they are arithmetic on lengths."""
     return [_elementwise(context)]
 
 
-@rule("Gelu", "QuickGelu", "FastGelu", "BiasGelu", domain="com.microsoft")
+@rule(*CONTRIBUTED, domain="com.microsoft")
 def contrib_activation(context: RuleContext) -> Sequence[Facts | None]:
     """The contributed activations behave as Gelu does."""
     return [_elementwise(context)]
@@ -168,7 +129,7 @@ def _elementwise(context: RuleContext) -> Facts:
     pending = _carried_pending(context, indices)
     if pending is None:
         for i in indices:
-            context._settle(i)
+            context.settle(i)
     rank = max(context.peek(i).rank - context.peek(i).rows_in_front for i in indices)
     in_front = _spread_rows(context, indices, rank)
     joined = broadcast(context, indices)
@@ -179,8 +140,8 @@ def _elementwise(context: RuleContext) -> Facts:
     if content is not None:
         dtype = _result_type(context, joined.values)
         low, high = context.bounds(content, joined.axes)
-        pads = pads_of(joined.axes, lambda region: FINITE)
-        return Facts(dtype, joined.axes, pads, content, low, high, rows_in_front=in_front)
+        finite = all(value.finite for value in joined.values) and keeps_finite(context.type, joined.values)
+        return Facts.known(dtype, joined.axes, content, low, high, finite=finite, rows_in_front=in_front)
     gap = difference(joined) if context.type in _COMPARISONS else None
     row_axis = _row_axis(context, joined)
     one_varies = sum(1 for v in joined.values if v.ragged) == 1  # constants broadcast over a window as it stands
@@ -278,11 +239,11 @@ def _on_the_valid_part(context: RuleContext, joined: Broadcast) -> Sequence[Fact
 
 
 def _masked(context: RuleContext, operands: Sequence[Facts], valid: Kind) -> bool:
-    if context.type in ("Sigmoid", "Tanh", "Erf", "Relu", "Exp", "HardSigmoid", "Sin", "Cos"):
+    if row(context.type).unmasks:
         return False
     if valid.value is not None:
-        return valid.value <= -1e30
-    return any(v.masked or (v.valid.value is not None and abs(v.valid.value) >= 1e30) for v in operands)
+        return valid.value <= MASK_FILL
+    return any(v.masked or (v.valid.value is not None and abs(v.valid.value) >= -MASK_FILL) for v in operands)
 
 
 def _clip_bounds(context: RuleContext, operands: Sequence[Facts]) -> tuple[float, float]:
@@ -340,7 +301,7 @@ def _spread_rows(context: RuleContext, indices: Sequence[int], rank: int) -> boo
         if more:
             context.ask(Spread("", "the batch stands in front", i, more))
         axes = (value.axes[0], *((),) * more, *behind)
-        context.operands[i] = replace(value, axes=axes, rows_in_front=False)
+        context.replace(i, replace(value, axes=axes, rows_in_front=False))
     return rows is None
 
 
@@ -359,5 +320,5 @@ def _carried_pending(context: RuleContext, indices: Sequence[int]) -> Pending | 
     if any(other.rank > value.rank for other in others):
         return None
     pending = value.pending
-    context.operands[found[0]] = replace(value, pending=None)
+    context.replace(found[0], replace(value, pending=None))
     return pending

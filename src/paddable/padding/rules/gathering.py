@@ -34,8 +34,9 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         if all(p is not None and p.is_constant for p in picks.flat):
             chosen = np.vectorize(lambda p: int(p.fraction), otypes=[np.int64])(picks) if picks.size else picks
             array = np.asarray(value.content.array.take(chosen, axis=axis), dtype=object)
-            return [Facts(value.dtype, tuple(context.axis(n) for n in array.shape), content=Elements(array))]
-    value = context._settle(0)
+            axes = tuple(context.axis(n) for n in array.shape)
+            return [Facts.known(value.dtype, axes, Elements(array), finite=value.finite)]
+    value = context.settle(0)
     context.need_steps(value, range(value.rank))
     if isinstance(value.content, Affine) and not value.content.coefficients:
         _guarded(context, index, value.axes[axis])
@@ -86,7 +87,7 @@ def _taken(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts
         return None
     if index.low < 0:
         return None
-    context.operands[0] = context.prefix_axis(0, axis)
+    context.replace(0, context.prefix_axis(0, axis))
     segments = (Segment(constant(0), start, constant(0), int(step)),)
     leak = "an index computed from the container's size reads its end"
     return context.take(0, axis, size, segments, "PAD105", leak, instead=True)
@@ -100,7 +101,7 @@ def _last_steps(context: RuleContext, value: Facts, index: Facts, axis: int) -> 
     if not all(pick is not None and pick.is_constant and pick.fraction < 0 for pick in content.array.flat):
         return value
     count = -int(min(pick.fraction for pick in content.array.flat))
-    context.operands[0] = value = context.prefix_axis(0, axis)
+    value = context.replace(0, context.prefix_axis(0, axis))
     size = context.length_of(value.axes[axis])
     context.need(size - count, f"index {-count} needs {count} steps")
     segments = (Segment(constant(0), size - count, constant(0)),)

@@ -1,4 +1,9 @@
-"""Data movement that only reorders or regroups atoms: Transpose, Squeeze, Unsqueeze, Reshape, Flatten, Expand, Tile."""
+"""Data movement that only reorders or regroups factors: Transpose, Squeeze, Unsqueeze, Reshape, Flatten, Expand, Tile.
+
+Passes: facts follow their factors.
+Needs: shapes from the container's size; nothing of the padding.
+Refuses: a regrouping that the sizes do not prove at every length, and Squeeze of an axis that is not 1.
+"""
 
 from __future__ import annotations
 
@@ -206,8 +211,8 @@ def reshaped(context: RuleContext, value: Facts, sizes: Sequence[Length | Produc
     """Regroup a value to given native sizes."""
     result = regroup(context.scope, value.atoms, sizes)
     if isinstance(result, str):  # T x 2 elements, asked for in threes: one run of 2T
-        context.operands[0] = value
-        value = _joined_prefixes(context.scope, context._settle(0))
+        context.replace(0, value)
+        value = _joined_prefixes(context.scope, context.settle(0))
         joined = regroup(context.scope, value.atoms, sizes)
         result = result if isinstance(joined, str) else joined
     if isinstance(result, str):

@@ -1,9 +1,14 @@
-"""Normalisation: framewise forms pass, statistics over time are taken over the valid steps in two passes (PAD101)."""
+"""Normalisation (PAD101).
+
+Passes: LayerNormalization, BatchNormalization and their kind over channels: each step depends on itself alone.
+Needs: statistics over time from the valid steps, in two passes; LpNormalization over time needs zeros in the padding.
+Refuses: LayerNormalization over time, whose weights have one length, and training mode.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from paddable.lengths import Length
 from paddable.padding.deduce.broadcast import broadcast, pads_of
@@ -18,13 +23,20 @@ __all__: list[str] = []
 _LEAK = "mean and variance over time count the padding"
 
 
-def _framewise(value: Facts) -> Facts:
-    """Each padding step depends on itself alone; an epsilon keeps it finite."""
+def _weights_finite(context: RuleContext, first: int = 1) -> bool:
+    """Whether scale, bias and statistics are."""
+    return all(value.finite for value in context.operands[first:] if value is not None)
+
+
+def _framewise(context: RuleContext, value: Facts) -> Facts:
+    """Each padding step depends on itself alone; an epsilon keeps it finite, and far above a mask's fill."""
+    weights = _weights_finite(context)
 
     def kind_at(region: tuple[int, ...]) -> Kind:
-        return FINITE if value.kind(region).finite else ANY
+        return FINITE if weights and value.kind(region).finite else ANY
 
-    return Facts(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)
+    pads = pads_of(value.axes, kind_at)
+    return Facts(value.dtype, value.axes, pads, finite=weights and value.finite, masked=False)
 
 
 @rule("LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization")
@@ -41,7 +53,7 @@ def layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
         used = [o for o in context.node.outputs[1:] if context.uses.get(o.name or "", 0)]
         if used:
             context.refuse(f"{context.type} with used statistics outputs")
-    return [_framewise(value), *[None] * (len(context.node.outputs) - 1)]
+    return [_framewise(context, value), *[None] * (len(context.node.outputs) - 1)]
 
 
 @rule("SimplifiedLayerNormalization", domain="com.microsoft")
@@ -57,7 +69,7 @@ def batch_normalisation(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     if value.rank > 1 and any(a.ragged for a in value.axes[1]):
         context.refuse("BatchNormalization over time as channels")
-    return [_framewise(value)]
+    return [_framewise(context, value)]
 
 
 @rule("InstanceNormalization", "GroupNormalization")
@@ -89,14 +101,15 @@ def instance_normalisation(context: RuleContext) -> Sequence[Facts | None]:
         }
         context.ask(Replace("PAD101", _LEAK, 0, "normalise", arguments))
     kept = [i for i in range(len(value.atoms)) if i not in atoms]
+    weights = _weights_finite(context)
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         rows = [i for i in region if i in kept]
-        if ragged:  # the padding is filled inside
-            return FINITE if value.kind(rows).finite else ANY
-        return FINITE if value.kind(region).finite else ANY
+        read = value.kind(rows if ragged else region)  # the masked form fills the padding itself
+        return FINITE if weights and read.finite else ANY
 
-    return [Facts(value.dtype, value.axes, pads_of(value.axes, kind_at), finite=value.finite)]
+    pads = pads_of(value.axes, kind_at)
+    return [Facts(value.dtype, value.axes, pads, finite=weights and value.finite, masked=False)]
 
 
 @rule("LpNormalization")
@@ -109,7 +122,7 @@ def vector_normalisation(context: RuleContext) -> Sequence[Facts | None]:
     if ragged:
         value = context.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     kinds = pads_of(value.axes, lambda region: ANY)
-    return [Facts(value.dtype, value.axes, kinds, None, -math.inf, math.inf, finite=False)]
+    return [Facts(value.dtype, value.axes, kinds, masked=False)]  # 0 / 0 where all is 0
 
 
 @rule("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", domain="com.microsoft")
@@ -122,10 +135,13 @@ def skip_layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse(f"{context.type} over time", "normalise the channels")
     if any(context.uses.get(o.name or "", 0) for o in context.node.outputs[1:3]):
         context.refuse(f"{context.type} with used statistics outputs")
+    weights = _weights_finite(context, 2)
 
     def kind_at(region: tuple[int, ...]) -> Kind:
-        return FINITE if all(kind.finite for kind in joined.kinds(region)) else ANY
+        return FINITE if weights and all(kind.finite for kind in joined.kinds(region)) else ANY
 
-    finite = all(value.finite for value in joined.values)
-    result = Facts(joined.values[0].dtype, joined.axes, pads_of(joined.axes, kind_at), finite=finite)
-    return [result, None, None, result][: len(context.node.outputs)]
+    finite = weights and all(value.finite for value in joined.values)
+    pads = pads_of(joined.axes, kind_at)
+    result = Facts(joined.values[0].dtype, joined.axes, pads, finite=finite, masked=False)
+    added = replace(result, masked=any(value.masked for value in joined.values))
+    return [result, None, None, added][: len(context.node.outputs)]

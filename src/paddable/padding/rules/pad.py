@@ -1,4 +1,10 @@
-"""Pad along time: zeros must stand after the valid end, mirrored and repeated tails are gathered there (PAD102)."""
+"""Pad along time (PAD102).
+
+Passes: a crop at the end, and a pad of other axes.
+Needs: the constant in the padding where constants follow the valid end; a gather for a mirrored, repeated or wrapped
+tail.
+Refuses: an amount in front that depends on the length, and a wrap by more than a few steps.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +42,7 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     for axis, (before, after) in amounts.items():
         value = _pad_axis(context, value, axis, before, after, mode)
-        context.operands[0] = value
+        context.replace(0, value)
     return [value]
 
 
@@ -106,7 +112,7 @@ def _wrapped(context: RuleContext, value: Facts, axis: int, before: Length, afte
     size = context.length_of(value.axes[axis])
     context.need(size - 1, "a wrap needs one step")
     starts = [size * lap + front for lap in range(-front, behind + 1)]
-    context.operands[0] = value
+    context.replace(0, value)
     return context.take(
         0,
         axis,
@@ -131,7 +137,7 @@ def _constant(context: RuleContext, value: Facts, axis: int, front: int, after: 
     if crops:
         result = _cropped(context, value, axis, after, total)
     else:
-        context.operands[0] = value
+        context.replace(0, value)
         leak = "the padding stands before the constant appended to the valid part"
         value = context.fill(0, value.span(axis), fill, "PAD102", leak)
         kind = PaddingFact.of(constant_kind(fill))
@@ -141,6 +147,7 @@ def _constant(context: RuleContext, value: Facts, axis: int, front: int, after: 
         result = replaced_axis(value, axis, context.axis(total), kind)
     return replace(
         result,
+        constant=fill if value.valid.value == fill else None,
         low=min(value.low, fill),
         high=max(value.high, fill),
         masked=value.masked or abs(fill) >= 1e30,
@@ -174,7 +181,7 @@ def _continued(
     else:
         segments.append(Segment(end, size - 1, constant(0), 0))
     what = "mirrored" if mirrored else "repeated"
-    context.operands[0] = value
+    context.replace(0, value)
     return context.take(0, axis, total, segments, "PAD102", f"the {what} tail is taken from the padding", instead=True)
 
 

@@ -1,7 +1,8 @@
-"""Operators on codes, as onnxruntime.quantization writes them: the padding must be the zero point where it must be 0.
+"""Operators on quantised integers, as onnxruntime.quantization writes them (PAD102, PAD108).
 
-A fixed scale sees no padding, so these leak where their float forms do (PAD102, PAD108). Pools and concatenations over
-time are refused.
+Passes: a fixed scale sees no padding, so these leak where their float forms do.
+Needs: the zero point in the padding where the float form needs 0.
+Refuses: pools over the valid end, softmax and concatenation over time, channels last.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.zero_point import Zero, zero_point
 from paddable.padding.facts.axes import Axes, Axis
 from paddable.padding.facts.facts import Facts
-from paddable.padding.facts.kinds import FINITE
+from paddable.padding.facts.kinds import ANY, FINITE
 from paddable.padding.rules.contraction import contract, gemm_terms, matmul_terms, on_codes
 from paddable.padding.rules.convolution import convolve, output_axis, spatial_value, windows
 
@@ -30,6 +31,13 @@ _LAYOUT = "save the model below optimisation level 3 (ALL)"
 def _codes(context: RuleContext, axes: Axes, zero_input: int) -> Facts:
     dtype = context.peek(zero_input).dtype if context.present(zero_input) else context.peek(0).dtype
     return Facts(dtype, axes, pads_of(axes, lambda region: FINITE))
+
+
+def _scaled(context: RuleContext, axes: Axes, others: Sequence[int]) -> Facts:
+    """A product of integers in float: finite where the scales and the bias are, and no mask's fill."""
+    finite = all(context.data(i).finite for i in others if context.present(i))
+    pads = pads_of(axes, lambda region: FINITE if finite else ANY)
+    return Facts(ir.DataType.FLOAT, axes, pads, finite=finite, masked=False)
 
 
 def _zero_of_steps(context: RuleContext, index: int) -> Zero:
@@ -70,7 +78,7 @@ def qgemm(context: RuleContext) -> Sequence[Facts | None]:
     terms = on_codes(context, gemm_terms(context, 0, 3), (2, 5))
     product = contract(context, terms, ("m", "n"))
     if not context.present(8):  # no scale of the result: it stays float
-        return [Facts(ir.DataType.FLOAT, product.axes, pads_of(product.axes, lambda region: FINITE))]
+        return [_scaled(context, product.axes, (1, 4, 6))]
     return [_codes(context, product.axes, 8)]
 
 
@@ -80,7 +88,7 @@ def matmul_integer_to_float(context: RuleContext) -> Sequence[Facts | None]:
     product = contract(context, on_codes(context, terms, (4, 5)), result)
     if context.present(6) and context.data(6).ragged:
         context.refuse("MatMulIntegerToFloat with a ragged bias", _FORMAT)
-    return [Facts(ir.DataType.FLOAT, product.axes, pads_of(product.axes, lambda region: FINITE))]
+    return [_scaled(context, product.axes, (2, 3, 6))]
 
 
 @rule("QLinearAdd", "QLinearMul", domain="com.microsoft")

@@ -1,8 +1,13 @@
-"""LSTM, GRU, RNN: forward outputs read the past only; the reverse direction and final states start in the padding
-(PAD104)."""
+"""LSTM, GRU and RNN (PAD104).
+
+Passes: the outputs of the forward direction, which have read the past only.
+Needs: sequence lengths for the reverse direction and for a final state, which start or end in the padding.
+Refuses: layout 1, features that vary with the length, and sequence lengths other than the valid ones.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from paddable.padding.deduce.broadcast import pads_of
@@ -57,6 +62,7 @@ def recurrent(context: RuleContext) -> Sequence[Facts | None]:
         )
         context.ask(SequenceLengths("PAD104", leak, 4, context.length_of(time), value.axes[1]))
     axes = (time, context.axis(directions), value.axes[1], context.axis(hidden))
+    weights = all(operand.finite for operand in context.operands[1:] if operand is not None)
     span = set(value.span(0))
     batch = list(value.span(1))
     offset = len(time) + len(context.axis(directions))
@@ -66,17 +72,18 @@ def recurrent(context: RuleContext) -> Sequence[Facts | None]:
         kinds = [value.kind(rows)]
         if any(i < len(time) for i in region):
             kinds += [value.kind([*rows, i]) for i in span if value.atoms[i].ragged]
-        return FINITE if all(k.finite for k in kinds) else ANY
+        return FINITE if weights and all(k.finite for k in kinds) else ANY
 
-    bounded = context.type == "LSTM" or context.type == "GRU" or context.type == "RNN"
-    low, high = (-1.0, 1.0) if bounded and not context.attribute("activations") else (float("-inf"), float("inf"))
-    outputs = Facts(value.dtype, axes, pads_of(axes, kind_at), None, low, high, finite=value.finite)
+    squashed = not context.attribute("activations")  # the default ones
+    low, high = (-1.0, 1.0) if squashed else (-math.inf, math.inf)
+    finite = value.finite and weights
+    outputs = Facts(value.dtype, axes, pads_of(axes, kind_at), None, low, high, finite=finite, masked=False)
     state_axes = (context.axis(directions), value.axes[1], context.axis(hidden))
     start = len(context.axis(directions))
 
     def state_kind(region: tuple[int, ...]) -> Kind:
         rows = [batch[i - start] for i in region if start <= i < start + len(batch)]
-        return FINITE if value.kind(rows).finite else ANY
+        return FINITE if weights and value.kind(rows).finite else ANY
 
-    state = Facts(value.dtype, state_axes, pads_of(state_axes, state_kind), finite=value.finite)
+    state = Facts(value.dtype, state_axes, pads_of(state_axes, state_kind), finite=finite, masked=False)
     return [outputs, *[state] * (len(context.node.outputs) - 1)]

@@ -1,5 +1,9 @@
-"""Reductions over time: the padding is filled with the identity, a mean is divided by the run-time length
-(PAD101/107)."""
+"""Reductions over time (PAD101, PAD107).
+
+Passes: a reduction over other axes, of one constant, or of the sizes of a shape.
+Needs: the identity in the padding; a mean is the sum divided by the run-time length; TopK needs k steps.
+Refuses: a reduction over the batch of rows with lengths of their own.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from paddable.padding.deduce.broadcast import pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.axes import Axes
-from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.padding.facts.numbers import Face, Number, add, extremum, multiply, number
 from paddable.padding.remedies import Replace
@@ -123,7 +127,7 @@ def _known(context: RuleContext) -> Facts | None:
             return None
     kept = reduced(value.axes, axes, bool(context.attribute("keepdims", 1)))
     array = np.full((1,) * len(kept), total, dtype=object)
-    return Facts(value.dtype, kept, content=Elements(array))
+    return Facts.known(value.dtype, kept, Elements(array))
 
 
 def reduced(axes: Axes, dropped: Sequence[int], keep: bool) -> Axes:
@@ -202,7 +206,7 @@ def top_k(context: RuleContext) -> Sequence[Facts | None]:
         value = context.fill(0, value.span(axis), fill, "PAD107", "the largest values may lie in the padding")
     axes = (*value.axes[:axis], context.axis(count), *value.axes[axis + 1 :])
     kinds = pads_of(axes, lambda region: FINITE if value.dtype.is_integer() else ANY)
-    values = Facts(value.dtype, axes, kinds, None, value.low, value.high, finite=value.finite)
+    values = Facts(value.dtype, axes, kinds, None, value.low, value.high, finite=value.finite, masked=value.masked)
     return [values, Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
 
 
@@ -220,8 +224,7 @@ def cumulative_sum(context: RuleContext) -> Sequence[Facts | None]:
         base = number(0 if exclusive else step)
         content = Affine(base, ((value.span(axis).start, Fraction(step)),) if step else ())
         low = float(min(Fraction(0), step)) if step >= 0 else -math.inf
-        pads = tuple(PaddingFact.of(FINITE) for _ in value.atoms)
-        return [Facts(value.dtype, value.axes, pads, content, low if step < 0 else float(base.fraction), math.inf)]
+        return [Facts.known(value.dtype, value.axes, content, low if step < 0 else float(base.fraction))]
     value = context.data(0)
     if any(a.ragged for a in value.axes[axis]):
         value = context.prefix_axis(0, axis)
@@ -239,4 +242,5 @@ def cumulative_sum(context: RuleContext) -> Sequence[Facts | None]:
         return FINITE if all(k.finite for k in kinds) else ANY
 
     low = 0.0 if value.low >= 0 else -math.inf
-    return [Facts(value.dtype, value.axes, pads_of(value.axes, kind_at), None, low, finite=value.finite)]
+    pads = pads_of(value.axes, kind_at)
+    return [Facts(value.dtype, value.axes, pads, None, low, finite=value.finite, masked=value.masked)]

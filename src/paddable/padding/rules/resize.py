@@ -1,4 +1,9 @@
-"""Resize and Upsample along time: integer scales of nearest pass, others read the repeated last step (PAD102)."""
+"""Resize and Upsample along time (PAD102).
+
+Passes: nearest by an integer scale.
+Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it.
+Refuses: scales that vary with the length, cubic interpolation, align_corners and crops.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +75,7 @@ def _resize_axis(
     context: RuleContext, value: Facts, axis: int, scale: Fraction, mode: str, transform: str, rounding: str
 ) -> Facts:
     value = context.prefix_axis(0, axis)
-    context.operands[0] = value
+    context.replace(0, value)
     size = context.length_of(value.axes[axis])
     total = context.scope.simplify(size * scale.numerator // scale.denominator)
     context.need(total - 1, "a resized axis must not be empty")

@@ -1,4 +1,9 @@
-"""Where sizes become numbers and numbers become tensors: Shape, Size, Range, ConstantOfShape."""
+"""Where sizes become numbers and numbers become tensors: Shape, Size, Range, ConstantOfShape.
+
+Passes: their results are known symbolically.
+Needs: nothing here; who reads a size as data asks for the run-time length.
+Refuses: a Range whose limits come from data or whose step varies.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from paddable.lengths import Length
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
-from paddable.padding.facts.kinds import FINITE
+from paddable.padding.facts.kinds import constant
 from paddable.padding.facts.numbers import Face, Number, negate, number, product
 from paddable.padding.facts.numbers import add as add_numbers
 from paddable.padding.rules.movement import target_axes
@@ -29,14 +34,14 @@ def shape(context: RuleContext) -> Sequence[Facts | None]:
     numbers = np.empty(len(chosen), dtype=object)
     for k, i in enumerate(chosen):
         numbers[k] = number(value.size(i), Face.SIZE)
-    return [Facts(ir.DataType.INT64, (context.axis(len(chosen)),), content=Elements(numbers))]
+    return [Facts.known(ir.DataType.INT64, (context.axis(len(chosen)),), Elements(numbers))]
 
 
 @rule("Size")
 def size(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
     total = number(product(1, *(value.size(i) for i in range(value.rank))), Face.SIZE)
-    return [Facts(ir.DataType.INT64, (), content=Elements(np.array(total, dtype=object)))]
+    return [Facts.known(ir.DataType.INT64, (), Elements(np.array(total, dtype=object)))]
 
 
 @rule("Range")
@@ -76,7 +81,7 @@ def range_(context: RuleContext) -> Sequence[Facts | None]:
             elements[i] = add_numbers(base, number(step_value * i))
         content = Elements(elements)
     low, high = (float(start.fraction), float("inf")) if start.is_constant and step_value > 0 else (-np.inf, np.inf)
-    return [Facts(dtype, (axis,), tuple(PaddingFact.of(FINITE) for _ in axis), content, low, high)]
+    return [Facts.known(dtype, (axis,), content, low, high)]
 
 
 def _scalar(context: RuleContext, index: int) -> Number:
@@ -93,13 +98,13 @@ def constant_of_shape(context: RuleContext) -> Sequence[Facts | None]:
     tensor = context.attribute("value")
     fill = tensor.numpy().reshape(-1)[0] if tensor is not None else np.float32(0)
     dtype = tensor.dtype if tensor is not None else ir.DataType.FLOAT
-    content: Affine | None = None
-    if np.isfinite(fill):
-        content = Affine(number(Fraction(float(fill))))
-    pads = tuple(PaddingFact.of(FINITE) for axis in axes for _ in axis)
-    result: Affine | Elements | None = content
-    if content is not None and all(n.is_constant for n in numbers):
+    if not np.isfinite(fill):
+        pads = tuple(PaddingFact.of(constant(float(fill))) for axis in axes for _ in axis)
+        return [Facts(dtype, axes, pads, None, float(fill), float(fill))]
+    content = Affine(number(Fraction(float(fill))))
+    result: Affine | Elements = content
+    if all(n.is_constant for n in numbers):
         count = [int(n.fraction) for n in numbers]
         if int(np.prod(count, dtype=np.int64)) <= 256:
             result = Elements(np.full(count, content.base, dtype=object))
-    return [Facts(dtype, axes, pads, result, float(fill), float(fill))]
+    return [Facts.known(dtype, axes, result, float(fill), float(fill))]

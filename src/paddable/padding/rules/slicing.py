@@ -1,4 +1,9 @@
-"""Slice, Split and Concat along a ragged axis: prefixes pass, anything counted from the end is gathered (PAD105)."""
+"""Slice, Split and Concat along a ragged axis (PAD105).
+
+Passes: a cut that starts at a constant, a window that moves with the length, a concatenation whose last part is ragged.
+Needs: a gather by run-time index for what is counted from the end, reversed, or stands behind a ragged part.
+Refuses: bounds that change their sign, and an axis whose padding sits between valid steps.
+"""
 
 from __future__ import annotations
 
@@ -153,7 +158,7 @@ def _slice_axis(
         pending.token.commit()
         pending = None
     value = replace(value, pending=None)
-    context.operands[0] = value
+    context.replace(0, value)
     settled = _start(scope, first, start)
     if step > 0 and settled is not None:
         first = constant(settled)
@@ -165,7 +170,7 @@ def _slice_axis(
     if not alone:
         context.refuse("a slice from the end along several axes at once", "slice one axis at a time")
     if not atom.prefix:
-        value = context._align(0, value)
+        value = context.align(0, value)
     segments = (Segment(constant(0), first, constant(0), step),)
     leak = (
         "a slice counted from the end reads the container's end"
@@ -295,7 +300,7 @@ def split(context: RuleContext) -> Sequence[Facts | None]:
         results.append(replace(result, pending=None))
         start += int(part)
     if value.pending is not None:
-        context._settle(0)
+        context.settle(0)
     return results
 
 
@@ -308,7 +313,7 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
         axes = tuple(context.axis(n) for n in joined.shape)
-        return [Facts(values[0].dtype, axes, content=Elements(joined))]
+        return [Facts.known(values[0].dtype, axes, Elements(joined), finite=all(v.finite for v in values))]
     vector = _size_vector(context, values)
     if vector is not None:
         return [vector]
@@ -322,7 +327,7 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
         on_axis = row_axis == values[i].rank - axis
         values[i] = context.data(i, row_axis=None if on_axis else row_axis, shifted=True)
     if not _equally_shifted(context, values, axis):
-        values = [context._align(i, values[i]) for i in indices]
+        values = [context.align(i, values[i]) for i in indices]
     values = _agreeing(context, values, axis)
     # an axis of one size throughout
     parts = [context.length_of(v.axes[axis]) for v in values]
@@ -367,7 +372,7 @@ def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
         else:
             return None
     joined = np.concatenate(arrays)
-    return Facts(values[0].dtype, (context.axis(len(joined)),), content=Elements(joined))
+    return Facts.known(values[0].dtype, (context.axis(len(joined)),), Elements(joined))
 
 
 def _row_axis(context: RuleContext, values: Sequence[Facts]) -> int | None:

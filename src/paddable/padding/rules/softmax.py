@@ -1,5 +1,9 @@
 """Softmax over time (PAD103): the scores of padding are selected away by one key mask.
 
+Passes: a softmax over other axes, and scores that native itself masks low enough.
+Needs: -inf in the padding of the scores.
+Refuses: a softmax over the batch of rows with lengths of their own.
+
 The fill is -inf, so that exp(fill - maximum) is exactly 0 beside any valid score. The type's lowest finite number would
 need a proof that some valid score of each row lies above it: a row that native masks to that number everywhere would
 share its weights with the padding. No row of -inf is made: a step that is valid keeps its score.

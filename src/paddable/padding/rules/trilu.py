@@ -1,4 +1,9 @@
-"""Trilu and EyeLike: which corner is zero is decided from the sizes."""
+"""Trilu and EyeLike.
+
+Passes: which corner of the padding is zero is decided from the sizes.
+Needs: nothing.
+Refuses: an axis whose padding sits between valid steps, and a triangle over the batch.
+"""
 
 from __future__ import annotations
 
@@ -57,8 +62,11 @@ def triangle(context: RuleContext) -> Sequence[Facts | None]:
 
     pads = pads_of(value.axes, kind_at)
     low, high = min(0.0, value.low), max(0.0, value.high)
-
-    return [replace(value, pads=pads, low=low, high=high, content=None, pending=None, diagonal=None, image=False)]
+    return [
+        replace(
+            value, pads=pads, low=low, high=high, content=None, constant=None, pending=None, diagonal=None, image=False
+        )
+    ]
 
 
 @rule("EyeLike")
@@ -85,4 +93,4 @@ def eye(context: RuleContext) -> Sequence[Facts | None]:
     dtype = ir.DataType(context.attribute("dtype", value.dtype.value))
     atoms = [atom for axis in axes for atom in axis]
     pads = tuple(PaddingFact(kind_at((i,)), FINITE) if atom.ragged else PaddingFact() for i, atom in enumerate(atoms))
-    return [Facts(dtype, axes, pads, None, 0.0, 1.0)]
+    return [Facts(dtype, axes, pads, None, 0.0, 1.0, finite=True, masked=False)]

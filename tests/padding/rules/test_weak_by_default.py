@@ -1,0 +1,84 @@
+"""A fact that nobody states is the weak one, and what makes a fact false takes it away."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnx_ir as ir
+import pytest
+
+from paddable.api.opened import open_model
+from paddable.padding.analysis import _constant_value
+from paddable.padding.deduce.pointwise import CONTRIBUTED, POINTWISE, Pointwise, keeps_finite
+from paddable.padding.facts.axes import fixed
+from paddable.padding.facts.facts import Facts
+
+
+def test_a_fact_that_is_not_stated_is_the_weak_one() -> None:
+    value = Facts(ir.DataType.FLOAT, (fixed(3),))
+    assert not value.finite and value.masked and not value.image and value.constant is None
+    assert not value.everywhere.finite
+
+
+def test_integers_are_finite_and_no_fill() -> None:
+    value = Facts(ir.DataType.INT64, (fixed(3),))
+    assert value.finite and not value.masked
+
+
+def test_a_row_that_states_nothing_is_not_finite() -> None:
+    assert not Pointwise().finite([])
+
+
+@pytest.mark.parametrize("op_type", [*POINTWISE, *CONTRIBUTED])
+def test_finite_rows_are_finite(op_type: str) -> None:
+    """Of operands between -3 and 3, a row that claims to be finite is, wherever it says what its result is."""
+    row = POINTWISE.get(op_type) or CONTRIBUTED[op_type]
+    operands = [Facts(ir.DataType.FLOAT, (), low=-3.0, high=3.0, finite=True, masked=False)] * 2
+    if row.evaluate is None or not keeps_finite(op_type, operands):
+        return
+    for x in np.linspace(-3, 3, 13):
+        for arguments in ((x,), *((x, y) for y in np.linspace(-3, 3, 13))):
+            try:
+                result = float(row.evaluate(*(np.float64(a) for a in arguments)))
+            except (TypeError, ValueError):
+                continue  # another number of operands
+            assert np.isfinite(result), (op_type, arguments)
+            low, high = row.bounds([(a, a) for a in arguments])
+            assert low - 1e-9 <= result <= high + 1e-9, (op_type, arguments)
+
+
+@pytest.mark.parametrize("op_type", ["Div", "Reciprocal", "Log", "Sqrt", "Mod", "Tan", "Acosh", "Atanh"])
+def test_what_may_be_infinite_is_not_finite(op_type: str) -> None:
+    operands = [Facts(ir.DataType.FLOAT, (), low=-3.0, high=3.0, finite=True, masked=False)] * 2
+    assert not keeps_finite(op_type, operands)
+
+
+@pytest.mark.parametrize(
+    "cut", ["y = Trilu(wide)", "y = Pad(wide, pads)"], ids=["the other triangle is 0", "a step of 0 follows"]
+)
+def test_a_mask_of_ones_with_zeros_added_is_not_all_ones(cut: str) -> None:
+    text = f"""
+        <ir_version: 10, opset_import: ["": 17]>
+        g (float[1, T, 2] x, float[1, T] mask) => (float[1, T, 2] z, float[S, U, V] y)
+        <int64[1] axis = {{1}}, int64[6] pads = {{0, 0, 0, 0, 0, 1}}> {{
+            z = Identity (x)
+            row = Unsqueeze (mask, axis)
+            column = Unsqueeze (mask, two)
+            wide = Mul (row, column)
+            {cut}
+        }}"""
+    text = text.replace("int64[1] axis = {1}", "int64[1] axis = {1}, int64[1] two = {2}")
+    opened = open_model(onnx.parser.parse_model(text), ["x:1=T"], mask_inputs=["mask:1=T"])
+    values = opened.analyse().values
+    assert values["wide"].constant == 1.0
+    assert values["y"].constant is None and values["y"].valid.value is None
+
+
+def test_a_large_table_with_an_infinity_is_not_finite() -> None:
+    array = np.ones((300, 300), np.float32)
+    assert _constant_value(ir.tensor(array)).finite
+    array[7, 7] = np.inf
+    assert not _constant_value(ir.tensor(array)).finite
+    array[7, 7] = np.nan
+    assert not _constant_value(ir.tensor(array)).finite
