@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from paddable.api.opened import versions
 from paddable.bundle import Batch, Metadata, Remedy, Symbol
@@ -18,6 +18,7 @@ def certificate(
     rates: Mapping[str, float],
     container: Mapping[str, int],
     target: str,
+    bindings: Sequence[str] = (),
 ) -> Metadata:
     """What a reader of the converted graph has to know, but for what the gates measure.
 
@@ -26,6 +27,7 @@ def certificate(
         rates: steps a second of each symbol whose rate is known.
         container: steps of each symbol; empty for a symbolic container.
         target: the provider it is made for.
+        bindings: inputs and sizes that were fixed first.
     """
     declared = analysis.declarations
     symbols = {}
@@ -52,6 +54,7 @@ def certificate(
         remedies=tuple(Remedy(f.code, f.node, f.remedy) for f in analysis.findings),
         versions=versions(),
         advice={target: known_advice()[target].to_json()},
+        bindings=tuple(bindings),
     )
 
 

@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.building import Padded, padded
+from paddable.api.freezing import compare_frozen, freeze, frozen
 from paddable.api.judging import demand, judged
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
@@ -22,7 +23,9 @@ from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, 
 from paddable.errors import MisuseError, RefusedError
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
+from paddable.graph.io.read import read_model
 from paddable.graph.io.write import append_metadata, to_proto
+from paddable.graph.prepare.bind import bind
 from paddable.lengths.declare import parse_container
 from paddable.linter import lint_model
 from paddable.linter.rules.non_finite_weight import NonFiniteWeight
@@ -83,7 +86,7 @@ def convert(
 
     Args:
         model: a file, or a model in memory.
-        lengths: the ragged axes, such as ``["x:1=T"]``.
+        lengths: the ragged axes, such as ``["x:1=T"]``; none for a model without one, whose sizes are then fixed.
         containers: sizes such as ``24000``, ``"30s"`` (with ``rate``) or ``"T=24000,U=512"``.
         out: ``FILE.onnx`` for one container, or a directory for a bundle; None returns the model.
         keep_traces: keep absolute source paths.
@@ -110,6 +113,10 @@ def convert(
     target = provider_named(target).name if target is not None else "cpu"
     keep_dynamic = declared.get("keep_dynamic", False)
     precision = chosen_precision(precision, keep_dynamic)
+    if not lengths:
+        return _convert_fixed(
+            model, declared, containers, out, target, precision, force, verify, keep_traces, external_data, on_message
+        )
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
     place = None if out is None else Path(out)
@@ -149,6 +156,46 @@ def convert(
             append_metadata(kept, KEY, stamped[0].dumps())
         else:
             finish_bundle(stage, files, report)
+    return place
+
+
+def _convert_fixed(
+    model: Model,
+    declared: Declared,
+    containers: Sequence[str | int],
+    out: str | Path | None,
+    target: str,
+    precision: str,
+    force: bool,
+    verify: bool,
+    keep_traces: bool,
+    external_data: bool | None,
+    on_message: Callable[[str], None] | None,
+) -> onnx.ModelProto | Path:
+    """``convert`` without a ragged axis: sizes are fixed and folded; see ``paddable.api.freezing``."""
+    found, source = read_model(model), None if isinstance(model, onnx.ModelProto) else Path(model)
+    bindings = tuple(declared.get("bindings") or ())
+    bind(found, bindings)
+    freeze(found, declared.get("batch_size"))
+    if containers:
+        raise MisuseError(
+            "a container is given, and no --length says which axis it sizes", fix="declare the axis, or leave it out"
+        )
+    place = None if out is None else Path(out)
+    if place is not None and place.suffix != ".onnx":
+        raise MisuseError("without --length there is one graph", where=str(place), fix="give -o FILE.onnx")
+    if place is not None:
+        demand_place(place, source, force)
+    with staging(place, force=force) as stage:
+        made = frozen(found, target, precision=precision, on_message=on_message, lend=stage.lending)
+        name = "frozen.onnx" if place is None else place.name
+        file = stage.keep_one(made.model, name, external_data=external_data, keep_traces=keep_traces)
+        told = compare_frozen(stage.lend(found), file, precision) if verify else {}
+        metadata = replace(made.metadata, verified=told, bindings=bindings).dumps()
+        if place is None:
+            made.model.metadata_props[KEY] = metadata
+            return to_proto(made.model, keep_traces=keep_traces)
+        append_metadata(file, KEY, metadata)
     return place
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +19,7 @@ from paddable._version import __version__
 from paddable.bundle import KEY, Metadata
 from paddable.errors import MisuseError
 from paddable.graph.io.read import read_model
+from paddable.graph.prepare.bind import bind
 from paddable.lengths import Length, parse, symbol
 from paddable.lengths.declare import (
     BatchAxis,
@@ -50,6 +52,7 @@ class Declared(TypedDict, total=False):
         batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
         keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
         rate: steps a second.
+        bindings: inputs and sizes that are fixed first, such as ``["sr=16000", "x:1=512"]``; see ``bind``.
     """
 
     length_inputs: Sequence[str]
@@ -59,6 +62,7 @@ class Declared(TypedDict, total=False):
     batch_size: int | None
     keep_dynamic: bool
     rate: float | None
+    bindings: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -70,12 +74,19 @@ class Opened:
         declarations: checked against the model's inputs.
         rates: steps a second of each symbol whose rate is known.
         source: the file, None for a model in memory.
+        bindings: what was bound or given a size, as text.
     """
 
     model: ir.Model
     declarations: Declarations
     rates: Mapping[str, float]
     source: Path | None
+    bindings: Sequence[str] = ()
+
+    @property
+    def oracle(self) -> Path | None:
+        """The file that is native; None where native exists in memory alone, as it does once an input is bound."""
+        return None if self.bindings else self.source
 
     def analyse(self) -> Analysis:
         """The analysis, made once. Whoever asks must not change it; ``rewrite`` does not.
@@ -103,6 +114,8 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
             f"nothing can be declared as {sorted(unknown)[0]!r}; choose {', '.join(Declared.__annotations__)}"
         )
     found = read_model(model)
+    bindings = tuple(declared.get("bindings") or ())
+    bind(found, bindings)
     length_inputs = declared.get("length_inputs") or ()
     if KEY in found.metadata_props and not length_inputs:
         raise MisuseError(
@@ -125,7 +138,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise MisuseError(f"--rate {rate} is no rate", fix="give the steps a second, such as --rate 16000")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
-    return Opened(found, declarations, rates, _file_of(model))
+    return Opened(found, declarations, rates, _file_of(model), bindings)
 
 
 def open_as_converted(native: Model, metadata: Metadata) -> Opened:
@@ -136,6 +149,9 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         MisuseError: it is not the model that the file was made from.
     """
     found = read_model(native)
+    for binding in metadata.bindings:
+        with suppress(MisuseError):  # the native graph of a bundle is bound already
+            bind(found, [binding])
     has = {value.name for value in found.graph.inputs}
     symbols = metadata.symbols
     own = [LengthDeclaration(owner.input, owner.axis, symbol(name)) for name, owner in symbols.items()]
@@ -151,7 +167,7 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         {name: owner.shortest for name, owner in symbols.items() if owner.shortest is not None},
     )
     rates = {name: owner.rate for name, owner in symbols.items() if owner.rate is not None}
-    return Opened(found, declarations, rates, _file_of(native))
+    return Opened(found, declarations, rates, _file_of(native), metadata.bindings)
 
 
 def _places(axes: Mapping[str, Mapping[int, str]]) -> Iterator[tuple[str, int, Length]]:

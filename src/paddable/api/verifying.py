@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import onnx
-
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import largest
 from paddable.api.judging_precision import judge_in_precision
@@ -19,7 +17,7 @@ from paddable.errors import MisuseError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
-from paddable.graph.io.write import write_model
+from paddable.graph.io.write import to_proto, write_model
 from paddable.padding.analysis import Analysis
 from paddable.precision import in_precision
 
@@ -64,7 +62,7 @@ def verify(
     folder = place if place.is_dir() else place.parent
     candidates = [_candidate(analysis, folder / file, file) for file in files]
     exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
-    source = Path(native) if not isinstance(native, onnx.ModelProto) else native.SerializeToString()
+    source: Source = opened.oracle or to_proto(opened.model).SerializeToString()
     report = judge(
         analysis, source, exact, lengths=lengths, exhaustive=exhaustive, limit=limit, seed=seed, progress=progress
     )

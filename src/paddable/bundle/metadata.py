@@ -93,6 +93,7 @@ class Metadata:
         verified: what the gates measured.
         versions: of the packages that made the file.
         advice: session settings by provider, see ``paddable.providers.session_advice``.
+        bindings: inputs and sizes that were fixed first, such as ``sr=16000``; absent when there are none.
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
     """
 
@@ -108,6 +109,7 @@ class Metadata:
     versions: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, Any] = field(default_factory=dict)
     precision: str = "fp32"
+    bindings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -126,6 +128,7 @@ class Metadata:
             "versions": dict(sorted(self.versions.items())),
             "advice": dict(self.advice),
             **({"precision": self.precision} if self.precision != "fp32" else {}),
+            **({"bindings": list(self.bindings)} if self.bindings else {}),
         }
 
     def dumps(self) -> str:
@@ -165,6 +168,7 @@ class Metadata:
                 versions=dict(data.get("versions", {})),
                 advice=dict(data.get("advice", {})),
                 precision=str(data.get("precision", "fp32")),
+                bindings=tuple(map(str, data.get("bindings", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UnreadableError(

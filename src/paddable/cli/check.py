@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,17 +19,7 @@ __all__ = ["check"]
 @options.declarations
 @options.batch_size
 @options.as_json
-def check(
-    model: Path,
-    lengths: tuple[str, ...],
-    length_inputs: tuple[str, ...],
-    mask_inputs: tuple[str, ...],
-    shortest: tuple[str, ...],
-    batch: str | None,
-    batch_size: int | None,
-    rate: float | None,
-    as_json: bool,
-) -> int:
+def check(model: Path, lengths: tuple[str, ...], as_json: bool, **declared: Any) -> int:
     """Find where padding would leak into the answer.
 
     Prints one line a leak: its code, your source line when the exporter recorded it, what leaks into what and the
@@ -39,17 +30,7 @@ def check(
     from paddable.api import check as check_model
 
     with showing() as progress:
-        report = check_model(
-            model,
-            lengths,
-            length_inputs=length_inputs,
-            mask_inputs=mask_inputs,
-            shortest=shortest,
-            batch=batch,
-            batch_size=batch_size,
-            rate=rate,
-            progress=progress,
-        )
+        report = check_model(model, lengths, progress=progress, **declared)
     if as_json:
         render.show_json(report.to_json())
     else:

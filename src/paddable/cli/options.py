@@ -110,6 +110,13 @@ def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
                 metavar="INPUT:AXIS",
                 help="The batch axis, a:0,b:1 for several inputs. Default: axis 0 of the first --length.",
             ),
+            click.option(
+                "--set",
+                "bindings",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="Fix an input (sr=16000), or the size of an axis (x:1=512) or a dimension (batch=1). Repeatable.",
+            ),
             click.option("--rate", type=float, metavar="N", help="Steps a second, so that containers may be seconds."),
         )
     ):

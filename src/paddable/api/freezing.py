@@ -1,0 +1,149 @@
+"""``convert`` of a model without a ragged axis: every symbolic axis gets its size, and shape arithmetic is folded.
+
+Streaming detectors, enhancers and classifiers of fixed windows have no length to prove anything about: what varies is
+the batch, or a chunk that its user chooses. Native and the result must then give the same answer to the same input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.api.building import Padded, demand_target
+from paddable.api.opened import versions
+from paddable.api.running import Lend, Sampled
+from paddable.bundle import KEY, Metadata
+from paddable.errors import GateFailedError, MisuseError
+from paddable.gates.engine import Engine
+from paddable.padding.analysis import analyse
+from paddable.padding.declaration import Declarations
+from paddable.padding.remedies.emitter import Emitter
+from paddable.padding.rewrite.specialise import SpecialisePass
+from paddable.padding.suggestion import suggest
+from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.providers.report import fix_for
+
+__all__ = ["compare_frozen", "freeze", "frozen"]
+
+_TOLERANCE = {"fp32": 1e-5, "int8": 2e-1, "fp16": 2e-2}
+"""Of scale. Another precision moves the answer by what its rounding costs; more than that is a fault."""
+_DRAWS = 4
+
+
+def freeze(model: ir.Model, batch_size: int | None) -> None:
+    """Give each axis that counts rows its size, in place.
+
+    Raises:
+        MisuseError: an axis stays symbolic; the message names each, and the option that gives it a size.
+    """
+    inputs = {value.name or "": value for value in model.graph.inputs}
+    found = suggest(inputs, model.graph.outputs)
+    for name, axis in found.batch:
+        sizes = list(inputs[name].shape or ())
+        sizes[axis] = batch_size or 1
+        inputs[name].shape = ir.Shape(sizes)
+    open_axes = [
+        f"{name}:{axis}"
+        for name, value in inputs.items()
+        for axis, size in enumerate(value.shape or ())
+        if not isinstance(size, int)
+    ]
+    if open_axes:
+        given = " ".join(f"--set {place}=SIZE" for place in open_axes)
+        raise MisuseError(
+            f"no --length is declared, and {', '.join(open_axes)} {'varies' if len(open_axes) == 1 else 'vary'}",
+            why="an axis of time is declared with --length; an axis that always has one size is given that size",
+            fix=f"declare {found.options}, or give the size with {given}" if found.options else f"give {given}",
+        )
+
+
+def frozen(
+    model: ir.Model,
+    target: str,
+    *,
+    precision: str = "fp32",
+    on_message: Callable[[str], None] | None = None,
+    lend: Lend | None = None,
+) -> Padded:
+    """The model with every shape computed, fixed for its target, in its precision.
+
+    Args:
+        model: every input has a fixed shape; it is not changed.
+        target: the provider whose fixes it gets.
+        precision: of the result.
+        on_message: called with a line for each fix that was left out, and for where the nodes run.
+        lend: writes a model to a file for as long as a fix is compared on it.
+
+    Raises:
+        RefusedError: a size stays unknown, or the target cannot run the graph.
+    """
+    analysis = analyse(model.clone(), Declarations({}))
+    emitter = Emitter(analysis.model, analysis.scope, {}, 1)
+    SpecialisePass(analysis.values, emitter.known)(analysis.model)
+    exact, fixes = fix_for(analysis.model, target, Sampled(None, lend))
+    made = in_precision(exact, precision)
+    if on_message is not None:
+        for name, why in fixes.refused.items():
+            on_message(f"fix not applied: {name}: {why}")
+    report = demand_target(made, target, "the model", on_message)
+    advice = {target: {**report.advice.to_json()}}
+    config = SESSION_CONFIGS.get(precision, {})
+    if config:
+        advice[target]["config"] = {**report.advice.config, **config}
+    metadata = Metadata(symbols={}, versions=versions(), advice=advice, precision=precision)
+    made.metadata_props[KEY] = metadata.dumps()
+    return Padded(made, metadata, exact)
+
+
+def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any]:
+    """Run both on the same inputs.
+
+    Returns:
+        What ``verified`` of the metadata holds: the number of inputs, and the largest error of scale.
+
+    Raises:
+        GateFailedError: an output differs.
+    """
+    before, after = Engine(native, where="native"), Engine(made, where="the result")
+    worst = 0.0
+    rng = np.random.default_rng(0)
+    for count in range(_DRAWS):
+        feeds = {
+            name: _draw(rng, [size if isinstance(size, int) else 1 for size in after.shapes[name]], dtype, count)
+            for name, dtype in after.dtypes.items()
+        }
+        want, got = before.run(feeds), after.run(feeds)
+        for name, array in want.items():
+            error = _error(array, got[name])
+            worst = max(worst, error)
+            if not error <= _TOLERANCE[precision]:
+                raise GateFailedError(
+                    f"it is {error:.2g} of scale from native, {_TOLERANCE[precision]:.2g} is allowed",
+                    where=f"output {name}",
+                    why="nothing was written",
+                    fix="leave out the target's fixes (no --target), or report the model",
+                )
+    return {"inputs": _DRAWS, "worst": worst}
+
+
+def _draw(rng: np.random.Generator, shape: list[int], dtype: np.dtype[Any], count: int) -> Any:
+    if dtype.kind == "f":
+        return np.asarray(rng.standard_normal(shape) * 10.0 ** (count - 2)).astype(dtype)
+    if dtype.kind == "b":
+        return np.asarray(rng.random(shape) < 0.5)
+    return np.asarray(rng.integers(0, 2 if count else 1, shape)).astype(dtype)
+
+
+def _error(want: Any, got: Any) -> float:
+    if want.shape != got.shape:
+        return float("inf")
+    if want.dtype.kind != "f":
+        return 0.0 if np.array_equal(want, got) else float("inf")
+    if not np.array_equal(np.isnan(want), np.isnan(got)):
+        return float("inf")
+    scale = max(1e-6, float(np.nanmax(np.abs(want), initial=0)))
+    return float(np.nanmax(np.abs(want.astype(np.float64) - got), initial=0)) / scale

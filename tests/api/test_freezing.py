@@ -1,0 +1,87 @@
+"""``convert`` without ``--length``, and inputs that are bound with ``--set``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
+import pytest
+
+import paddable as library
+from paddable.errors import MisuseError
+
+HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
+ENHANCER = (
+    (
+        HEAD
+        + """g (float[batch, chunk, 3] x, float[1, batch, 4] h) => (float[chunk, 1, batch, 4] y, float[1, batch, 4] hn)
+    <float[1, 12, 3] w = {W}, float[1, 12, 4] r = {R}>
+    { s = Shape(x) t = Transpose<perm = [1, 0, 2]>(x) y, hn = GRU<hidden_size = 4>(t, w, r, , , h) }"""
+    )
+    .replace("{W}", "{" + ",".join(["0.3"] * 36) + "}")
+    .replace("{R}", "{" + ",".join(["0.1"] * 48) + "}")
+)
+RATE = (
+    HEAD
+    + """g (float[1, T] x, int64 sr) => (float[1, T] y) <int64 k = {16000}>
+    { c = Equal(sr, k)
+      y = If (c) <then_branch = a () => (p) { p = Relu(x) }, else_branch = b () => (p) { p = Neg(x) }> }"""
+)
+
+
+def save(text: str, path: Path) -> Path:
+    onnx.save(onnx.parser.parse_model(text), path)
+    return path
+
+
+def run(path: Path, **feeds: Any) -> list[Any]:
+    return list(ort.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, feeds))
+
+
+def test_batch_and_chunk_get_sizes_and_the_answer_stays(tmp_path: Path) -> None:
+    native = save(ENHANCER, tmp_path / "n.onnx")
+    made = library.convert(native, [], out=tmp_path / "f.onnx", bindings=["chunk=5"], batch_size=2)
+    shapes = [[d.dim_value for d in v.type.tensor_type.shape.dim] for v in onnx.load(made).graph.input]
+    assert shapes == [[2, 5, 3], [1, 2, 4]]
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.standard_normal((2, 5, 3), np.float32), "h": rng.standard_normal((1, 2, 4), np.float32)}
+    for want, got in zip(run(native, **feeds), run(Path(str(made)), **feeds), strict=True):
+        assert np.array_equal(want, got)
+    said = json.loads({entry.key: entry.value for entry in onnx.load(made).metadata_props}["paddable"])
+    assert said["bindings"] == ["chunk=5"] and said["verified"]["worst"] == 0
+
+
+def test_an_axis_that_stays_open_is_named_with_the_option_that_sizes_it(tmp_path: Path) -> None:
+    native = save(ENHANCER, tmp_path / "n.onnx")
+    with pytest.raises(MisuseError, match=r"x:1 varies.*--length x:1=T.*--set x:1=SIZE"):
+        library.convert(native, [], out=tmp_path / "f.onnx")
+
+
+@pytest.mark.parametrize(("rate", "sign"), [(16000, 1), (8000, -1)])
+def test_a_bound_input_decides_its_branch_and_native_is_bound_too(tmp_path: Path, rate: int, sign: int) -> None:
+    native = save(RATE, tmp_path / "n.onnx")
+    made = library.convert(
+        native, ["x:1=T"], containers=[8], out=tmp_path / "p.onnx", bindings=[f"sr={rate}"], gate_lengths=4
+    )
+    graph = onnx.load(made).graph
+    assert [value.name for value in graph.input] == ["x", "ilens"]
+    assert "If" not in {node.op_type for node in graph.node}
+    x = np.arange(-4, 4, dtype=np.float32)[None]
+    got = run(Path(str(made)), x=x, ilens=np.array([8]))[0]
+    assert np.array_equal(got, np.maximum(x, 0) if sign == 1 else -x)
+    assert library.verify(made, native, limit=4).ok
+
+
+def test_the_command_line(paddable: Any, tmp_path: Path) -> None:
+    native = save(RATE, tmp_path / "n.onnx")
+    done = paddable(
+        "convert", native, "-o", tmp_path / "p.onnx", "--length", "x:1=T", "--container", "8", "--set", "fs=1"
+    )
+    assert done.code == 2 and "no input 'fs'" in done.err and "sr INT64" in done.err
+    done = paddable("check", native, "--length", "x:1=T", "--set", "sr=16000")
+    assert done.code == 0, done.err
