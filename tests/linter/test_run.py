@@ -159,3 +159,11 @@ def test_equal_nodes_are_told_each() -> None:
         )
     )
     assert [finding.node for finding in lint_model(model) if finding.code == "SHP101"] == ["a", "b"]
+
+
+def test_a_node_without_a_name_is_told_once_too() -> None:
+    """The runtime is given its output's name, so that its message says which node stopped."""
+    (finding,) = frozen(
+        "m (float[1,T,8] x) => (float[1,20,2,4] y) <int64[4] s = {1,20,2,4}> { y = Reshape(x, s) }",
+    )
+    assert finding.severity == "error" and finding.node == "y" and "runs at 20 steps" in finding.leak
