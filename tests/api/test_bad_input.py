@@ -173,7 +173,7 @@ def test_what_is_there_already_stays(paddable: Run, native: Path) -> None:
 
 
 def full_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is full when the ``count``-th model file is written; those for the gates come first."""
+    """The disk is full when the ``count``-th model file is written, or when the result is stamped."""
     calls = 0
 
     def write(*args: Any) -> None:
@@ -183,10 +183,14 @@ def full_after(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(errno.ENOSPC, "No space left on device", "a temporary name")
         _write_file(*args)
 
+    def stamp(*args: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "a temporary name")
+
     monkeypatch.setattr("paddable.graph.io.write._write_file", write)
+    monkeypatch.setattr("paddable.api.converting.append_metadata", stamp)
 
 
-@pytest.mark.parametrize("count", [0, 2])
+@pytest.mark.parametrize("count", [0, 1, 9])
 @pytest.mark.parametrize("place", ["out.onnx", "bundle"])
 def test_a_full_disk(paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatch, count: int, place: str) -> None:
     full_after(count, monkeypatch)
