@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Unpack
 
+from paddable.api.domain import domain
 from paddable.api.opened import Declared, Model, Progress, open_model, versions
 from paddable.errors import RefusedError
 from paddable.findings import Finding
@@ -22,7 +23,8 @@ class CheckReport:
         findings: the leaks, in graph order; or why the model is refused.
         refusal: the refusal in one line, None when the model can be converted.
         lengths: of each ragged output, the length along each ragged axis.
-        domain: of each symbol the lengths that the model accepts: ``min``, ``max``, ``step`` and what limits them.
+        domain: of each symbol the lengths that the model accepts: ``min``, ``max``, ``step`` and, in
+            ``limits``, what each of them comes from; see ``told_domain``.
         versions: of the packages that judged.
     """
 
@@ -79,13 +81,3 @@ def check(
 def texts(analysis: Analysis) -> dict[str, dict[int, str]]:
     """Of each ragged output, the length along each ragged axis, as text."""
     return {name: {axis: str(size) for axis, size in axes.items()} for name, axes in analysis.lengths().items()}
-
-
-def domain(analysis: Analysis) -> dict[str, dict[str, Any]]:
-    """Of each symbol, the accepted lengths and what limits them."""
-    found = {}
-    for name in analysis.declarations.symbols:
-        span = analysis.scope.spans[name]
-        reason = analysis.scope.reasons.get(name)
-        found[name] = {"min": span.first, "max": span.last, "step": span.step, "because": reason}
-    return found

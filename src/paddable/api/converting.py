@@ -13,6 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.building import Padded, padded
+from paddable.api.domain import domain, told_domain
 from paddable.api.freezing import compare_frozen, freeze, frozen
 from paddable.api.judging import demand, judged
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model
@@ -97,8 +98,8 @@ def convert(
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
-        on_message: called with a line for each length that only native answers, for each fix of the target that was
-            left out, and for where the nodes run there.
+        on_message: called with a line for each limit of the accepted lengths, for each length that only native
+            answers, for each fix of the target that was left out, and for where the nodes run there.
         **declared: what else is known of the model, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
 
     Returns:
@@ -128,6 +129,9 @@ def convert(
         refuse_what_is_there(place, force)
     refuse_damaged_weights(opened)
     demand_room(opened.analyse(), wanted, run=verify)
+    if on_message is not None:
+        for line in told_domain(domain(opened.analyse())):
+            on_message(line)
     with staging(place, force=force) as stage:
         if place is not None and place.suffix != ".onnx":
             keep_native(stage, opened, keep_traces=keep_traces)

@@ -11,7 +11,8 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from paddable.api.checking import domain, texts
+from paddable.api.checking import texts
+from paddable.api.domain import domain
 from paddable.api.heads import attention_heads
 from paddable.api.inspecting_folder import FolderReport, described, inspect_folder, told_states
 from paddable.api.opened import Model, open_model, versions

@@ -28,6 +28,7 @@ def check(model: Path, lengths: tuple[str, ...], as_json: bool, **declared: Any)
     Example: paddable check model.onnx --length audio:2=T
     """
     from paddable.api import check as check_model
+    from paddable.api.domain import told_domain
 
     with showing() as progress:
         report = check_model(model, lengths, progress=progress, **declared)
@@ -35,6 +36,8 @@ def check(model: Path, lengths: tuple[str, ...], as_json: bool, **declared: Any)
         render.show_json(report.to_json())
     else:
         render.show_findings(report.findings)
+        for line in told_domain(report.domain):
+            print(line)
         if report.refusal:
             print(f"refused: {report.refusal}", file=sys.stderr)
         elif report.ok:

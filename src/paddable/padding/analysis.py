@@ -164,9 +164,10 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
     constants = _Constants()
     reasons = {name: f"--shortest {name}={steps} was asked for" for name, steps in asked.items() if steps > 1}
+    limits = {name: {"min": reason} for name, reason in reasons.items()}
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)
-        scope.reasons = reasons
+        scope.reasons, scope.limits = reasons, limits
         walk = _Walk(model, declarations, scope, constants)
         try:
             walk.run()
@@ -362,6 +363,7 @@ class _Walk:
         return found
 
     def _visit(self, node: ir.Node) -> None:
+        self.scope.at = f"node {node.name}, {node.op_type}"
         operands = [self._value(i) for i in node.inputs]
         outer = [self._value(v) for v in captured(node)]
         version = self.model.graph.opset_imports.get(node.domain, 1)

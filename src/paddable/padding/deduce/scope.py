@@ -30,12 +30,19 @@ class Scope:
     Args:
         spans: the accepted values of each declared length.
         rows: the size of the batch, None when it is symbolic. One row needs no symbol.
+
+    Attributes:
+        reasons: of each symbol, what narrowed its lengths last.
+        limits: of each symbol, what its ``min``, ``max`` and ``step`` come from, with the node.
+        at: the node that is visited, as messages name it.
     """
 
     def __init__(self, spans: Mapping[str, Span], *, rows: int | None = 1) -> None:
         self.spans = dict(spans)
         self.rows, self.single_row = rows, rows == 1
         self.reasons: dict[str, str] = {}
+        self.limits: dict[str, dict[str, str]] = {}
+        self.at = ""
         self.narrowed = False
         self._refresh()
 
@@ -263,8 +270,12 @@ class Scope:
     def _set(self, symbol: str, span: Span, reason: str) -> None:
         span = replace(span, low=span.first, high=span.last)
         if span != self.spans[symbol]:
-            self.spans[symbol] = span
             self.reasons[symbol] = reason
+            old, told = self.spans[symbol], f"{reason} ({self.at})" if self.at else reason
+            changes = {"min": span.first != old.first, "max": span.last != old.last, "step": span.step != old.step}
+            kinds = ["step"] if changes["step"] else [kind for kind, changed in changes.items() if changed]
+            self.limits.setdefault(symbol, {}).update(dict.fromkeys(kinds, told))
+            self.spans[symbol] = span
             self.narrowed = True
             self._refresh()
 
