@@ -25,15 +25,16 @@ WIDTH = 64
 
 @pytest.fixture
 def native(tmp_path: Path) -> Path:
-    """A masked convolution and a product: 64 KB of weights, which lie in a data file."""
+    """A masked convolution and three products: 68 KB of weights, of which int8 leaves two as they are."""
     model = onnx.parser.parse_model(
         f"""<ir_version: 9, opset_import: ["" : 17]> g (float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) {{
-            h = MatMul (x, w) t = Transpose <perm = [0, 2, 1]> (h)
+            p = MatMul (x, w) q = MatMul (p, down) h = MatMul (q, up) t = Transpose <perm = [0, 2, 1]> (h)
             c = Conv <kernel_shape = [3], pads = [1, 1]> (t, k)
             y = Transpose <perm = [0, 2, 1]> (c) }}"""
     )
     rng = np.random.default_rng(0)
-    for name, shape in (("w", (WIDTH, WIDTH)), ("k", (WIDTH, WIDTH, 3))):
+    weights = {"w": (WIDTH, WIDTH), "down": (WIDTH, 8), "up": (8, WIDTH), "k": (WIDTH, WIDTH, 3)}
+    for name, shape in weights.items():
         array = rng.standard_normal(shape).astype(np.float32) / 8
         model.graph.initializer.append(numpy_helper.from_array(array, name))
     path = tmp_path / "native.onnx"
@@ -118,11 +119,22 @@ def test_a_bundle_writes_each_weight_once(native: Path, tmp_path: Path, monkeypa
 
     monkeypatch.setattr(staging, "write_shared", measured)
     paddable.convert(native, ["x:1=T"], containers=[8, 12], out=tmp_path / "out", gate_lengths=4)
-    assert sizes.pop("fp32.data") == 4 * WIDTH * WIDTH * 4
+    once = 4 * 4 * WIDTH * WIDTH
+    assert once < sizes.pop("fp32.data") < 2 * once
     assert sizes == {".lent-0.onnx.data": 0}, "the symbolic form, for the gates alone, has no weight of its own"
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "bundle.json", "report.json", "native.onnx", "fp32.data", "cpu-fp32-8.onnx", "cpu-fp32-12.onnx",
     }  # fmt: skip
+
+
+def test_graphs_of_a_precision_read_one_weight_file(native: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    paddable.convert(native, ["x:1=T"], containers=[8, 12], out=out, precision="int8", verify=False)
+    for graph in read_bundle(out).graphs:
+        stored = onnx.load(out / graph.file, load_external_data=False).graph.initializer
+        assert {entry.value for weight in stored for entry in weight.external_data if entry.key == "location"} == {
+            "int8.data"
+        }
 
 
 def test_what_is_lent_holds_no_weight_of_the_result(native: Path, tmp_path: Path) -> None:

@@ -29,19 +29,22 @@ class Stage:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._kept = Stored()
-        self._lent_weights = Stored(self._kept)
+        self._kept: dict[str, Stored] = {}  # by data file: a file that is kept reads no other's
+        self._lent_weights = Stored(self._kept.values())
         self._lent: list[Path] = []
         self._numbers = count()
 
     def keep(self, models: Mapping[str, ir.Model], data_file: str, *, keep_traces: bool = True) -> None:
         """Write models by file name. Weights that lie nowhere yet are added to the data file."""
-        write_shared(models, self.folder / data_file, keep_traces=keep_traces, stored=self._kept)
+        stored = self._kept.setdefault(data_file, Stored())
+        write_shared(models, self.folder / data_file, keep_traces=keep_traces, stored=stored)
 
     def keep_one(self, model: ir.Model, name: str, *, external_data: bool | None, keep_traces: bool) -> Path:
         """Write a model alone, as ``write_model`` does."""
-        path = self.folder / name
-        return write_model(model, path, external_data=external_data, keep_traces=keep_traces, stored=self._kept)
+        stored = self._kept.setdefault(f"{name}.data", Stored())
+        return write_model(
+            model, self.folder / name, external_data=external_data, keep_traces=keep_traces, stored=stored
+        )
 
     def lend(self, model: ir.Model) -> Path:
         """A file of a model that is not part of the result."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -298,28 +298,31 @@ class Stored:
     """Where weights lie in the data files of one folder: equal weights have one place, whichever model came first.
 
     Args:
-        base: of files that stay; its places are used, and none is added to it.
+        others: of other files, whose places are used too; none is added to them.
     """
 
-    def __init__(self, base: Stored | None = None) -> None:
+    def __init__(self, others: Collection[Stored] = ()) -> None:
         self._places: dict[bytes, dict[str, str]] = {}
-        self._digests: dict[int, tuple[ir.TensorProtocol, bytes]] = {} if base is None else base._digests
-        self._base = base
+        self._digests: dict[int, tuple[ir.TensorProtocol, bytes]] = {}
+        self._others = others
 
     def place(self, tensor: ir.TensorProtocol, add: Callable[[], dict[str, str]]) -> dict[str, str]:
         """The place of a tensor, from ``add`` where it has none yet."""
         digest = self._digest(tensor)
-        if self._base is not None and digest in self._base._places:
-            return self._base._places[digest]
-        if digest not in self._places:
-            self._places[digest] = add()
+        for stored in (self, *self._others):
+            if digest in stored._places:
+                return stored._places[digest]
+        self._places[digest] = add()
         return self._places[digest]
 
     def _digest(self, tensor: ir.TensorProtocol) -> bytes:
         """Of the contents; clones of a model share their tensors, which are read once."""
-        if id(tensor) not in self._digests:
-            self._digests[id(tensor)] = tensor, _digest(tensor)  # the tensor is kept, lest another gets its id
-        return self._digests[id(tensor)][1]
+        for stored in (self, *self._others):
+            if id(tensor) in stored._digests:
+                return stored._digests[id(tensor)][1]
+        digest = _digest(tensor)
+        self._digests[id(tensor)] = tensor, digest  # the tensor is kept, lest another gets its id
+        return digest
 
 
 class _Pool:
