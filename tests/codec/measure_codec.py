@@ -27,7 +27,7 @@ from paddable.families.qwen3_tts_codec.export import export_step, export_whole
 from paddable.families.qwen3_tts_codec.model import Decoder
 from paddable.families.qwen3_tts_codec.weights import decoder_from_arrays
 from paddable.graph.io.write import write_shared
-from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.precision import in_precision, session_config
 from paddable.runtime.streaming.step_graph import StepGraph
 from paddable.runtime.streaming.stream import Stream
 
@@ -158,7 +158,7 @@ def precision(config: dict[str, object] = synthetic.RELEASED, frames: int = 36) 
             write_shared(files, Path(folder) / "weights")
             options = ort.SessionOptions()
             options.intra_op_num_threads = 1
-            for key, value in SESSION_CONFIGS.get(name, {}).items():
+            for key, value in session_config(name).items():
                 options.add_session_config_entry(key, value)
             sessions = [ort.InferenceSession(Path(folder) / file, options) for file in files]
             size = (Path(folder) / "weights").stat().st_size

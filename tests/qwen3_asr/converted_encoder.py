@@ -17,7 +17,7 @@ from paddable.api.building import padded
 from paddable.api.opened import Opened, open_model
 from paddable.families.qwen3_asr.config import token_count
 from paddable.graph.io.write import to_proto
-from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.precision import in_precision, session_config
 
 CONTAINERS = (800, 3000, 6000)  # 8, 30 and 60 s
 GOLDEN = Path(__file__).parent / "golden" / "qwen_asr.npz"
@@ -32,7 +32,7 @@ def session(model, precision="fp32"):
     """A session of a model in a precision."""
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
-    for key, value in SESSION_CONFIGS.get(precision, {}).items():
+    for key, value in session_config(precision).items():
         options.add_session_config_entry(key, value)
     return ort.InferenceSession(to_proto(in_precision(model, precision)).SerializeToString(), options)
 

@@ -14,7 +14,7 @@ from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import RefusedError
 from paddable.padding.rewrite.rewrite import rewrite
-from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.precision import in_precision, session_config
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
 __all__ = ["Padded", "demand_target", "padded", "told"]
@@ -75,7 +75,7 @@ def padded(
         for name, why in fixes.refused.items():
             on_message(f"{told(container)}: fix not applied: {name}: {why}")
     report = demand_target(model, target, told(container), on_message)
-    config = {**report.advice.config, **SESSION_CONFIGS.get(precision, {})}
+    config = {**report.advice.config, **session_config(precision)}
     advice = {target: replace(report.advice, config=config).to_json()}
     return Padded(model, replace(metadata, precision=precision, advice=advice), exact)
 

@@ -12,7 +12,7 @@ import onnxruntime as ort
 
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.oracle import scale
-from paddable.precision import SESSION_CONFIGS
+from paddable.precision import PRECISIONS, session_config
 from paddable.runtime.streaming.step_graph import StepGraph
 from paddable.runtime.streaming.stream import Stream
 
@@ -42,7 +42,7 @@ def judge_streams(
     Returns:
         ``ok``, ``tolerance`` and ``noise`` relative to scale, and ``rows``: chunking and error.
     """
-    config = SESSION_CONFIGS.get(precision, {})
+    config = session_config(precision)
     streams = {name: _stream(path, config) for name, path in step_graphs.items()}
     spec = Stream(list(streams.values())).spec
     random = np.random.default_rng(seed)
@@ -59,7 +59,7 @@ def judge_streams(
     sizes = random.integers(0, 2 * largest + 1, FRAMES).tolist()
     rows.append({"chunks": "random", "error": _distance(_pushed(Stream(list(streams.values())), codes, sizes), whole)})
     cost = _distance(whole, wide)
-    noise = max(_distance(plain, whole), cost if precision == "fp16" else 0)  # half is noisy
+    noise = max(_distance(plain, whole), cost if PRECISIONS[precision].rounds else 0)
     tolerance = max(LEAST, MULTIPLE * noise)
     ok = all(row["error"] <= tolerance for row in rows)
     told = {"ok": ok, "tolerance": tolerance, "noise": noise, "rows": rows}

@@ -24,13 +24,11 @@ from paddable.padding.declaration import Declarations
 from paddable.padding.remedies.emitter import Emitter
 from paddable.padding.rewrite.specialise import SpecialisePass
 from paddable.padding.suggestion import suggest
-from paddable.precision import SESSION_CONFIGS, in_precision
+from paddable.precision import PRECISIONS, in_precision, session_config
 from paddable.providers.report import fix_for
 
 __all__ = ["compare_frozen", "freeze", "frozen"]
 
-_TOLERANCE = {"fp32": 1e-5, "int8": 2e-1, "fp16": 2e-2}
-"""Of scale. Another precision moves the answer by what its rounding costs; more than that is a fault."""
 _DRAWS = 4
 
 
@@ -91,7 +89,7 @@ def frozen(
             on_message(f"fix not applied: {name}: {why}")
     report = demand_target(made, target, "the model", on_message)
     advice = {target: {**report.advice.to_json()}}
-    config = SESSION_CONFIGS.get(precision, {})
+    config = session_config(precision)
     if config:
         advice[target]["config"] = {**report.advice.config, **config}
     metadata = Metadata(symbols={}, versions=versions(), advice=advice, precision=precision)
@@ -109,7 +107,7 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
         GateFailedError: an output differs.
     """
     before, after = Engine(native, where="native"), Engine(made, where="the result")
-    worst = 0.0
+    worst, allowed = 0.0, PRECISIONS[precision].moves
     rng = np.random.default_rng(0)
     for count in range(_DRAWS):
         feeds = {
@@ -120,9 +118,9 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
         for name, array in want.items():
             error = _error(array, got[name])
             worst = max(worst, error)
-            if not error <= _TOLERANCE[precision]:
+            if not error <= allowed:
                 raise GateFailedError(
-                    f"it is {error:.2g} of scale from native, {_TOLERANCE[precision]:.2g} is allowed",
+                    f"it is {error:.2g} of scale from native, {allowed:.2g} is allowed",
                     where=f"output {name}",
                     why="nothing was written",
                     fix="leave out the target's fixes (no --target), or report the model",

@@ -11,7 +11,7 @@ from paddable.bundle import Metadata
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.lift import Twins, nudged
 from paddable.gates.signals import Signals
-from paddable.precision import SESSION_CONFIGS
+from paddable.precision import session_config
 
 __all__ = ["FLOOR", "Oracle", "run_native", "scale"]
 
@@ -76,7 +76,7 @@ class Oracle:
         moved: Source | None = None,
         threads: int = 1,
     ) -> None:
-        config = SESSION_CONFIGS.get(metadata.precision)
+        config = session_config(metadata.precision)
         self.engine = Engine(native, where="native", config=config, threads=threads)
         self._plain = Engine(native, optimise=False, where="native", config=config, threads=threads)
         self._lift = None if twins is None else Engine(twins.lift, where="native's fp32 lift")

@@ -14,7 +14,7 @@ from paddable.gates.junk import FILLINGS
 from paddable.gates.oracle import Oracle, scale
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
-from paddable.precision import SESSION_CONFIGS
+from paddable.precision import session_config
 
 __all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "told"]
 
@@ -78,7 +78,7 @@ def judge_whole(
     Returns:
         One row an output and length, in the order of ``cases``.
     """
-    config = SESSION_CONFIGS.get(candidate.metadata.precision)
+    config = session_config(candidate.metadata.precision)
     engine = Engine(candidate.model, where=candidate.name, config=config, threads=threads)
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
     rows: list[Row] = []

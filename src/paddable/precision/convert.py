@@ -1,8 +1,9 @@
-"""A graph in another precision, by name."""
+"""The precisions that a graph can be written in, each one record, and a graph in one of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
@@ -10,17 +11,53 @@ from paddable.errors import MisuseError
 from paddable.precision.half import ComputeInHalfPass
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
 
-__all__ = ["PRECISIONS", "SESSION_CONFIGS", "in_precision"]
+__all__ = ["PRECISIONS", "Precision", "in_precision", "register_precision", "session_config"]
 
-SESSION_CONFIGS: Mapping[str, Mapping[str, str]] = {"int8": SESSION_CONFIG}
-"""By precision, session configuration entries that go into a file's advice."""
 
-PRECISIONS: Mapping[str, Callable[[], ir.passes.PassBase] | None] = {
-    "fp32": None,
-    "fp16": ComputeInHalfPass,
-    "int8": StoreWeightsAsInt8Pass,
-}
-"""By name, the pass that changes a model in place; fp32 is what models are in."""
+@dataclass(frozen=True)
+class Precision:
+    """One precision.
+
+    Attributes:
+        name: as ``--precision`` takes it.
+        change: makes the pass that changes a model in place; None for what models are in.
+        rounds: values are computed in fewer bits than fp32. Two right forms of one sum then differ by that rounding,
+            and the gates measure it and allow for it. Weights that are only stored in fewer bits round nothing.
+        moves: how far an answer may be from fp32's, of scale, in a graph without a ragged axis.
+        session_config: session configuration entries that go into a file's advice.
+    """
+
+    name: str
+    change: Callable[[], ir.passes.PassBase] | None
+    rounds: bool = False
+    moves: float = 1e-5
+    session_config: Mapping[str, str] = field(default_factory=dict)
+
+
+PRECISIONS: dict[str, Precision] = {}
+"""By name; fp32 is what models are in."""
+
+
+def register_precision(precision: Precision) -> Precision:
+    """Add a precision; ``convert --precision NAME`` then takes it.
+
+    Raises:
+        MisuseError: the name is taken.
+    """
+    if precision.name in PRECISIONS:
+        raise MisuseError(f"a precision is called {precision.name!r} already", fix="take another name")
+    PRECISIONS[precision.name] = precision
+    return precision
+
+
+register_precision(Precision("fp32", None))
+register_precision(Precision("fp16", ComputeInHalfPass, rounds=True, moves=2e-2))
+register_precision(Precision("int8", StoreWeightsAsInt8Pass, moves=2e-1, session_config=SESSION_CONFIG))
+
+
+def session_config(precision: str) -> Mapping[str, str]:
+    """What a session is asked for besides a provider's advice; nothing for a precision that is not known here."""
+    return PRECISIONS[precision].session_config if precision in PRECISIONS else {}
 
 
 def in_precision(model: ir.Model, precision: str) -> ir.Model:
@@ -29,7 +66,7 @@ def in_precision(model: ir.Model, precision: str) -> ir.Model:
     Args:
         model: in fp32; it is not changed, and the result shares the weights that stay.
         precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding)
-            or ``int8`` (stores weights in 8 bits and computes in fp32).
+            or ``int8`` (stores weights in 8 bits and computes in fp32), or one that was registered.
 
     Raises:
         MisuseError: no such precision.
@@ -37,7 +74,7 @@ def in_precision(model: ir.Model, precision: str) -> ir.Model:
     """
     if precision not in PRECISIONS:
         raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
-    change = PRECISIONS[precision]
+    change = PRECISIONS[precision].change
     if change is None:
         return model
     return change()(model.clone()).model
