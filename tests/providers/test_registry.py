@@ -17,6 +17,7 @@ from paddable.api import lint
 from paddable.errors import MisuseError
 from paddable.linter import Fact, Match, ProviderFacts, Rule, Site, register, rules
 from paddable.linter.rules.frozen_length import FrozenLength
+from paddable.plugins import plugins
 from paddable.providers import advice, registry
 from paddable.providers.provider import Provider
 from paddable.providers.registry import BUILT_IN, provider, register_provider, rules_of
@@ -27,11 +28,13 @@ SINE = '<ir_version: 9, opset_import: ["" : 18]> m (float[3] x) => (float[3] y) 
 
 
 @pytest.fixture(autouse=True)
-def forget(monkeypatch: pytest.MonkeyPatch) -> None:
+def forget(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """What a test registers is gone after it."""
     monkeypatch.setattr("paddable.linter.registry._registered", {})
     monkeypatch.setattr("paddable.providers.registry._known", dict(registry._known))
     monkeypatch.setattr("paddable.providers.advice._known", dict(advice._known))
+    yield
+    plugins.cache_clear()
 
 
 class Sine(Rule[Any]):
@@ -70,14 +73,10 @@ def test_a_rule_for_a_provider_is_asked_there_only() -> None:
 
 
 def test_an_entry_point_adds_a_rule_for_a_provider(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Entry:
-        def load(self) -> type[Rule[Any]]:
-            return Sine
-
-    def installed(group: str) -> list[Entry | EntryPoint]:
-        return [Entry()] if group == "paddable.rules.qnn" else []
-
-    monkeypatch.setattr("paddable.linter.registry.entry_points", installed)
+    entry = EntryPoint("sine", f"{Sine.__module__}:Sine", "paddable.rules.qnn")
+    monkeypatch.setitem(sys.modules, Sine.__module__, sys.modules[__name__])
+    monkeypatch.setattr("paddable.plugins.entry_points", lambda group: [entry] if group == entry.group else [])
+    plugins.cache_clear()
     assert Sine in rules_of(provider("qnn")) and Sine not in rules_of(provider("cpu"))
 
 

@@ -6,12 +6,12 @@ A package names its rules as entry points: of the group ``paddable.rules`` for r
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
 from typing import Any, TypeVar
 
 from paddable.errors import MisuseError
 from paddable.linter.rule import Rule
 from paddable.linter.rules import BUILT_IN
+from paddable.plugins import plugins
 
 __all__ = ["ENTRY_POINTS", "codes_of", "refuse_shared_codes", "register", "rules"]
 
@@ -44,8 +44,8 @@ def register(rule: RuleT, *, provider: str = "") -> RuleT:
 
 def rules(provider: str = "") -> list[type[Rule[Any]]]:
     """Every rule about any graph, by code; or those that others added for a provider."""
-    for entry in entry_points(group=f"{ENTRY_POINTS}.{provider}" if provider else ENTRY_POINTS):
-        register(entry.load(), provider=provider)
+    for rule in plugins(f"{ENTRY_POINTS}.{provider}" if provider else ENTRY_POINTS):
+        register(rule, provider=provider)
     built_in = () if provider else BUILT_IN
     return sorted([*built_in, *_registered.get(provider, ())], key=lambda rule: rule.code)
 

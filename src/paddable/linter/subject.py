@@ -149,17 +149,16 @@ class Subject:
     @cached_property
     def _alive(self) -> set[NodeView]:
         alive: set[NodeView] = set()
-
-        def mark(view: GraphView) -> None:
-            wanted = set(view.outputs)
-            for node in reversed(view.in_runtime_order()):
-                if not wanted.isdisjoint(node.outputs):
-                    alive.add(node)
-                    wanted.update(_reads(view, node))
-                    for inner in view.inner.get(node.index, ()):
-                        mark(inner)
-
-        mark(self.view)
+        waiting = [(self.view, name) for name in self.view.outputs]
+        while waiting:
+            view, name = waiting.pop()
+            node = view.producers.get(name)
+            if node is None and view.outer is not None:
+                waiting.append((view.outer, name))
+            elif node is not None and node not in alive:
+                alive.add(node)
+                waiting += [(view, read) for read in node.inputs]
+                waiting += [(inner, made) for inner in view.inner.get(node.index, ()) for made in inner.outputs]
         return alive
 
     def reaches(self, name: str) -> set[str]:

@@ -7,9 +7,9 @@ Standard library alone, since the runtime asks here. A package names its advice 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 
 from paddable.errors import MisuseError
+from paddable.plugins import plugins
 from paddable.providers.coreml import advice as coreml
 from paddable.providers.cpu import advice as cpu
 from paddable.providers.cuda import advice as cuda
@@ -44,8 +44,8 @@ def register_advice(advice: SessionAdvice) -> None:
 
 def known_advice() -> Mapping[str, SessionAdvice]:
     """The advice for each provider, by our name."""
-    for entry in entry_points(group=ENTRY_POINTS):
-        register_advice(entry.load())
+    for advice in plugins(ENTRY_POINTS):
+        register_advice(advice)
     return _known
 
 

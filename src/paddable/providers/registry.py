@@ -7,13 +7,13 @@ runtime reads without the compiler, as entry points of the group ``paddable.sess
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import Any
 
 from paddable.errors import MisuseError
 from paddable.linter.registry import refuse_shared_codes
 from paddable.linter.registry import rules as registered_rules
 from paddable.linter.rule import Rule
+from paddable.plugins import plugins
 from paddable.providers.advice import register_advice
 from paddable.providers.coreml.provider import PROVIDER as COREML
 from paddable.providers.cpu.provider import PROVIDER as CPU
@@ -55,8 +55,8 @@ def register_provider(record: Provider) -> Provider:
 
 def providers() -> Mapping[str, Provider]:
     """Every provider, by name."""
-    for entry in entry_points(group=ENTRY_POINTS):
-        register_provider(entry.load())
+    for record in plugins(ENTRY_POINTS):
+        register_provider(record)
     return _known
 
 
