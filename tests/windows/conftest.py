@@ -1,4 +1,4 @@
-"""Bundles with small random weights, made on Linux by ``make.py``; the same tests run on Windows' CPython under Wine."""
+"""Bundles with small random weights, made on Linux by ``make.py``; the tests run on Windows' CPython under Wine."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,14 @@ JFK = Path(paddable.__file__).parent / "assets/jfk.wav"
 
 
 def run(*words: object, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    """The command line in a process of its own, its output in pipes."""
+    """The command line in a process of its own, redirected to files: Wine loses the end of a pipe at times."""
     command = [sys.executable, "-m", "paddable", *map(str, words)]
-    quiet = subprocess.DEVNULL
-    return subprocess.run(
-        command, stdin=quiet, capture_output=True, env={**os.environ, **environment}, check=False, timeout=120
-    )
+    with TemporaryFile() as out, TemporaryFile() as err:
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
+        done = subprocess.run(command, **streams, env={**os.environ, **environment}, check=False, timeout=120)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess(command, done.returncode, out.read(), err.read())
 
 
 @pytest.mark.skipif(os.name != "nt", reason="on Linux it is installed, to make the bundles")
@@ -71,9 +74,7 @@ def test_a_chinese_file_name(made: Path, tmp_path: Path) -> None:
     model = (tmp_path / "bundle/cpu-fp32-32000.onnx").rename(tmp_path / "bundle/模型.onnx")
     audio = {"audio": np.zeros((1, 16_000), np.float32)}
     known = paddable.load(made / "sense-voice/cpu-fp32-32000.onnx")
-    np.testing.assert_array_equal(
-        paddable.load(model).run(audio)["ctc_logits"], known.run(audio)["ctc_logits"]
-    )
+    np.testing.assert_array_equal(paddable.load(model).run(audio)["ctc_logits"], known.run(audio)["ctc_logits"])
 
 
 def test_voice_activity(made: Path, expected: dict[str, Any]) -> None:

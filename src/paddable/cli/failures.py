@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import sys
+import traceback
 from typing import Any
 
 import click
@@ -56,8 +57,11 @@ def _explained(error: Exception) -> Exception:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "paddable"
         return MisuseError(error.format_message().rstrip("."), fix=f"see {command} --help")
-    if isinstance(error, ModuleNotFoundError) and (extra := EXTRA_OF.get((error.name or "").partition(".")[0])):
-        return MissingExtraError(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+    if isinstance(error, ModuleNotFoundError) and (name := (error.name or "").partition(".")[0]) not in (
+        "",
+        "paddable",
+    ):
+        return _absent(error, name)
     if isinstance(error, MemoryError):
         return PaddableError("out of memory", fix="ask for smaller containers, or use a machine with more memory")
     if isinstance(error, OSError) and error.errno is not None:
@@ -70,6 +74,16 @@ def _explained(error: Exception) -> Exception:
         why="this is a fault of Paddable, not of your model",
         fix="run again with PADDABLE_DEBUG=1 and report the traceback",
     )
+
+
+def _absent(error: ModuleNotFoundError, name: str) -> MissingExtraError:
+    """A module that is not there: of an extra of ours, or needed by a package that is."""
+    if extra := EXTRA_OF.get(name):
+        return MissingExtraError(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+    frames = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    asking = next((top for top in (frame.partition(".")[0] for frame in reversed(frames)) if top != "importlib"), "")
+    why = f"{asking} needs it" if asking else ""
+    return MissingExtraError(f"{name} is not installed", why=why, fix=f"pip install {name}")
 
 
 def _as_json(error: Exception) -> dict[str, Any]:
