@@ -20,7 +20,9 @@ from paddable.runtime.session.devices import Adapter, adapters
 Padded = Callable[..., Path]
 X = {"x": np.ones((1, 4), np.float32), "gain": np.ones(1, np.float32)}
 NO_DXCORE = "[ONNXRuntimeError] : 1 : FAIL : DXCore is not available"
-NO_DEVICE = "[ONNXRuntimeError] : 1 : FAIL : dml_provider_factory.cc(281)\n Exception(3) tid(24) 887A0002 Element not found."
+NO_DEVICE = (
+    "[ONNXRuntimeError] : 1 : FAIL : dml_provider_factory.cc(281)\n Exception(3) tid(24) 887A0002 Element not found."
+)
 
 
 def directml(monkeypatch: pytest.MonkeyPatch, refuse: Callable[[dict[str, str]], str]) -> list[Any]:

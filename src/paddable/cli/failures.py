@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from paddable.cli.streams import cannot_be_written
 from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
 
 __all__ = ["Interrupted", "exit_code", "report"]
@@ -18,6 +19,9 @@ __all__ = ["Interrupted", "exit_code", "report"]
 class Interrupted(Exception):
     """Ctrl-C in a command that has left something behind; the message says what."""
 
+
+_IN_USE = (5, 32)
+"""Windows: access denied, which a folder gives that holds an open file; and a sharing violation."""
 
 EXTRA_OF = {"onnxruntime": "cpu", **{module: extra for extra, modules in EXTRAS.items() for module in modules}}
 
@@ -62,11 +66,15 @@ def _explained(error: Exception) -> Exception:
         "paddable",
     ):
         return _absent(error, name)
+    if isinstance(error, UnicodeEncodeError):
+        return cannot_be_written(error)
     if isinstance(error, MemoryError):
         return PaddableError("out of memory", fix="ask for smaller containers, or use a machine with more memory")
     if isinstance(error, OSError) and error.errno is not None:
         where = str(error.filename) if error.filename is not None else ""
         fix = "free some space; nothing was written" if error.errno == errno.ENOSPC else ""
+        if getattr(error, "winerror", None) in _IN_USE:
+            fix = "close the program that has it open, such as a player or a running model, and try again"
         return PaddableError(error.strerror or type(error).__name__, where=where, fix=fix)
     return PaddableError(
         f"{type(error).__name__}: {error}",

@@ -144,6 +144,15 @@ class Model(Session):
         self._demand("stream")
         return Stream(self._step_graphs, self._idle_buffers)
 
+    def close(self) -> None:
+        """Give the memory of all graphs back, and let go of their files. The model opens them again when it is used.
+
+        A stream that is still held keeps its step graphs.
+        """
+        self._idle_buffers.clear()
+        self.__dict__.pop("_step_graphs", None)
+        super().close()
+
     def _with(self, detector: Model | None) -> Recogniser:
         return replace(self._recogniser, detector=None if detector is None else detector._detector)
 
