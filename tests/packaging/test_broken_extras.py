@@ -23,11 +23,11 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_dependency_of_an_extra(broken: Path) -> None:
-    (broken / "soundfile.py").write_text("import no_such_typing_extensions")
+    (broken / "soundfile.py").write_text("import no_such_extensions")
     with pytest.raises(MissingExtraError) as error:
         read_audio("a.wav")
     assert str(error.value) == (
-        "soundfile is installed and needs no_such_typing_extensions, which is not; pip install no_such_typing_extensions"
+        "soundfile is installed and needs no_such_extensions, which is not; pip install no_such_extensions"
     )
 
 

@@ -60,7 +60,7 @@ def test_a_provider_that_does_not_start_is_no_unreadable_model(
     padded_file: Padded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     directml(monkeypatch, lambda _: NO_DXCORE)
-    with pytest.raises(MisuseError, match="'directml' .* does not start on device 0; .*DXCore is not available"):
+    with pytest.raises(MisuseError, match=r"'directml' .* does not start on device 0; .*DXCore is not available"):
         paddable.load(padded_file(16, 1), provider="directml").run(X)
 
 
@@ -88,7 +88,7 @@ class Dxgi:
 
         self._factory = self._object({2: self._release, 12: (enumerate_adapters, ctypes.c_uint32, ctypes.c_void_p)})
 
-    def CreateDXGIFactory1(self, _: Any, out: Any) -> int:  # noqa: N802
+    def CreateDXGIFactory1(self, _: Any, out: Any) -> int:
         self.alive += 1
         out._obj.value = ctypes.addressof(self._factory)
         return 0

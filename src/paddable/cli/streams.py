@@ -45,7 +45,7 @@ def cannot_be_written(error: UnicodeEncodeError) -> PaddableError:
     """What ended a command whose text does not fit the encoding of stdout."""
     lost = error.object[error.start : error.end][:10]
     return PaddableError(
-        f"stdout cannot hold {ascii(lost)} in the encoding {sys.stdout.encoding}",
+        f"stdout cannot hold {lost!a} in the encoding {sys.stdout.encoding}",
         why="a text without it would not be the text",
         fix="leave PYTHONIOENCODING unset or set it to utf-8, or write files with -o",
     )

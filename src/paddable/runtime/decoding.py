@@ -105,7 +105,7 @@ def decode(
         samples, first, elapsed = decoded.output, decoded.first_seconds, decoded.seconds
     else:
         start = time.perf_counter()
-        samples = finite(model.run({spec.input: whole})[spec.output], spec.output, "look at the weights; try fp32")
+        samples = finite(model.answer({spec.input: whole})[spec.output], spec.output, "look at the weights; try fp32")
         elapsed = time.perf_counter() - start
     _write(soundfile, place, samples.reshape(-1), rate, kind)
     return DecodeReport(str(place), rate, samples.size / rate, first, elapsed)

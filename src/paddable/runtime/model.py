@@ -20,7 +20,7 @@ from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.runtime.families import abilities_of, detector_of, recogniser_of
 from paddable.runtime.session.graph import Opening
 from paddable.runtime.session.request import Request
-from paddable.runtime.session.session import Container, Session
+from paddable.runtime.session.session import Container, Session, Unjudged
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.qwen3_asr import Qwen3AsrEncoding
@@ -130,7 +130,7 @@ class Model(Session):
         are an error.
         """
         self._demand("encode")
-        return Qwen3AsrEncoding(self).encode(_samples(sound, rate))
+        return Qwen3AsrEncoding(Unjudged(self)).encode(_samples(sound, rate))
 
     def stream(self) -> Stream:
         """A new stream, independent of the others (qwen3-tts-codec): codes in any chunking, audio at once.
@@ -159,11 +159,11 @@ class Model(Session):
     @cached_property
     def _recogniser(self) -> Recogniser:
         home = self._demand("transcribe")
-        return recogniser_of(home.bundle, home.folder, self)
+        return recogniser_of(home.bundle, home.folder, Unjudged(self))
 
     @cached_property
     def _detector(self) -> Detector:
-        return detector_of(self._demand("speech_segments").bundle, self)
+        return detector_of(self._demand("speech_segments").bundle, Unjudged(self))
 
     @cached_property
     def _step_graphs(self) -> list[StepGraph]:

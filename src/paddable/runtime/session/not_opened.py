@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from paddable.bundle.providers import SessionAdvice
 from paddable.errors import MisuseError, UnreadableError
+from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.session.device_session import first_line
 from paddable.runtime.session.devices import adapters
 
