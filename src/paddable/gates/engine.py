@@ -66,8 +66,8 @@ class Engine:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         self._where = where or (str(model) if isinstance(model, Path) else "model")
         try:
-            create = open_session if isinstance(model, Path) else ort.InferenceSession
-            self._session = create(model, options, providers=["CPUExecutionProvider"])
+            opened = open_session if isinstance(model, Path) else ort.InferenceSession
+            self._session: Any = opened(model, options, providers=["CPUExecutionProvider"])  # type: ignore[arg-type]
         except Exception as error:  # the classes are onnxruntime's own and have no common base
             raise EngineError(f"onnxruntime cannot load it: {_line(error)}", where=self._where) from None
         self.dtypes = {node.name: _dtype(node.type) for node in self._session.get_inputs()}
