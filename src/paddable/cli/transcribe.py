@@ -81,7 +81,8 @@ def transcribe(
     choice: dict[str, Any] = {"target": target, "device_id": device_id, "allow_tf32": allow_tf32}
     model = load(bundle, provider, **choice, allow_mixed=allow_mixed)
     elsewhere = vad_provider not in (None, provider)
-    detector = vad and load(vad, vad_provider or provider, **({} if elsewhere else choice), allow_mixed=allow_mixed)
+    its_choice = {} if elsewhere else choice
+    detector = None if vad is None else load(vad, vad_provider or provider, **its_choice, allow_mixed=allow_mixed)
     told: list[dict[str, Any]] = []
     worst = done = 0
     with showing() as progress:

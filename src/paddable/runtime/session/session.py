@@ -169,7 +169,7 @@ class Unjudged:
 
     def __init__(self, session: Session) -> None:
         self.run = session.answer
-        self.largest = session.largest
+        self.largest, self.metadata = session.largest, session.metadata
 
 
 def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:
