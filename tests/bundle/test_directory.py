@@ -84,6 +84,73 @@ def test_a_failing_rename_puts_the_old_directory_back(tmp_path: Path, monkeypatc
     assert names(tmp_path / "out") == ["old"]
 
 
+def replace(path: Path) -> None:
+    with new_directory(path, force=True) as beside:
+        (beside / "new").write_text("1")
+
+
+@pytest.fixture
+def open_files(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of files that Windows would not delete, since a program has them open."""
+    held, unlink = [], os.unlink
+
+    def deny(path: str, *args: object, **kwargs: object) -> None:
+        if Path(path).name in held:
+            raise PermissionError(errno.EACCES, "Sharing violation", path)
+        unlink(path, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "unlink", deny)
+    monkeypatch.setattr("paddable.bundle.directory._PAUSE", 0)
+    return held
+
+
+def test_what_an_open_file_kept_is_swept_by_the_next_call(tmp_path: Path, open_files: list[str]) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "weights").write_text("1")
+    open_files.append("weights")
+    replace(tmp_path / "out")
+    assert names(tmp_path / "out") == ["new"]
+    (left,) = set(names(tmp_path)) - {"out"}
+    assert left.startswith(".out.") and left.endswith(".old")
+    open_files.clear()
+    replace(tmp_path / "out")
+    assert names(tmp_path) == ["out"]
+
+
+def test_a_file_that_is_open_for_a_moment_keeps_nothing(
+    tmp_path: Path, open_files: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "weights").write_text("1")
+    open_files.append("weights")
+    monkeypatch.setattr("paddable.bundle.directory.time.sleep", lambda _: open_files.clear())
+    replace(tmp_path / "out")
+    assert names(tmp_path) == ["out"]
+
+
+def test_one_that_another_process_is_replacing_is_left(tmp_path: Path) -> None:
+    for half in (".out.a.old", ".out.b.old/out", ".other.c.old/other"):
+        (tmp_path / half).mkdir(parents=True)
+    replace(tmp_path / "out")  # b: its process has moved it away, and would put it back if it fails
+    assert {".out.a.old", ".out.b.old", ".other.c.old"} <= set(names(tmp_path))
+
+
+def test_a_directory_that_cannot_be_moved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "old").write_text("1")
+    rename = Path.rename
+
+    def deny(path: Path, target: Path) -> Path:
+        if path.name == "out":
+            raise PermissionError(errno.EACCES, "Access is denied")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", deny)
+    with pytest.raises(MisuseError, match="cannot be replaced; Access is denied: a program may have it open"):
+        replace(tmp_path / "out")
+    assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["old"]
+
+
 @pytest.mark.parametrize("force", [False, True])
 def test_a_file_is_never_replaced_by_a_directory(tmp_path: Path, force: bool) -> None:
     (tmp_path / "out").write_text("precious")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def decoder(library: Any) -> None:
+def decoder(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "paddable.runtime.decoding", library)
     library.decode = library._recorder("decode")
     told = {"ok": True, "out": "out.wav", "first_seconds": 0.0123}
     report = {"out": "out.wav", "seconds": 2.0, "sample_rate": 24_000, "elapsed": 0.5, "first_seconds": 0.0123}
@@ -30,6 +32,8 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "stream": True,
         "chunk": 7,
         "provider": "cpu",
+        "device_id": 0,
+        "allow_mixed": False,
         "allow_tf32": False,
         "target": None,
         "force": True,

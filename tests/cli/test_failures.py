@@ -36,6 +36,11 @@ from .conftest import Library
         (PermissionError(errno.EACCES, "Permission denied", "/x"), 2, "error: /x: Permission denied"),
         (ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir"), 2, 'pip install "paddable[convert]"'),
         (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, 'pip install "paddable[export]"'),
+        (
+            ModuleNotFoundError("No module named 'typing_extensions'", name="typing_extensions"),
+            2,
+            "pip install typing_",
+        ),
         (MemoryError(), 2, "out of memory"),
         (ZeroDivisionError("division by zero"), 2, "internal error: ZeroDivisionError: division by zero"),
         (MisuseError("a name with\na line break"), 2, "error: a name with a line break"),
@@ -143,7 +148,9 @@ def test_a_reader_that_has_had_enough() -> None:
 
 def test_a_name_that_the_console_cannot_print() -> None:
     body = "return types.SimpleNamespace(ok=True, findings=['größe'], refusal=None)"
-    process = run_with_library(body, "check", "m.onnx", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    process = run_with_library(
+        body, "check", "m.onnx", env={**os.environ, "PYTHONIOENCODING": "ascii:backslashreplace"}
+    )
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0, err
     assert out.startswith("gr\\xf6\\xdfe\n")

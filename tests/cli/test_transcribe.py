@@ -73,6 +73,32 @@ def test_subtitles_go_to_a_directory(paddable: Any, bundle: Path, sound: Path, t
     assert json.loads((tmp_path / "json/a.json").read_text())["segments"][0]["words"][0]["text"] == "hello"
 
 
+@pytest.mark.parametrize(
+    ("words", "detector"),
+    [
+        (["--provider", "directml", "--device", "1"], ("directml", {"target": None, "device_id": 1})),
+        (["--provider", "directml", "--target", "cpu"], ("directml", {"target": "cpu", "device_id": 0})),
+        (["--provider", "directml", "--vad-provider", "cpu"], ("cpu", {})),
+        (["--provider", "directml", "--device", "1", "--vad-provider", "directml"],
+         ("directml", {"target": None, "device_id": 1})),
+    ],
+)  # fmt: skip
+def test_one_choice_for_both_bundles(
+    paddable: Any, sound: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], detector: tuple[str, dict[str, Any]]
+) -> None:
+    asked: dict[Path, tuple[str, dict[str, Any]]] = {}
+
+    def load(bundle: Path, provider: str, **choice: Any) -> Any:
+        asked[bundle] = provider, {name: choice[name] for name in ("target", "device_id") if name in choice}
+        if bundle == Path("vad"):
+            raise MisuseError("stop here")
+
+    monkeypatch.setattr("paddable.runtime.load", load)
+    done = paddable("transcribe", str(sound), "--model", "model", "--vad", "vad", *words)
+    assert done.code == 2 and "stop here" in done.err
+    assert asked[Path("model")][0] == "directml" and asked[Path("vad")] == detector
+
+
 def test_a_bad_file_does_not_stop_the_others(paddable: Any, bundle: Path, sound: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.wav"
     text.write_text("not sound")

@@ -6,6 +6,7 @@ import pkgutil
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import click
 import pytest
@@ -75,3 +76,45 @@ def test_every_command_is_listed_with_a_line_and_is_there() -> None:
         command = paddable.get_command(context, name)
         assert command is not None and command.name == name
     assert paddable.get_command(context, "nothing") is None
+
+
+RUNTIME = r"""
+import json, sys
+sys.modules.update(dict.fromkeys(["torch", "onnx", "onnx_ir", "onnxscript", "transformers"]))
+from importlib import import_module
+from pathlib import Path
+import click
+import numpy as np
+import paddable
+from paddable.cli import main
+from paddable.runtime import Model, Session
+reached = []
+for name in ("transcribe", "decode", "doctor"):
+    command = import_module(f"paddable.cli.{name}")
+    words = {"transcribe": ["a.wav", "--model", "absent"], "doctor": []}.get(
+        name, ["a.npy", "-o", "a.wav", "--model", "absent"]
+    )
+    reached.append(main([name, *words, "--json"]))
+assert reached == [2, 2, 0], reached
+for call in (
+    lambda: paddable.load("absent.onnx"),
+    lambda: Model([], None).stream(),
+    lambda: Model([], None).transcribe("a.wav"),
+    lambda: Model([], None).encode(np.zeros(9)),
+    lambda: Model([], None).speech_segments("a.wav"),
+    lambda: import_module("paddable.runtime.decoding").decode("absent", "a.npy", "a.wav"),
+):
+    try:
+        call()
+    except paddable.errors.MissingExtraError as error:
+        raise SystemExit(f"asks for {error}")
+    except paddable.errors.PaddableError:
+        continue
+    raise SystemExit("no error")
+"""
+
+
+def test_no_runtime_command_or_call_needs_a_graph_library(tmp_path: Path) -> None:
+    result = subprocess.run([sys.executable, "-c", RUNTIME], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "not installed" not in result.stdout + result.stderr

@@ -28,7 +28,7 @@ ON_CPU = replace(known_advice()["cpu"], bind=True)
 
 def feeds(n: int) -> dict[str, np.ndarray]:
     x = np.random.default_rng(n).standard_normal((1, 16)).astype(np.float32)
-    return {"x": x, "ilens": np.array([n]), "gain": np.ones(1, np.float32)}
+    return {"x": x, "ilens": np.array([n], np.int64), "gain": np.ones(1, np.float32)}
 
 
 @pytest.fixture

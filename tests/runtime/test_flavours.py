@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import metadata
+from importlib.metadata import PackagePath
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,8 +19,16 @@ from paddable.runtime.session import flavours
 Padded = Callable[..., Path]
 
 
-def distribution(name: str) -> SimpleNamespace:
-    return SimpleNamespace(metadata={"Name": name})
+def distribution(name: str, folder: Path | None = None) -> SimpleNamespace:
+    """A package: only metadata, or with the folder ``onnxruntime`` in ``folder``."""
+    files = []
+    if folder is not None:
+        file = PackagePath("onnxruntime/__init__.py")
+        file.dist = SimpleNamespace(locate_file=folder.joinpath)  # type: ignore[assignment]
+        files.append(file)
+        (folder / "onnxruntime").mkdir(exist_ok=True)
+        (folder / file).touch()
+    return SimpleNamespace(metadata={"Name": name}, files=files or None)
 
 
 def test_installed_flavours_by_their_package_names() -> None:
@@ -34,16 +42,40 @@ def test_here_one_is_installed() -> None:
 
 
 def test_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata, "distributions", list)
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=list))
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r'pip install "paddable\[cpu\]"'):
         flavours.import_onnxruntime()
 
 
-def test_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        metadata, "distributions", lambda: [distribution("onnxruntime"), distribution("onnxruntime-gpu")]
-    )
+def test_one_that_is_only_metadata_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [distribution("onnxruntime-directml", tmp_path), distribution("onnxruntime")]
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
+    assert flavours.installed_flavours() == ["onnxruntime-directml"]
+    assert flavours.import_onnxruntime() is onnxruntime
+
+
+def test_a_caller_who_knows_may_mix(tmp_path: Path, padded_file: Padded, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [distribution(name, tmp_path) for name in ("onnxruntime", "onnxruntime-gpu")]
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
+    path = padded_file(16, 1)
+    with pytest.raises(MissingExtraError, match="--allow-mixed-onnxruntime"):
+        paddable.load(path).run(X)
+    assert paddable.load(path, allow_mixed=True).run(X)["y"].tolist() == [[2, 2]]
+
+
+def test_a_runtime_that_lacks_something_is_not_called_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'flatbuffers'", name="flatbuffers")
+
+    monkeypatch.setattr(flavours, "import_module", fail)
+    with pytest.raises(MissingExtraError, match="onnxruntime is installed and needs flatbuffers, which is not"):
+        flavours.import_onnxruntime()
+
+
+def test_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [distribution("onnxruntime", tmp_path), distribution("onnxruntime-gpu", tmp_path)]
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
     with pytest.raises(MissingExtraError) as error:
         flavours.import_onnxruntime()
     assert "onnxruntime, onnxruntime-gpu" in str(error.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 import paddable
 from paddable.bundle import Bundle, Graph, Metadata, Symbol, new_directory, read_metadata, write_bundle
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, PaddableWarning, UnreadableError
 from paddable.runtime import Session
+from paddable.runtime.session.graph import GraphSession
 
 from .conftest import build
 
@@ -215,3 +217,25 @@ def test_a_wrong_size_names_the_axis(padded_file: Padded) -> None:
     session = paddable.load(padded_file(16, 1))
     with pytest.raises(MisuseError, match=r"input 'gain': axis 0 is 2 long, the model wants 1; its shape is \(2,\)"):
         session.run({"x": noise(1, 6), "gain": np.ones(2, np.float32)})
+
+
+def test_nan_in_an_answer_is_told_on_every_path(padded_file: Padded, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, infinite = np.ones((1, 4), np.float32), np.full(1, np.inf, np.float32)
+    zeros = {"x": x * 0, "gain": infinite}  # 0 * inf
+    with pytest.warns(PaddableWarning, match="the model answers NaN in y, mean on CPUExecutionProvider$"):
+        paddable.load(padded_file(16, 1)).run(zeros)
+    monkeypatch.setattr(GraphSession, "providers", ["DmlExecutionProvider"])
+    with pytest.warns(PaddableWarning, match="on DmlExecutionProvider; run it with provider='cpu'"):
+        paddable.load(padded_file(16, 1)).run({**zeros, "x": [x[0] * 0]})
+
+
+def test_nan_that_was_given_is_not_told(padded_file: Padded) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paddable.load(padded_file(16, 1)).run({"x": np.full((1, 4), np.nan, "f4"), "gain": np.ones(1, "f4")})
+
+
+def test_warming_up_tells_how_far_it_is(padded_file: Padded) -> None:
+    told: list[tuple[str, int, int]] = []
+    paddable.load(padded_file(16, 1)).warm_up(lambda *step: told.append(step))
+    assert told == [("containers", 0, 1), ("containers", 1, 1)]

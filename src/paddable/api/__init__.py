@@ -5,12 +5,12 @@ This package is the top of the library: it alone sees the compiler, the gates an
 
 from paddable.api.checking import CheckReport, check
 from paddable.api.converting import convert
-from paddable.api.decoding import DecodeReport, decode
 from paddable.api.demonstrating import DemoReport, demo
 from paddable.api.exporting import export
 from paddable.api.inspecting import InspectReport, inspect
 from paddable.api.linting import LintReport, lint
 from paddable.api.verifying import verify
+from paddable.runtime.decoding import DecodeReport, decode
 
 __all__ = [
     "CheckReport",

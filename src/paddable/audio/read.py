@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import MissingExtraError, MisuseError, PaddableWarning, UnreadableError
+from paddable.errors import MisuseError, PaddableWarning, UnreadableError
+from paddable.extras import import_extra
 
 __all__ = ["Waveform", "as_waveform", "read_audio"]
 
@@ -46,7 +47,7 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
             (in float32) among the samples.
         MissingExtraError: soundfile, or soxr where the rate differs, is not installed.
     """
-    soundfile = _import("soundfile")
+    soundfile = import_extra("soundfile")
     path = Path(path)
     if not path.is_file():
         raise UnreadableError("it is a directory" if path.is_dir() else "no such file", where=str(path))
@@ -95,7 +96,7 @@ def _read_in_blocks(file: Any, rate: int, where: str) -> Waveform:
     """An hour of stereo at 48 kHz would take 2.8 GB at once; its mono float32 at 16 kHz takes 230 MB."""
     resampler = None
     if file.samplerate != rate:
-        resampler = _import("soxr").ResampleStream(file.samplerate, rate, 1, dtype="float64", quality="HQ")
+        resampler = import_extra("soxr").ResampleStream(file.samplerate, rate, 1, dtype="float64", quality="HQ")
     pieces, seen = [np.zeros(0, np.float32)], 0
     while True:
         # float64 keeps every bit of 24- and 32-bit samples until the channels are mixed
@@ -139,7 +140,7 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
     mono = _mix(_full_scale(np.asarray(samples), where), where)
     _refuse_non_finite(mono, 0, where)
     if source_rate != rate and len(mono):
-        mono = _import("soxr").resample(mono, source_rate, rate, quality="HQ")
+        mono = import_extra("soxr").resample(mono, source_rate, rate, quality="HQ")
     return Waveform(np.ascontiguousarray(mono, np.float32), rate)
 
 
@@ -173,12 +174,3 @@ def _mix(array: NDArray[Any], where: str) -> NDArray[Any]:
         return array.mean(axis=1) if array.shape[1] else array.reshape(-1)
     fix = "give [samples] or [samples, channels]" + ("; transpose it" if array.ndim == 2 else "")
     raise MisuseError(f"an array of shape {list(array.shape)}", where=where, fix=fix)
-
-
-def _import(name: str) -> Any:
-    import importlib
-
-    try:
-        return importlib.import_module(name)
-    except (ImportError, OSError) as error:
-        raise MissingExtraError(f"{name} is not installed", fix='pip install "paddable[audio]"') from error

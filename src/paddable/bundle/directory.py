@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +37,7 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         final.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise MisuseError("the parent is not a directory", where=str(path), fix="choose another place") from error
+    _sweep(final)
     beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
     beside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a bundle is not
     try:
@@ -76,15 +79,49 @@ def refuse_inside_a_bundle(path: str | os.PathLike[str]) -> None:
 
 def _swap(beside: Path, final: Path) -> None:
     """Put ``beside`` where ``final`` is. If that fails, ``final`` is back as it was."""
-    old = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".old", dir=final.parent))
-    final.rename(old / final.name)
+    old = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=_OLD, dir=final.parent))
     try:
-        beside.rename(final)
-    except BaseException:
-        (old / final.name).rename(final)
-        raise
+        _move_away(final, old)
+        try:
+            beside.rename(final)
+        except BaseException:
+            (old / final.name).rename(final)
+            raise
     finally:
+        _remove(old)
+
+
+def _move_away(final: Path, old: Path) -> None:
+    try:
+        final.rename(old / final.name)
+    except PermissionError as error:  # on Windows, where a program has a file of it open
+        raise MisuseError(
+            "it cannot be replaced",
+            where=str(final),
+            why=f"{error.strerror}: a program may have it open; it is as it was",
+            fix="close what uses it, such as a model that is loaded from it, or choose another place",
+        ) from error
+
+
+_OLD = ".old"
+_TRIES, _PAUSE = 4, 0.1
+"""Virus scanners and indexers of Windows hold a new file open for a moment."""
+
+
+def _remove(old: Path) -> None:
+    """Delete what was replaced; a file that stays open keeps it, and the next call for the same place sweeps it."""
+    for left in reversed(range(_TRIES)):
         shutil.rmtree(old, ignore_errors=True)
+        if not old.exists() or not left:
+            return
+        time.sleep(_PAUSE)
+
+
+def _sweep(final: Path) -> None:
+    """Delete what earlier replacements of ``final`` had to leave. One at work has moved nothing or misses ``final``."""
+    for old in final.parent.glob(f".{glob.escape(final.name)}.*{_OLD}"):
+        if final.exists() and (old / final.name).exists():
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _umask() -> int:

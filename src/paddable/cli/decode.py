@@ -24,6 +24,8 @@ __all__ = ["decode"]
 @click.option("--stream", is_flag=True, help="Step by step: any length, sound from the first chunk on.")
 @click.option("--chunk", type=click.IntRange(min=1), metavar="N", help="Frames a step. Default: the smallest graph's.")
 @options.provider
+@options.device
+@options.allow_mixed
 @options.allow_tf32
 @options.target
 @options.force
@@ -35,6 +37,8 @@ def decode(
     stream: bool,
     chunk: int | None,
     provider: str,
+    device_id: int,
+    allow_mixed: bool,
     allow_tf32: bool,
     target: str | None,
     force: bool,
@@ -44,7 +48,7 @@ def decode(
 
     Example: paddable decode codes.npy -o out.wav --model codec/ --stream
     """
-    from paddable.api import decode as decode_codes
+    from paddable.runtime.decoding import decode as decode_codes
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o FILE.wav")
@@ -55,6 +59,8 @@ def decode(
         stream=stream,
         chunk=chunk,
         provider=provider,
+        device_id=device_id,
+        allow_mixed=allow_mixed,
         allow_tf32=allow_tf32,
         target=target,
         force=force,

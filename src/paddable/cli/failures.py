@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import sys
+import traceback
 from typing import Any
 
 import click
 
+from paddable.cli.streams import cannot_be_written
 from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
 
 __all__ = ["Interrupted", "exit_code", "report"]
@@ -17,6 +19,9 @@ __all__ = ["Interrupted", "exit_code", "report"]
 class Interrupted(Exception):
     """Ctrl-C in a command that has left something behind; the message says what."""
 
+
+_IN_USE = (5, 32)
+"""Windows: access denied, which a folder gives that holds an open file; and a sharing violation."""
 
 EXTRA_OF = {"onnxruntime": "cpu", **{module: extra for extra, modules in EXTRAS.items() for module in modules}}
 
@@ -56,13 +61,20 @@ def _explained(error: Exception) -> Exception:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "paddable"
         return MisuseError(error.format_message().rstrip("."), fix=f"see {command} --help")
-    if isinstance(error, ModuleNotFoundError) and (extra := EXTRA_OF.get((error.name or "").partition(".")[0])):
-        return MissingExtraError(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+    if isinstance(error, ModuleNotFoundError) and (name := (error.name or "").partition(".")[0]) not in (
+        "",
+        "paddable",
+    ):
+        return _absent(error, name)
+    if isinstance(error, UnicodeEncodeError):
+        return cannot_be_written(error)
     if isinstance(error, MemoryError):
         return PaddableError("out of memory", fix="ask for smaller containers, or use a machine with more memory")
     if isinstance(error, OSError) and error.errno is not None:
         where = str(error.filename) if error.filename is not None else ""
         fix = "free some space; nothing was written" if error.errno == errno.ENOSPC else ""
+        if getattr(error, "winerror", None) in _IN_USE:
+            fix = "close the program that has it open, such as a player or a running model, and try again"
         return PaddableError(error.strerror or type(error).__name__, where=where, fix=fix)
     return PaddableError(
         f"{type(error).__name__}: {error}",
@@ -70,6 +82,16 @@ def _explained(error: Exception) -> Exception:
         why="this is a fault of Paddable, not of your model",
         fix="run again with PADDABLE_DEBUG=1 and report the traceback",
     )
+
+
+def _absent(error: ModuleNotFoundError, name: str) -> MissingExtraError:
+    """A module that is not there: of an extra of ours, or needed by a package that is."""
+    if extra := EXTRA_OF.get(name):
+        return MissingExtraError(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+    frames = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
+    asking = next((top for top in (frame.partition(".")[0] for frame in reversed(frames)) if top != "importlib"), "")
+    why = f"{asking} needs it" if asking else ""
+    return MissingExtraError(f"{name} is not installed", why=why, fix=f"pip install {name}")
 
 
 def _as_json(error: Exception) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 import warnings
@@ -15,6 +14,7 @@ from paddable._version import __version__
 from paddable.cli.commands import Commands
 from paddable.cli.failures import Interrupted, exit_code, report
 from paddable.cli.stopping import unwinding
+from paddable.cli.streams import prepare_streams
 from paddable.errors import PaddableWarning
 
 __all__ = ["main"]
@@ -40,8 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0, 1 or 2, 130 after Ctrl-C and 143 after SIGTERM.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    _accept_every_name(sys.stdout)
-    _accept_every_name(sys.stderr)
+    prepare_streams()
     with unwinding() as stop, warnings.catch_warnings():
         _show_warnings_as_lines()
         try:
@@ -76,9 +75,3 @@ def _show_warnings_as_lines() -> None:
 
     warnings.showwarning = show  # type: ignore[assignment]  # the rest is what the standard library passes on
     warnings.simplefilter("always", PaddableWarning)
-
-
-def _accept_every_name(stream: object) -> None:
-    """A tensor name that the console's encoding lacks is escaped; it must not end the command."""
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="backslashreplace")

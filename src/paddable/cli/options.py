@@ -9,11 +9,13 @@ from typing import Any
 import click
 
 __all__ = [
+    "allow_mixed",
     "allow_tf32",
     "as_json",
     "batch_size",
     "bundle",
     "declarations",
+    "device",
     "force",
     "gate_lengths",
     "lengths",
@@ -65,6 +67,23 @@ bundle: Decorator = click.option(
 
 provider: Decorator = click.option(
     "--provider", default="cpu", show_default=True, metavar="NAME", help="Where to run, such as directml or cuda."
+)
+
+device: Decorator = click.option(
+    "--device",
+    "device_id",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Which of several devices; paddable doctor lists those of DirectML.",
+)
+
+allow_mixed: Decorator = click.option(
+    "--allow-mixed-onnxruntime",
+    "allow_mixed",
+    is_flag=True,
+    help="Run although several flavours of onnxruntime are installed.",
 )
 
 allow_tf32: Decorator = click.option(

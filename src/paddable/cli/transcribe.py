@@ -39,7 +39,14 @@ __all__ = ["transcribe"]
 @click.option(
     "--vad", type=click.Path(path_type=Path), metavar="BUNDLE", help="An fsmn-vad bundle that cuts long recordings."
 )
+@click.option(
+    "--vad-provider",
+    metavar="NAME",
+    help="Where to run the detector. Default: where the recogniser runs, --target too.",
+)
 @options.provider
+@options.device
+@options.allow_mixed
 @options.allow_tf32
 @options.target
 @options.force
@@ -52,7 +59,10 @@ def transcribe(
     language: str,
     itn: bool,
     vad: Path | None,
+    vad_provider: str | None,
     provider: str,
+    device_id: int,
+    allow_mixed: bool,
     allow_tf32: bool,
     target: str | None,
     force: bool,
@@ -68,8 +78,11 @@ def transcribe(
     from paddable.runtime import load
 
     places = _places(sounds, out, kind, force, as_json)
-    model = load(bundle, provider, target=target, allow_tf32=allow_tf32)
-    detector = None if vad is None else load(vad)
+    choice: dict[str, Any] = {"target": target, "device_id": device_id, "allow_tf32": allow_tf32}
+    model = load(bundle, provider, **choice, allow_mixed=allow_mixed)
+    elsewhere = vad_provider not in (None, provider)
+    its_choice = {} if elsewhere else choice
+    detector = None if vad is None else load(vad, vad_provider or provider, **its_choice, allow_mixed=allow_mixed)
     told: list[dict[str, Any]] = []
     worst = done = 0
     with showing() as progress:

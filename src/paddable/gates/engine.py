@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from paddable.errors import PaddableError
 from paddable.gates.lift import computes_in_half
+from paddable.runtime.session.model_file import open_session
 
 __all__ = ["Array", "Engine", "EngineError", "Source"]
 
@@ -65,9 +65,9 @@ class Engine:
             # recurrent operator in front of a MatMul.
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
         self._where = where or (str(model) if isinstance(model, Path) else "model")
-        source = os.fspath(model) if isinstance(model, Path) else model
         try:
-            self._session = ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+            opened = open_session if isinstance(model, Path) else ort.InferenceSession
+            self._session: Any = opened(model, options, providers=["CPUExecutionProvider"])  # type: ignore[arg-type]
         except Exception as error:  # the classes are onnxruntime's own and have no common base
             raise EngineError(f"onnxruntime cannot load it: {_line(error)}", where=self._where) from None
         self.dtypes = {node.name: _dtype(node.type) for node in self._session.get_inputs()}

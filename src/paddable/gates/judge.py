@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,6 +25,7 @@ from paddable.gates.signals import Signals
 from paddable.gates.whole import Candidate, judge_whole
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
+from paddable.runtime.session.flavours import runtime_version
 
 __all__ = ["Progress", "judge", "ragged_lengths"]
 
@@ -123,7 +123,7 @@ def judge(
                 frame = Frame(container, [steps] * count, analysis.scope.single_row)
                 feeds = whole.padded(frame.lengths, container, 0, engine.shapes, engine.dtypes)
                 difference = first_difference(analysis, candidate.model, whole.native(0, steps), feeds, frame)
-    versions = {"paddable": __version__, "onnxruntime": version("onnxruntime")}
+    versions = {"paddable": __version__, "onnxruntime": runtime_version()}
     return GateReport(rows, sites, domain, difference, versions)
 
 

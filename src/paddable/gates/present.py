@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from paddable.gates.oracle import run_native
 from paddable.gates.signals import Numbers, Signals
 from paddable.gates.whole import Candidate
 from paddable.lengths import constant
+from paddable.runtime.session.flavours import runtime_version
 
 __all__ = ["require_native"]
 
@@ -66,10 +66,16 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
         )
     message = message.removeprefix("onnxruntime: ")
     raise RefusedError(
-        f"native itself does not run on onnxruntime {version('onnxruntime')} (CPU): {message}",
+        f"native itself does not run on onnxruntime {runtime_version()} (CPU): {message}",
         why="its answer is what every gate compares with",
-        fix="export it in types that have kernels there, or convert it unjudged with --no-verify",
+        fix=f"{_repair(message)}, or convert it unjudged with --no-verify",
     )
+
+
+def _repair(message: str) -> str:
+    if any(sign in message for sign in ("NOT_IMPLEMENTED", "Could not find an implementation", "No Op registered")):
+        return "export it in types that have kernels there"
+    return "mend what the message names"
 
 
 def _choices(engine: Engine, candidate: Candidate, known: Numbers) -> Iterator[Numbers]:

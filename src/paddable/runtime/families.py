@@ -20,7 +20,7 @@ from paddable.bundle import Bundle
 from paddable.errors import UnreadableError
 from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.families.registry import FAMILIES
-from paddable.runtime.session.session import Session
+from paddable.runtime.session.session import Unjudged
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
 from paddable.runtime.speech.text import read_vocabulary
@@ -34,7 +34,7 @@ def abilities_of(bundle: Bundle) -> list[str]:
     return [ability.name for ability in spec.abilities if ability.is_in(bundle)] if spec else []
 
 
-def recogniser_of(bundle: Bundle, folder: Path, session: Session) -> Recogniser:
+def recogniser_of(bundle: Bundle, folder: Path, session: Unjudged) -> Recogniser:
     """The CTC recogniser of a bundle.
 
     Raises:
@@ -55,7 +55,7 @@ def recogniser_of(bundle: Bundle, folder: Path, session: Session) -> Recogniser:
     )
 
 
-def detector_of(bundle: Bundle, session: Session) -> Detector:
+def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     """The voice activity detector of a bundle.
 
     Raises:
@@ -81,7 +81,7 @@ def _front_end(bundle: Bundle) -> FrontEnd | None:
         raise _damaged(f"front_end: {type(error).__name__} {error}") from error
 
 
-def _longest_seconds(session: Session, front_end: FrontEnd | None) -> float | None:
+def _longest_seconds(session: Unjudged, front_end: FrontEnd | None) -> float | None:
     """Seconds of sound that fit the largest container."""
     steps = next(iter(session.largest.values()), None)
     if steps is None:

@@ -28,6 +28,7 @@ def load(
     allow_tf32: bool = False,
     capture: bool = True,
     device_id: int = 0,
+    allow_mixed: bool = False,
     threads: int | None = None,
 ) -> Model:
     """Load a converted model for running. Needs numpy and one flavour of onnxruntime.
@@ -41,7 +42,8 @@ def load(
         allow_tf32: let products be rounded to 10 bits where the provider can (cuda): faster, and outputs move by about
             4e-4 of scale. Not for a graph that holds its front end.
         capture: let the provider capture graphs that were made for it, and replay them (cuda).
-        device_id: which of several devices.
+        device_id: which of several devices; paddable doctor lists those of DirectML.
+        allow_mixed: run although several flavours of onnxruntime are installed, each of which overwrites the others.
         threads: threads inside an operator. Default: ONNX Runtime's choice.
 
     Raises:
@@ -64,7 +66,7 @@ def load(
         advice = _with_tf32(advice, bundle, str(place))
     if device_id and advice.device == "cpu":
         raise MisuseError(f"device {device_id}", why=f"the provider {provider!r} has no numbered devices here")
-    opening = Opening(advice, allow_fallback, threads, device_id)
+    opening = Opening(advice, allow_fallback, threads, device_id, allow_mixed)
     home = Home(bundle, place, opening) if bundle is not None else None
     containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
     return Model(containers, metadata, home)

@@ -20,7 +20,7 @@ from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.runtime.families import abilities_of, detector_of, recogniser_of
 from paddable.runtime.session.graph import Opening
 from paddable.runtime.session.request import Request
-from paddable.runtime.session.session import Container, Session
+from paddable.runtime.session.session import Container, Session, Unjudged
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.qwen3_asr import Qwen3AsrEncoding
@@ -130,7 +130,7 @@ class Model(Session):
         are an error.
         """
         self._demand("encode")
-        return Qwen3AsrEncoding(self).encode(_samples(sound, rate))
+        return Qwen3AsrEncoding(Unjudged(self)).encode(_samples(sound, rate))
 
     def stream(self) -> Stream:
         """A new stream, independent of the others (qwen3-tts-codec): codes in any chunking, audio at once.
@@ -144,17 +144,26 @@ class Model(Session):
         self._demand("stream")
         return Stream(self._step_graphs, self._idle_buffers)
 
+    def close(self) -> None:
+        """Give the memory of all graphs back, and let go of their files. The model opens them again when it is used.
+
+        A stream that is still held keeps its step graphs.
+        """
+        self._idle_buffers.clear()
+        self.__dict__.pop("_step_graphs", None)
+        super().close()
+
     def _with(self, detector: Model | None) -> Recogniser:
         return replace(self._recogniser, detector=None if detector is None else detector._detector)
 
     @cached_property
     def _recogniser(self) -> Recogniser:
         home = self._demand("transcribe")
-        return recogniser_of(home.bundle, home.folder, self)
+        return recogniser_of(home.bundle, home.folder, Unjudged(self))
 
     @cached_property
     def _detector(self) -> Detector:
-        return detector_of(self._demand("speech_segments").bundle, self)
+        return detector_of(self._demand("speech_segments").bundle, Unjudged(self))
 
     @cached_property
     def _step_graphs(self) -> list[StepGraph]:

@@ -24,10 +24,10 @@ class ReshapeMinusOneUnderAllowzero(Rule[Any]):
 
     ## Why is this bad
     With ``allowzero=1`` DirectML takes the target as it stands, so that -1 becomes a dim of 4294967295. A graph with
-    free dims stops at the first run with 8007023E, a static one at session creation with 80070057. Other runtimes
-    accept it, so nothing shows before the model reaches a user's machine: without a target it is a warning, for
-    DirectML an error, for another target a note. PyTorch's dynamo exporter writes ``allowzero=1`` for every ``view``,
-    ``reshape``, ``flatten`` and ``unflatten``.
+    free dims stops at the first run with 8007023E or, by where in the graph it stands, 80070057; a static one at
+    session creation with 80070057. Other runtimes accept it, so nothing shows before the model reaches a user's
+    machine: without a target it is a warning, for DirectML an error, for another target a note. PyTorch's dynamo
+    exporter writes ``allowzero=1`` for every ``view``, ``reshape``, ``flatten`` and ``unflatten``.
 
     ## Example
     ``Reshape <allowzero=1> (x, [1, -1, 2, 4])`` with x of shape [1, T, 8]
@@ -74,7 +74,8 @@ class ReshapeMinusOneUnderAllowzero(Rule[Any]):
             shown = "[" + ", ".join("?" if size is None else str(size) for size in target) + "]"
             exact = 0 not in target and site.view.is_constant(node.inputs[1]) and None not in target
             yield Match(
-                f"Reshape has allowzero=1 and a -1 in its target {shown}: DirectML reads the -1 as a size (8007023E)",
+                f"Reshape has allowzero=1 and a -1 in its target {shown}: DirectML reads the -1 as a size "
+                "(8007023E or 80070057)",
                 "drop allowzero: without a 0 in the target it means the same"
                 if exact
                 else "write the sizes out, or drop allowzero if no size can be 0; `paddable convert` removes it",

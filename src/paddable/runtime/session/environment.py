@@ -9,6 +9,7 @@ from typing import Any
 
 from paddable.errors import EXTRAS, MissingExtraError
 from paddable.providers.advice import known_advice
+from paddable.runtime.session.devices import Adapter, adapters
 from paddable.runtime.session.flavours import import_onnxruntime, installed_flavours
 
 __all__ = ["Environment", "environment"]
@@ -24,6 +25,7 @@ class Environment:
         version: of the onnxruntime that can be imported, None if none can.
         problem: what stands in the way, and what to do; empty if nothing does.
         providers: a row per provider: name, ONNX Runtime's name, whether it is here, how to get it, what it wants.
+        adapters: graphics adapters of Windows, whose numbers ``device_id`` and ``--device`` take; elsewhere none.
         extras: extra of Paddable to the modules that it still lacks; none for a complete one.
     """
 
@@ -32,6 +34,7 @@ class Environment:
     version: str | None
     problem: str
     providers: tuple[dict[str, Any], ...]
+    adapters: tuple[Adapter, ...]
     extras: dict[str, tuple[str, ...]]
 
     def to_json(self) -> dict[str, Any]:
@@ -43,6 +46,7 @@ class Environment:
             "version": self.version,
             "problem": self.problem or None,
             "providers": list(self.providers),
+            "adapters": [adapter.to_json() for adapter in self.adapters],
             "extras": [
                 {"extra": extra, "complete": not lacking, "missing": ", ".join(lacking)}
                 for extra, lacking in self.extras.items()
@@ -70,4 +74,4 @@ def environment() -> Environment:
     )
     extras = {name: tuple(m for m in modules if find_spec(m) is None) for name, modules in EXTRAS.items()}
     system = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
-    return Environment(system, tuple(installed_flavours()), version, problem, rows, extras)
+    return Environment(system, tuple(installed_flavours()), version, problem, rows, tuple(adapters()), extras)

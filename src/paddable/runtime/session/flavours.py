@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module, metadata
+from pathlib import Path
 from typing import Any
 
 from paddable.errors import MissingExtraError
+from paddable.extras import why_not_imported
 
-__all__ = ["FLAVOURS", "import_onnxruntime"]
+__all__ = ["FLAVOURS", "import_onnxruntime", "installed_flavours", "runtime_version"]
 
 FLAVOURS = {
     "onnxruntime": "cpu",
@@ -26,33 +28,55 @@ FLAVOURS = {
 """Packages that write the folder ``onnxruntime``, and the extra that takes their place."""
 
 
-def import_onnxruntime() -> Any:
+def import_onnxruntime(*, allow_mixed: bool = False) -> Any:
     """The module ``onnxruntime``.
 
+    Args:
+        allow_mixed: take what is there when more than one flavour is installed, for those who know that it is whole.
+
     Raises:
-        MissingExtraError: none is installed, or more than one: then each has overwritten files of the other.
+        MissingExtraError: none is installed, or more than one: then each has overwritten files of the other. Or the one
+            that is there cannot be imported.
     """
     found = installed_flavours()
-    if len(found) > 1:
+    if len(found) > 1 and not allow_mixed:
         raise MissingExtraError(
             f"{len(found)} flavours of onnxruntime are installed: {', '.join(found)}",
             why="each overwrites files of the other",
-            fix=f'pip uninstall -y {" ".join(found)}; pip install "paddable[{FLAVOURS[found[-1]]}]"',
+            fix=f'pip uninstall -y {" ".join(found)}; pip install "paddable[{FLAVOURS[found[-1]]}]"; or, if you know '
+            "that the folder is whole, allow it: --allow-mixed-onnxruntime, allow_mixed=True",
         )
     try:
         return import_module("onnxruntime")
-    except ImportError as error:
-        reason = "" if isinstance(error, ModuleNotFoundError) and error.name == "onnxruntime" else f" ({error})"
+    except (ImportError, OSError) as error:
+        if found or getattr(error, "name", None) != "onnxruntime":
+            raise why_not_imported("onnxruntime", error, extra=FLAVOURS[found[0]] if found else "cpu") from error
         raise MissingExtraError(
-            f"no onnxruntime can be imported{reason}",
+            "no onnxruntime can be imported",
             fix='pip install "paddable[cpu]", or one of directml, gpu, openvino, windowsml, webgpu in place of cpu',
         ) from error
 
 
+def runtime_version() -> str:
+    """Version of the onnxruntime that is imported, whichever package it came with."""
+    return str(import_module("onnxruntime").__version__)
+
+
 def installed_flavours(distributions: Iterable[metadata.Distribution] | None = None) -> list[str]:
-    """Names of the installed packages that write the folder ``onnxruntime``, sorted."""
-    names = {
-        str(distribution.metadata["Name"]).lower().replace("_", "-")
+    """Names of the installed packages that write the folder ``onnxruntime``, sorted.
+
+    Beside one whose files are there, a package that is only metadata (an empty one that satisfies another's
+    requirement, or what an unfinished removal left) is not counted.
+    """
+    found = {
+        name: _has_files(distribution)
         for distribution in (metadata.distributions() if distributions is None else distributions)
+        if (name := str(distribution.metadata["Name"]).lower().replace("_", "-")) in FLAVOURS
     }
-    return sorted(names & FLAVOURS.keys())
+    return sorted([name for name, there in found.items() if there] or found)
+
+
+def _has_files(distribution: metadata.Distribution) -> bool:
+    """Whether files of the folder ``onnxruntime`` came with the package and are there."""
+    recorded = (file for file in distribution.files or () if file.parts[0] == "onnxruntime")
+    return any(Path(str(file.locate())).is_file() for file in recorded)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import MissingExtraError, MisuseError, UnreadableError
+from paddable.errors import MissingExtraError, MisuseError
 from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.session.binding import bind_all
-from paddable.runtime.session.device_session import DeviceSession, first_line
+from paddable.runtime.session.device_session import DeviceSession
 from paddable.runtime.session.dtypes import DTYPES
 from paddable.runtime.session.flavours import import_onnxruntime
+from paddable.runtime.session.model_file import open_session
+from paddable.runtime.session.not_opened import why_not_opened
 
 __all__ = ["GraphSession", "Opening"]
 
@@ -30,12 +31,14 @@ class Opening:
         allow_fallback: whether the CPU may take the provider's place; never silently otherwise.
         threads: threads inside an operator; None leaves the choice to ONNX Runtime.
         device_id: which device of the provider's kind.
+        allow_mixed: whether several installed flavours of ONNX Runtime are taken as they are.
     """
 
     advice: SessionAdvice
     allow_fallback: bool = False
     threads: int | None = None
     device_id: int = 0
+    allow_mixed: bool = False
 
     def open(self, path: Path, *, static: bool) -> DeviceSession:
         """Open one file.
@@ -46,10 +49,10 @@ class Opening:
 
         Raises:
             MissingExtraError: no ONNX Runtime is installed, or the installed one lacks the provider.
-            MisuseError: the provider is there and could not be used, or cannot capture the graph.
+            MisuseError: the provider is there and does not start, has no such device, or cannot capture the graph.
             UnreadableError: the file is no model that ONNX Runtime can load.
         """
-        ort, advice = import_onnxruntime(), self.advice
+        ort, advice = import_onnxruntime(allow_mixed=self.allow_mixed), self.advice
         available = ort.get_available_providers()
         here = advice.execution_provider in available
         if not here and not self.allow_fallback:
@@ -60,14 +63,14 @@ class Opening:
             )
         wanted: list[Any] = [(advice.execution_provider, self._provider_options(static)), *advice.companions]
         try:
-            session = ort.InferenceSession(
-                os.fspath(path),
+            session = open_session(
+                path,
                 self._session_options(ort),
                 providers=wanted if here else ["CPUExecutionProvider"],
                 enable_fallback=0,  # ONNX Runtime's own way to the CPU, after a line on stdout
             )
         except Exception as error:
-            raise _why_not(error, path) from error
+            raise why_not_opened(error, path, advice, wanted[0] if here else None, self.device_id) from error
         # A provider that does not start, for want of a library, is left out after a line in the log.
         used = session.get_providers()
         if advice.execution_provider not in used:
@@ -84,7 +87,8 @@ class Opening:
 
     def _provider_options(self, static: bool) -> dict[str, str]:
         options = {**self.advice.options, **(self.advice.static_options if static else {})}
-        return {**options, "device_id": str(self.device_id)} if self.device_id else options
+        # DirectML without a number asks DXCore, which older Windows 10 lacks; with one, also 0, it asks DXGI.
+        return {**options, "device_id": str(self.device_id)} if self.advice.device != "cpu" else options
 
     def _session_options(self, ort: Any) -> Any:
         options = ort.SessionOptions()
@@ -96,17 +100,6 @@ class Opening:
         for key, value in self.advice.config.items():
             options.add_session_config_entry(key, value)
         return options
-
-
-def _why_not(error: Exception, path: Path) -> MisuseError | UnreadableError:
-    if "graph capture" in str(error):
-        return MisuseError(
-            "the provider cannot capture this graph",
-            where=str(path),
-            why=first_line(error),
-            fix="see paddable lint --target cuda, or pass capture=False to run it node by node",
-        )
-    return UnreadableError(f"onnxruntime cannot load it: {first_line(error)}", where=str(path))
 
 
 class GraphSession:

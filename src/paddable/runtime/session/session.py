@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError, PaddableError
 from paddable.runtime.session.graph import GraphSession
+from paddable.runtime.session.not_a_number import tell_not_a_number
 from paddable.runtime.session.ragged import cut, output_axes, pad
 from paddable.runtime.session.request import Request, Row, read_request
 
-__all__ = ["Container", "Session"]
+__all__ = ["Container", "Session", "Unjudged"]
 
 Array = NDArray[Any]
 
@@ -71,7 +72,16 @@ class Session:
 
         Raises:
             MisuseError: a wrong input, or one that is longer than every container; the message names it.
+
+        Warns:
+            PaddableWarning: NaN in an output although no input holds any.
         """
+        outputs = self.answer(inputs)
+        tell_not_a_number(inputs, outputs, self._session(0).providers[0])
+        return outputs
+
+    def answer(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """As ``run``, without a warning: for a caller that looks for NaN itself."""
         if self.metadata is None:
             return self._run_as_it_is(inputs)
         graph = self._session(0)
@@ -86,9 +96,15 @@ class Session:
     def _refuse_values(self, request: Request) -> None:
         """Raise ``MisuseError`` for values of the right type that the model does not know; nothing is known here."""
 
-    def warm_up(self) -> None:
-        """Open every container and run it once, so that no user waits for it."""
+    def warm_up(self, progress: Callable[[str, int, int], None] | None = None) -> None:
+        """Open every container and run it once, so that no user waits for it.
+
+        Args:
+            progress: told ``containers``, how many are warm and how many there are.
+        """
         for index, container in enumerate(self._containers):
+            if progress is not None:
+                progress("containers", index, len(self._containers))
             graph = self._session(index)
             if not container.steps:  # symbolic: there is no one size to prepare for
                 continue
@@ -97,6 +113,8 @@ class Session:
                 for name, shape in graph.shapes.items()
             }
             graph.run(feeds)
+        if progress is not None:
+            progress("containers", len(self._containers), len(self._containers))
 
     def close(self) -> None:
         """Give the containers' memory back. The session opens them again when it is used."""
@@ -140,6 +158,18 @@ class Session:
             where=f"input {where.input!r}, axis {where.axis}",
             fix="cut the input into pieces, or convert the model with a larger container",
         )
+
+
+class Unjudged:
+    """A session for a pipeline, which refuses NaN itself: ``run`` does not warn.
+
+    Args:
+        session: the session.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.run = session.answer
+        self.largest, self.metadata = session.largest, session.metadata
 
 
 def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paddable.audio import whisper
 from paddable.errors import MisuseError
-from paddable.runtime.session.session import Session
+from paddable.runtime.session.session import Unjudged
 from paddable.runtime.speech.answers import finite
 
 __all__ = ["Qwen3AsrEncoding"]
@@ -26,7 +26,7 @@ class Qwen3AsrEncoding:
         session: of a converted encoder, made by ``paddable.load``; it takes ``mel`` or ``audio``.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Unjudged) -> None:
         self.session = session
 
     def encode(self, audio: NDArray[Any]) -> NDArray[np.float32]:

@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddable.errors import MissingExtraError, UnreadableError
+from paddable.errors import UnreadableError
+from paddable.extras import import_extra
 
 __all__ = ["Vocabulary", "read_vocabulary"]
 
@@ -78,13 +79,8 @@ def _read_pieces(path: Path) -> list[bytes]:
 
 
 def _read_sentencepiece(path: Path) -> list[bytes]:
-    try:
-        import sentencepiece
-    except ImportError as error:
-        raise MissingExtraError(
-            "sentencepiece is not installed", where=str(path), fix='pip install "paddable[audio]"'
-        ) from error
-    model = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    sentencepiece = import_extra("sentencepiece", where=str(path))
+    model = sentencepiece.SentencePieceProcessor(model_proto=path.read_bytes())
     return _piece_spellings([model.id_to_piece(i) for i in range(model.get_piece_size())])
 
 

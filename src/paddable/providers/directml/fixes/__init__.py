@@ -9,6 +9,7 @@ from paddable.providers.directml.fixes.clear_stale_shapes import ClearStaleShape
 from paddable.providers.directml.fixes.convert_opset import ConvertOpset
 from paddable.providers.directml.fixes.drop_allowzero import DropAllowzero
 from paddable.providers.directml.fixes.expand_operators import ExpandOperators
+from paddable.providers.directml.fixes.pad_before_average_pool import PadBeforeAveragePool
 from paddable.providers.directml.fixes.replace_clip import ReplaceClip
 from paddable.providers.directml.fixes.replace_int64_mod import ReplaceInt64Mod
 from paddable.providers.directml.fixes.replace_negative_pad import ReplaceNegativePad
@@ -26,6 +27,7 @@ FIXES: tuple[type[GraphFix[Any]], ...] = (
     ReplaceSplitWithSlices,
     RewriteConvTranspose,
     ReplaceNegativePad,
+    PadBeforeAveragePool,
     SplitVariadic,
     ReplaceInt64Mod,
     ReplaceClip,

@@ -6,6 +6,7 @@ from typing import Any
 
 from paddable.linter.rule import Rule
 from paddable.linter.rules.reshape_minus_one_under_allowzero import ReshapeMinusOneUnderAllowzero
+from paddable.providers.directml.rules.average_pool_overhang import AveragePoolOverhang
 from paddable.providers.directml.rules.computed_required_input import ComputedRequiredInput
 from paddable.providers.directml.rules.conv_transpose_auto_pad import ConvTransposeAutoPad
 from paddable.providers.directml.rules.conv_transpose_output_padding import ConvTransposeOutputPadding
@@ -31,6 +32,7 @@ from paddable.providers.directml.rules.rank_above_eight import RankAboveEight
 from paddable.providers.directml.rules.recurrent_island import RecurrentIsland
 from paddable.providers.directml.rules.reshape_count_mismatch import ReshapeCountMismatch
 from paddable.providers.directml.rules.resize_differs import ResizeDiffers
+from paddable.providers.directml.rules.sequences_differ import SequencesDiffer
 from paddable.providers.directml.rules.stale_static_shape import StaleStaticShape
 from paddable.providers.directml.rules.subgraph_blocks_fusion import SubgraphBlocksFusion
 from paddable.providers.directml.rules.type_without_kernel import TypeWithoutKernel
@@ -73,4 +75,6 @@ RULES: tuple[type[Rule[Any]], ...] = (
     MaskOverflowsHalf,
     PositionsInHalf,
     DynamicQuantisationOfRagged,
+    AveragePoolOverhang,
+    SequencesDiffer,
 )

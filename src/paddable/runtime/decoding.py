@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import asdict, dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddable.bundle import refuse_inside_a_bundle
-from paddable.errors import MissingExtraError, MisuseError, UnreadableError
-from paddable.runtime import load
+from paddable.errors import MisuseError, UnreadableError
+from paddable.extras import import_extra
+from paddable.runtime.loading import load
 from paddable.runtime.speech.answers import finite
 from paddable.runtime.streaming.stream import decode as decode_stream
 
@@ -55,7 +55,9 @@ def decode(
     stream: bool = False,
     chunk: int | None = None,
     provider: str = "cpu",
+    device_id: int = 0,
     allow_tf32: bool = False,
+    allow_mixed: bool = False,
     target: str | None = None,
     force: bool = False,
 ) -> DecodeReport:
@@ -68,7 +70,9 @@ def decode(
         stream: step by step, which takes any length; otherwise at once, in the smallest container that holds it.
         chunk: frames a step; the smallest step graph's by default.
         provider: where to run.
+        device_id: which of several devices.
         allow_tf32: as of ``paddable.load``.
+        allow_mixed: likewise.
         target: likewise.
         force: replace ``out``.
 
@@ -80,7 +84,7 @@ def decode(
         PaddableError: the sound would hold NaN or infinity.
     """
     place = Path(out)
-    soundfile = _soundfile()
+    soundfile = import_extra("soundfile")
     kind = place.suffix[1:].upper()
     if not soundfile.check_format(kind):  # raw is one that it knows, but such a file says neither rate nor type
         raise MisuseError(f"a sound file of kind {place.suffix or place.name!r}", where=str(place), fix="name it .wav")
@@ -88,7 +92,7 @@ def decode(
     if chunk is not None and not stream:
         raise MisuseError("--chunk belongs to --stream", fix="add --stream, or leave it out")
     steps = _read_codes(Path(codes))
-    model = load(bundle, provider, target=target, allow_tf32=allow_tf32)
+    model = load(bundle, provider, target=target, device_id=device_id, allow_tf32=allow_tf32, allow_mixed=allow_mixed)
     streaming = model.stream()
     rate = streaming.spec.sample_rate or 24_000
     first: float | None = None
@@ -101,7 +105,7 @@ def decode(
         samples, first, elapsed = decoded.output, decoded.first_seconds, decoded.seconds
     else:
         start = time.perf_counter()
-        samples = finite(model.run({spec.input: whole})[spec.output], spec.output, "look at the weights; try fp32")
+        samples = finite(model.answer({spec.input: whole})[spec.output], spec.output, "look at the weights; try fp32")
         elapsed = time.perf_counter() - start
     _write(soundfile, place, samples.reshape(-1), rate, kind)
     return DecodeReport(str(place), rate, samples.size / rate, first, elapsed)
@@ -150,10 +154,3 @@ def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: 
         raise MisuseError(
             "it cannot be written", where=str(place), why=why.replace("\n", " "), fix="choose another place or kind"
         ) from error
-
-
-def _soundfile() -> Any:
-    try:
-        return import_module("soundfile")
-    except (ImportError, OSError) as error:
-        raise MissingExtraError("soundfile is not installed", fix='pip install "paddable[audio]"') from error
