@@ -35,8 +35,10 @@ __all__ = ["convert"]
     "--external-data/--no-external-data", default=None, help="Weights beside the file. Default: above 1.5 GB."
 )
 @click.option("--force", is_flag=True, help="Replace what is already there.")
-@options.target
-@click.option("--precision", metavar="TYPE", help="Precision of the result: fp32 (default), fp16 or int8 (weights).")
+@options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
+@click.option(
+    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
+)
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
 @options.gate_lengths
 @options.as_json

@@ -27,7 +27,7 @@ __all__ = ["decode"]
 @options.device
 @options.allow_mixed
 @options.allow_tf32
-@options.target
+@options.target("Take the graphs of the bundle that were made for this execution provider.")
 @options.force
 @options.as_json
 def decode(

@@ -66,8 +66,10 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
     "--containers", metavar="A,B,C", default="5s,30s", show_default=True, help="Seconds, or steps of the input."
 )
 @_options_of_families
-@options.target
-@click.option("--precision", metavar="TYPE", help="fp32 (default), fp16 or int8 (weights).")
+@options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
+@click.option(
+    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
+)
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
 @options.force

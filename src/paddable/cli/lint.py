@@ -18,7 +18,7 @@ __all__ = ["lint"]
 @click.command
 @options.model
 @options.lengths
-@options.target
+@options.target("Also find what breaks or slows down the graph on this execution provider.")
 @click.option("--fix", is_flag=True, help="Apply the safe fixes and write the result to --out.")
 @options.out
 @options.force

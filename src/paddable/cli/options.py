@@ -8,7 +8,10 @@ from typing import Any
 
 import click
 
+from paddable.providers.advice import known_advice
+
 __all__ = [
+    "ProviderName",
     "allow_mixed",
     "allow_tf32",
     "as_json",
@@ -39,7 +42,27 @@ out: Decorator = click.option(
 
 as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout.")
 
-target: Decorator = click.option("--target", metavar="NAME", help="Execution provider to judge by, such as directml.")
+
+class ProviderName(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
+    """The name of an execution provider; help and errors list those there are."""
+
+    name = "NAME"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """``cpu|cuda|directml|...``"""
+        return "|".join(known_advice())
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The name as it was given."""
+        if value not in known_advice():
+            self.fail(f"{value!r} is not one of {', '.join(known_advice())}", param, ctx)
+        return value
+
+
+def target(help: str) -> Decorator:
+    """``--target NAME``; what it does is the command's to say."""
+    return click.option("--target", type=ProviderName(), help=help)
+
 
 force: Decorator = click.option("--force", is_flag=True, help="Replace what is already there.")
 
@@ -66,7 +89,7 @@ bundle: Decorator = click.option(
 )
 
 provider: Decorator = click.option(
-    "--provider", default="cpu", show_default=True, metavar="NAME", help="Where to run, such as directml or cuda."
+    "--provider", default="cpu", show_default=True, type=ProviderName(), help="The execution provider to run on."
 )
 
 device: Decorator = click.option(
