@@ -293,6 +293,9 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
             _forget_annotations(node)
         if node.op_type in _SHAPE_OF_INPUT and not node.domain:
             node.CopyFrom(onnx.helper.make_node("Identity", node.input[:1], node.output))
+        if node.op_type == "STFT" and all(attribute.name != "onesided" for attribute in node.attribute):
+            # onnx forgets the default where it is not written, and infers twice the bins
+            node.attribute.append(onnx.helper.make_attribute("onesided", 1))
     graph.input.extend(model.graph.input)
     for output in model.graph.output:
         bare = graph.output.add(name=output.name)

@@ -64,6 +64,10 @@ class SpecialisePass(ir.passes.InPlacePass):
 
 def infer_shapes(model: ir.Model) -> None:
     """Record every static shape; a dimension that stays symbolic is an error of the model or ours."""
+    for node in model.graph:
+        if node.op_type == "STFT" and "onesided" not in node.attributes:
+            # onnx forgets the default where it is not written, and annotates twice the bins
+            node.attributes["onesided"] = ir.AttrInt64("onesided", 1)
     common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=True)(model)
     for node in model.graph:
         for output in node.outputs:
