@@ -10,7 +10,7 @@ import onnx.parser
 import pytest
 
 import paddable as library
-from paddable.api.domain import told_domain
+from paddable.lengths.accepted import told_domain
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 STEP = """g (float[1, T, 4] x) => (float[1, N, 8] y) <int64[3] s = {1, -1, 8}> { y = Reshape(x, s) }"""

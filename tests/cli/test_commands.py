@@ -30,6 +30,7 @@ def report(ok: bool = True, **more: Any) -> SimpleNamespace:
     findings = [] if ok else [FINDING]
     payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
     return SimpleNamespace(
+        domain={},
         ok=ok,
         findings=findings,
         advice={},
@@ -71,6 +72,7 @@ def test_check_without_leaks(paddable: Any, library: Library) -> None:
         "shortest": (),
         "batch": "audio:0",
         "batch_size": None,
+        "bindings": (),
         "rate": None,
         "progress": None,
     }
@@ -85,7 +87,9 @@ def test_check_with_leaks(paddable: Any, library: Library) -> None:
 
 
 def test_check_of_a_refused_model(paddable: Any, library: Library) -> None:
-    library.answer = SimpleNamespace(ok=False, findings=[FINDING], refusal="node 'loop': Loop over time", to_json=dict)
+    library.answer = SimpleNamespace(
+        ok=False, findings=[FINDING], refusal="node 'loop': Loop over time", domain={}, to_json=dict
+    )
     result = paddable("check", "m.onnx")
     assert result.code == 1
     assert "refused: node 'loop': Loop over time" in result.err
@@ -137,6 +141,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
                 "mask_inputs": ("m:1=T",),
                 "shortest": (),
                 "batch": None,
+                "bindings": (),
                 "batch_size": 3,
                 "keep_dynamic": False,
                 "keep_traces": True,
@@ -194,6 +199,7 @@ def test_verify(paddable: Any, library: Library) -> None:
     assert result.code == 1
     assert "3.46e-07" in result.out
     assert "[b]z" in result.out
+    assert callable(library.calls[0][2].pop("on_message"))
     assert library.calls[0][1:] == (
         (Path("out"), Path("n.onnx")),
         {"exhaustive": True, "limit": 64, "lengths": (7, 9), "seed": 3, "progress": None},

@@ -147,7 +147,7 @@ def test_a_reader_that_has_had_enough() -> None:
 
 
 def test_a_name_that_the_console_cannot_print() -> None:
-    body = "return types.SimpleNamespace(ok=True, findings=['größe'], refusal=None)"
+    body = "return types.SimpleNamespace(ok=True, findings=['größe'], refusal=None, domain={})"
     process = run_with_library(
         body, "check", "m.onnx", env={**os.environ, "PYTHONIOENCODING": "ascii:backslashreplace"}
     )
@@ -157,7 +157,7 @@ def test_a_name_that_the_console_cannot_print() -> None:
 
 
 def test_progress_is_silent_when_nobody_watches() -> None:
-    body = "assert progress is None; return types.SimpleNamespace(ok=True, findings=[], refusal=None)"
+    body = "assert progress is None; return types.SimpleNamespace(ok=True, findings=[], refusal=None, domain={})"
     process = run_with_library(body, "check", "m.onnx")
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (0, "no leak found\n", "")

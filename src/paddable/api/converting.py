@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.building import Padded, padded
-from paddable.api.domain import domain, told_domain
+from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, freeze, frozen
 from paddable.api.judging import demand, judged
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model
@@ -27,6 +27,7 @@ from paddable.gates.lengths import LIMIT
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import append_metadata, to_proto
 from paddable.graph.prepare.bind import bind
+from paddable.lengths.accepted import told_domain
 from paddable.lengths.declare import parse_container
 from paddable.linter import lint_model
 from paddable.linter.rules.non_finite_weight import NonFiniteWeight

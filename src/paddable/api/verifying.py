@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import to_proto, write_model
+from paddable.lengths.accepted import told_domain
 from paddable.padding.analysis import Analysis
 from paddable.precision import in_precision
 
@@ -33,6 +34,7 @@ def verify(
     limit: int = LIMIT,
     seed: int = 0,
     progress: Progress | None = None,
+    on_message: Callable[[str], None] | None = None,
 ) -> GateReport:
     """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
 
@@ -46,6 +48,7 @@ def verify(
         limit: otherwise, how many lengths to try in each container.
         seed: of the random inputs and lengths.
         progress: called with (stage, done, total).
+        on_message: called with a line for each limit of the accepted lengths.
 
     Raises:
         UnreadableError: one of the models cannot be read.
@@ -54,6 +57,9 @@ def verify(
     """
     place = Path(padded)
     metadata = read_metadata(place)
+    if on_message is not None:
+        for line in told_domain({name: span.to_json() for name, span in metadata.symbols.items()}):
+            on_message(line)
     if native is None:
         native = _native_of(place)
     opened = open_as_converted(native, metadata)

@@ -10,6 +10,7 @@ import click
 
 from paddable.cli import options, render
 from paddable.cli.progress import showing
+from paddable.lengths.accepted import told_domain
 
 __all__ = ["check"]
 
@@ -28,7 +29,6 @@ def check(model: Path, lengths: tuple[str, ...], as_json: bool, **declared: Any)
     Example: paddable check model.onnx --length audio:2=T
     """
     from paddable.api import check as check_model
-    from paddable.api.domain import told_domain
 
     with showing() as progress:
         report = check_model(model, lengths, progress=progress, **declared)

@@ -43,9 +43,8 @@ def verify(
     Example: paddable verify out.onnx --against in.onnx
     """
     from paddable.api import verify as verify_model
-    from paddable.api.domain import told_domain
-    from paddable.bundle import read_metadata
 
+    told: list[str] = []
     with showing() as progress:
         report = verify_model(
             padded,
@@ -55,10 +54,10 @@ def verify(
             lengths=lengths,
             seed=seed,
             progress=progress,
+            on_message=told.append,
         )
     if not as_json:
-        spans = {name: span.to_json() for name, span in read_metadata(padded).symbols.items()}
-        for line in told_domain(spans):
+        for line in told:
             print(line)
     render.show(report, as_json=as_json)
     return 0 if report.ok else 1
