@@ -56,6 +56,14 @@ EXAMPLES = {
     "root mean squares of the runtime": Example(
         "y = SimplifiedLayerNormalization (x, w)", Y, X, "float[4] w", claims="T finite; finite"
     ),
+    "root mean squares of the runtime's own domain": Example(
+        "y = com.microsoft.SimplifiedLayerNormalization (x, w)",
+        Y,
+        X,
+        "float[4] w",
+        claims="T finite; finite",
+        native=False,
+    ),
     "root mean squares of the runtime over time": Example(
         "y = SimplifiedLayerNormalization <axis = 1> (x, w)",
         Y,

@@ -7,11 +7,10 @@ import pytest
 from ..example import Example
 
 
-def scaled(scale: float, attributes: str) -> Example:
-    return Example(
-        f"c = CumSum (x, time) y = Resize <{attributes}> (c, , s)",
-        constants=f"float[3] s = {{1, 1, {scale}}}, int64 time = {{2}}",
-    )
+def scaled(scale: float, attributes: str, **expected: str) -> Example:
+    """Running sums, ``scale`` times as long."""
+    constants = f"float[3] s = {{1, 1, {scale}}}, int64 time = {{2}}"
+    return Example(f"c = CumSum (x, time) y = Resize <{attributes}> (c, , s)", constants=constants, **expected)
 
 
 EXAMPLES = {
@@ -142,7 +141,11 @@ EXAMPLES = {
         'y = Resize <mode = "nearest", axes = [2]> (x, , s)', constants="float[1] s = {2}", claims="2*T finite; finite"
     ),
     "Upsample": Example(
-        'y = Upsample <mode = "nearest"> (x, s)', "float[1, 2, U] y", constants="float[3] s = {1, 1, 2}", opset=11
+        'y = Upsample <mode = "nearest"> (x, s)',
+        "float[1, 2, U] y",
+        constants="float[3] s = {1, 1, 2}",
+        opset=11,
+        refused="node 'y' (Upsample) is no operator of ONNX opset 11",
     ),
     "rows": Example(
         'y = Resize <mode = "linear"> (x, , s)',

@@ -10,12 +10,10 @@ from ..native import verdict_of
 AT = "int64[1] axis = {2}, int64[1] end = {9223372036854775807}"
 
 
-def cut(start: str, stop: str, step: str = "1") -> Example:
-    return Example(
-        "y = Slice (x, from, to, axis, by)",
-        constants=f"int64[1] from = {{{start}}}, int64[1] to = {{{stop}}}, int64[1] axis = {{2}}, int64[1] by = "
-        f"{{{step}}}",
-    )
+def cut(start: str, stop: str, step: str = "1", **expected: str) -> Example:
+    """Steps ``start`` to ``stop`` of time."""
+    bounds = f"int64[1] from = {{{start}}}, int64[1] to = {{{stop}}}, int64[1] axis = {{2}}, int64[1] by = {{{step}}}"
+    return Example("y = Slice (x, from, to, axis, by)", constants=bounds, **expected)
 
 
 END, FRONT = "9223372036854775807", "-9223372036854775807"
