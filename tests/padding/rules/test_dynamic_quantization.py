@@ -107,7 +107,10 @@ EXAMPLES = {
         "float[1, T, 3] y",
         constants=f"{MIX}, uint8[1, 2, 12] w, uint8[1, 3, 12] r, float[1, 24] b, float[1] ws = {{0.01}}, "
         f"uint8[1] wz = {{50}}, int64[1] one = {{1}}",
-    , finds="PAD102 Conv, PAD109 DynamicQuantizeLSTM", claims="T finite; -1..1; finite", harmless="PAD109"),
+        finds="PAD102 Conv, PAD109 DynamicQuantizeLSTM",
+        claims="T finite; -1..1; finite",
+        harmless="PAD109",
+    ),
     "MatMulNBits": Example(
         "y = com.microsoft.MatMulNBits <K = 16, N = 3, bits = 4, block_size = 16> (x, w, s)",
         "float[1, T, 3] y",

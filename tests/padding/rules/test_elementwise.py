@@ -325,7 +325,10 @@ EXAMPLES = {
     "Sub of itself, infinite in the padding": Example(
         "p = Pad (x, pads, low) y = Sub (p, p)",
         constants=f"{ZEROS}, float low = {{-inf}}",
-    , finds="PAD102 Pad", claims="T+2 any; any; masked", harmless="PAD102"),
+        finds="PAD102 Pad",
+        claims="T+2 any; any; masked",
+        harmless="PAD102",
+    ),
     "Mul of an infinite mask in the padding": Example(
         "p = Pad (x, pads, low) y = Mul (p, three)",
         constants=f"{ZEROS}, {THREE}, float low = {{-inf}}",
@@ -335,7 +338,10 @@ EXAMPLES = {
     "Mul of an infinite mask by steps": Example(
         "p = Pad (x, pads, low) q = Pad (x, pads) y = Mul (p, q)",
         constants=f"{ZEROS}, float low = {{-inf}}",
-    , finds="PAD102 Pad, PAD102 Pad", claims="T+2 any; any; masked", harmless="PAD102"),
+        finds="PAD102 Pad, PAD102 Pad",
+        claims="T+2 any; any; masked",
+        harmless="PAD102",
+    ),
     "Div of an infinite mask in the padding": Example(
         "p = Pad (x, pads, low) y = Div (p, three)",
         constants=f"{ZEROS}, {THREE}, float low = {{-inf}}",
@@ -635,52 +641,75 @@ EXAMPLES = {
         "p = Pad (x, pads) k = Cast <to = 9> (p) g = Greater (p, three) y = And (k, g)",
         "bool[1, 2, U] y",
         constants=f"{ZEROS}, {THREE}",
-    , finds="PAD102 Pad", claims="T+2 0; 0..1; finite", harmless="PAD102"),
+        finds="PAD102 Pad",
+        claims="T+2 0; 0..1; finite",
+        harmless="PAD102",
+    ),
     "And of one mask": Example(
-        "p = Pad (x, pads) z = Conv <pads = [2, 0]> (p, w) k = Cast <to = 9> (p) g = Greater (z, three) y = And "
-        "(k, g)",
+        "p = Pad (x, pads) z = Conv <pads = [2, 0]> (p, w) k = Cast <to = 9> (p) g = Greater (z, three) y = And (k, g)",
         "bool[1, 2, U] y",
         constants=f"{ZEROS}, {THREE}, float[2, 2, 3] w",
-    , finds="PAD102 Pad", claims="T+2 0; 0..1; finite"),
+        finds="PAD102 Pad",
+        claims="T+2 0; 0..1; finite",
+    ),
     "Or of a mask": Example(
         "p = Pad (x, pads) z = Conv <pads = [2, 0]> (p, w) k = Cast <to = 9> (p) q = Not (k) g = Greater (z, "
         "three) y = Or (q, g)",
         "bool[1, 2, U] y",
         constants=f"{ZEROS}, {THREE}, float[2, 2, 3] w",
-    , finds="PAD102 Pad", claims="T+2 1; 0..1; finite"),
+        finds="PAD102 Pad",
+        claims="T+2 1; 0..1; finite",
+    ),
     "Or of zeros": Example(
         "p = Pad (x, pads) k = Cast <to = 9> (p) y = Or (k, k)",
         "bool[1, 2, U] y",
         constants=ZEROS,
-    , finds="PAD102 Pad", claims="T+2 0; 0..1; finite"),
+        finds="PAD102 Pad",
+        claims="T+2 0; 0..1; finite",
+    ),
     "Xor of a mask": Example(
         "p = Pad (x, pads) k = Cast <to = 9> (p) q = Not (k) y = Xor (k, q)",
         "bool[1, 2, U] y",
         constants=ZEROS,
-    , finds="PAD102 Pad", claims="T+2 1; 0..1; finite", harmless="PAD102"),
+        finds="PAD102 Pad",
+        claims="T+2 1; 0..1; finite",
+        harmless="PAD102",
+    ),
     "Xor of equal masks": Example(
         "p = Pad (x, pads) k = Cast <to = 9> (p) y = Xor (k, k)",
         "bool[1, 2, U] y",
         constants=ZEROS,
-    , finds="PAD102 Pad", claims="T+2 0; 0..1; finite", harmless="PAD102"),
+        finds="PAD102 Pad",
+        claims="T+2 0; 0..1; finite",
+        harmless="PAD102",
+    ),
     "IsNaN": Example("y = IsNaN (x)", "bool[1, 2, T] y", claims="T 0; 0..1; 0"),
-    "IsNaN of what may be infinite": Example("e = Exp (x) y = IsNaN (e)", "bool[1, 2, T] y", claims="T finite; 0..1; finite"),
+    "IsNaN of what may be infinite": Example(
+        "e = Exp (x) y = IsNaN (e)", "bool[1, 2, T] y", claims="T finite; 0..1; finite"
+    ),
     "IsInf": Example("y = IsInf (x)", "bool[1, 2, T] y", claims="T 0; 0..1; 0"),
     "IsInf of a mask": Example(
         "p = Pad (x, pads, low) y = IsInf (p)",
         "bool[1, 2, U] y",
         constants=f"{ZEROS}, float low = {{-inf}}",
-    , finds="PAD102 Pad", claims="T+2 1; 0..1; finite"),
+        finds="PAD102 Pad",
+        claims="T+2 1; 0..1; finite",
+    ),
     "IsNaN of a mask": Example(
         "p = Pad (x, pads, low) y = IsNaN (p)",
         "bool[1, 2, U] y",
         constants=f"{ZEROS}, float low = {{-inf}}",
-    , finds="PAD102 Pad", claims="T+2 0; 0..1; finite", harmless="PAD102"),
+        finds="PAD102 Pad",
+        claims="T+2 0; 0..1; finite",
+        harmless="PAD102",
+    ),
     "Not of zeros": Example(
         "p = Pad (x, pads) k = Cast <to = 9> (p) y = Not (k)",
         "bool[1, 2, U] y",
         constants=ZEROS,
-    , finds="PAD102 Pad", claims="T+2 1; 0..1; finite"),
+        finds="PAD102 Pad",
+        claims="T+2 1; 0..1; finite",
+    ),
     "BitwiseAnd of zeros": Example(
         "p = Pad (x, pads) y = BitwiseAnd (p, three)",
         "int64[1, 2, U] y",
@@ -792,7 +821,10 @@ EXAMPLES = {
         "float[batch, 2, T] x",
         NUMBERS,
         rows=0,
-    , finds="PAD106 Div", claims="T finite; finite", harmless="PAD106"),
+        finds="PAD106 Div",
+        claims="T finite; finite",
+        harmless="PAD106",
+    ),
     "one vector of lengths for all rows": Example(
         "s = Shape (x) f = Cast <to = 1> (s) u = Unsqueeze (f, axes) t = Transpose <perm = [0, 1, 2]> (u) y = "
         "Mul (x, t)",
@@ -820,8 +852,7 @@ EXAMPLES = {
     "a transposed convolution plus a wider constant, cropped": Example(
         "c = ConvTranspose <strides = [2]> (x, w) a = Add (c, b) y = Slice (a, from, to, axis)",
         "float[1, 1, 2, U] y",
-        constants="float[2, 2, 3] w, float[1, 1, 2, 1] b, int64[1] from = {0}, int64[1] to = {-1}, int64[1] axis "
-        "= {3}",
+        constants="float[2, 2, 3] w, float[1, 1, 2, 1] b, int64[1] from = {0}, int64[1] to = {-1}, int64[1] axis = {3}",
         finds="PAD102 ConvTranspose",
         claims="2*T finite; finite",
         harmless="PAD102",

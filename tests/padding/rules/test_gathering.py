@@ -140,7 +140,10 @@ EXAMPLES = {
         "s = Shape <start = 2> (x) n = Squeeze (s) l = Sub (n, one) i = Range (l, back, back) y = Gather <axis = "
         "2> (x, i)",
         constants="int64 one = {1}, int64 back = {-1}",
-    , finds="PAD105 ", claims="T from T finite; finite", harmless="PAD105"),
+        finds="PAD105 ",
+        claims="T from T finite; finite",
+        harmless="PAD105",
+    ),
     "steps by data": Example(
         "m = ArgMax <axis = 2, keepdims = 0> (x) y = Gather <axis = 2> (x, m)",
         "float[1, 2, 1, 2] y",

@@ -138,7 +138,9 @@ EXAMPLES = {
         "t = Transpose <perm = [0, 2, 1]> (x) r = Reshape (t, s) y = Softmax <axis = 1> (r)",
         "float[1, N] y",
         constants="int64[2] s = {1, -1}",
-    , finds="PAD103 Softmax", claims="T 0; 0..1; finite"),
+        finds="PAD103 Softmax",
+        claims="T 0; 0..1; finite",
+    ),
     "features joined with time": Example(
         "r = Reshape (x, s) y = Softmax <axis = 1> (r)",
         "float[1, N] y",

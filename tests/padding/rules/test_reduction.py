@@ -379,8 +379,7 @@ EXAMPLES = {
         claims="T finite; finite",
     ),
     "the largest of two sizes": Example(
-        "s = Shape <start = 1> (x) n = ReduceMax (s) z = ConstantOfShape (n) u = Unsqueeze (z, front) y = Add "
-        "(u, one)",
+        "s = Shape <start = 1> (x) n = ReduceMax (s) z = ConstantOfShape (n) u = Unsqueeze (z, front) y = Add (u, one)",
         "float[1, N] y",
         constants="int64[1] front = {0}, float one = {1}",
         claims="max(T, 2) finite; 1..1; 1",
@@ -439,7 +438,10 @@ EXAMPLES = {
         "bool[1, 2, 1] y",
         constants=TIME,
         opset=20,
-    , finds="PAD107 ReduceMin", claims="0..1; finite", harmless="PAD107"),
+        finds="PAD107 ReduceMin",
+        claims="0..1; finite",
+        harmless="PAD107",
+    ),
     "the position of the maximum": Example(
         f"{BEHIND} y = ArgMax <axis = 2> (c)",
         "int64[1, 2, 1] y",

@@ -128,14 +128,15 @@ EXAMPLES = {
     "infinities of a shape": Example(
         "s = Shape (x) z = ConstantOfShape <value = float[1] {-inf}> (s) y = Max (x, z)",
         "float[1, 2, T] y",
-    , claims="T any; any; masked"),
+        claims="T any; any; masked",
+    ),
     "not a number of a shape": Example(
         "s = Shape (x) z = ConstantOfShape <value = float[1] {nan}> (s) n = IsNaN (z) y = Where (n, x, z)",
         "float[1, 2, T] y",
-    , claims="T any; any; masked"),
+        claims="T any; any; masked",
+    ),
     "numbers of a constant shape": Example(
-        "z = ConstantOfShape <value = int64[1] {3}> (two) f = Cast <to = 1> (z) u = Unsqueeze (f, axes) y = Mul "
-        "(x, u)",
+        "z = ConstantOfShape <value = int64[1] {3}> (two) f = Cast <to = 1> (z) u = Unsqueeze (f, axes) y = Mul (x, u)",
         "float[1, 2, T] y",
         constants="int64[1] two = {2}, int64[2] axes = {0, 2}",
         claims="T finite; finite",
