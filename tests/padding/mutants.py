@@ -173,7 +173,7 @@ def judge(copy: Path, mutant: Mutant, timeout: int) -> Outcome:
 def _first_failure(copy: Path, files: list[Path], timeout: int) -> str:
     if not files:
         return ""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-n0", "-p", "no:cacheprovider"]
     path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
     try:
