@@ -49,6 +49,7 @@ class Example:
         last: the longest, where there is one.
         harmless: codes of findings whose remedies make no difference to the inputs that the judge tries.
         refused: a part of the reason, where the graph is refused.
+        held: the inputs that hold lengths or masks, as ``l=T`` (a vector of lengths) or ``m:1=T`` (1 at valid steps).
         native: whether ONNX Runtime has the operators; else the graph is compiled, and not run.
         rows: rows of native's batch; 0 where the inputs say ``batch``: three rows, each with lengths of its own.
         opset: of the standard operators.
@@ -64,6 +65,7 @@ class Example:
     last: str = ""
     harmless: str = ""
     refused: str = ""
+    held: str = ""
     native: bool = True
     rows: int = 1
     opset: int = 18
@@ -88,14 +90,20 @@ class Example:
     def case(self) -> Case:
         """The graph and its declarations as the judge takes them."""
         model = self.model
-        data = [Tensor(i.name, i.type.tensor_type.elem_type, _shape(i)) for i in model.graph.input]
+        tensors = {i.name: Tensor(i.name, i.type.tensor_type.elem_type, _shape(i)) for i in model.graph.input}
+        held = [text.partition("=") for text in self.held.split()]
+        inputs = {symbol: tensors.pop(name) for name, _, symbol in held if ":" not in name}
+        masks = {symbol: tensors.pop(name.partition(":")[0]) for name, _, symbol in held if ":" in name}
         lengths = [
             f"{i.name}:{axis}={d.dim_param}"
             for i in model.graph.input
             for axis, d in enumerate(i.type.tensor_type.shape.dim)
-            if re.fullmatch("[A-Z]", d.dim_param)
+            if i.name in tensors and re.fullmatch("[A-Z]", d.dim_param)
         ]
-        return Case(model, lengths, (), (), data, True, self.rows or 3, self.rows or None)
+        held_lengths = [f"{tensor.name}={symbol}" for symbol, tensor in inputs.items()]
+        held_masks = [f"{tensor.name}:1={symbol}" for symbol, tensor in masks.items()]
+        data, rows = list(tensors.values()), self.rows or None
+        return Case(model, lengths, held_lengths, held_masks, data, True, self.rows or 3, rows, inputs, masks)
 
     def compiled(self) -> Compiled:
         """The padded model and the analysis that made it."""
