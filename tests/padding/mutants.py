@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import itertools
 import json
 import os
 import random
@@ -99,7 +100,7 @@ class Outcome:
 
 def draw(source: Path, count: int, seed: str) -> list[Mutant]:
     """``count`` mutants, as many of each room, at places of their own."""
-    drawn = []
+    drawn: dict[str, list[Mutant]] = {}
     for room, patterns in ROOMS.items():
         chance = random.Random(f"{seed} {room}")
         places = defaultdict(list)
@@ -109,8 +110,9 @@ def draw(source: Path, count: int, seed: str) -> list[Mutant]:
                     places[mutant.module, mutant.line, mutant.column].append(mutant)
         found = [chance.choice(places[place]) for place in chance.sample(sorted(places), len(places))]
         whole = (mutant for mutant in found if _compiles(mutated(source, mutant)))
-        drawn += [mutant for mutant, _ in zip(whole, range(count // len(ROOMS)), strict=False)]
-    return drawn
+        drawn[room] = list(itertools.islice(whole, count // len(ROOMS)))
+    # room by room in turn, so that a run that was stopped is even too
+    return [mutant for turn in zip(*drawn.values(), strict=True) for mutant in turn]
 
 
 def _mutants(room: str, path: Path, source: Path) -> Iterator[Mutant]:
