@@ -1,10 +1,169 @@
-"""Recurrent operators whose sequence lengths come from a shape."""
+"""Recurrent layers: what passes, what needs the lengths of the rows, and what is refused."""
 
 from __future__ import annotations
 
 import pytest
 
-from .native import assert_exact, verdict_of
+from ..example import Example
+from ..native import assert_exact, verdict_of
+
+
+def layer(kind: str, gates: int, *, directions: int = 1) -> str:
+    """Constants of a layer with 2 features and 3 hidden."""
+    rows = f"{directions}, {3 * gates}"
+    return f"float[{rows}, 2] w, float[{rows}, 3] r, float[{directions}, {6 * gates}] b"
+
+
+SEQUENCE = "float[1, T, 3] y"
+STATE = "float[1, 1, 3] y"
+IN = "t = Transpose <perm = [2, 0, 1]> (x)"
+OUT = "s = Squeeze (a, one) y = Transpose <perm = [1, 0, 2]> (s)"
+BACK = "y = Transpose <perm = [1, 0, 2]> (h)"
+ONE = "int64[1] one = {1}"
+
+EXAMPLES = {
+    "LSTM forward": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) a = LSTM <hidden_size = 3> (t, w, r, b) s = Squeeze (a, one) y = "
+        "Transpose <perm = [1, 0, 2]> (s)",
+        outputs="float[1, T, 3] y",
+        constants="float[1, 12, 2] w, float[1, 12, 3] r, float[1, 24] b, int64[1] one = {1}",
+        claims="T finite; -1..1; finite",
+    ),
+    "GRU forward": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) a = GRU <hidden_size = 3> (t, w, r, b) s = Squeeze (a, one) y = "
+        "Transpose <perm = [1, 0, 2]> (s)",
+        outputs="float[1, T, 3] y",
+        constants="float[1, 9, 2] w, float[1, 9, 3] r, float[1, 18] b, int64[1] one = {1}",
+        claims="T finite; -1..1; finite",
+    ),
+    "RNN forward": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) a = RNN <hidden_size = 3> (t, w, r, b) s = Squeeze (a, one) y = "
+        "Transpose <perm = [1, 0, 2]> (s)",
+        outputs="float[1, T, 3] y",
+        constants="float[1, 3, 2] w, float[1, 3, 3] r, float[1, 6] b, int64[1] one = {1}",
+        claims="T finite; -1..1; finite",
+    ),
+    "LSTM and its state": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) a, h = LSTM <hidden_size = 3> (t, w, r, b) y = Transpose <perm = "
+        "[1, 0, 2]> (h)",
+        outputs="float[1, 1, 3] y",
+        constants="float[1, 12, 2] w, float[1, 12, 3] r, float[1, 24] b",
+        finds="PAD104 LSTM",
+        claims="finite",
+    ),
+    "GRU and its state": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) a, h = GRU <hidden_size = 3> (t, w, r, b) y = Transpose <perm = "
+        "[1, 0, 2]> (h)",
+        outputs="float[1, 1, 3] y",
+        constants="float[1, 9, 2] w, float[1, 9, 3] r, float[1, 18] b",
+        finds="PAD104 GRU",
+        claims="finite",
+    ),
+    "RNN and its state": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) a, h = RNN <hidden_size = 3> (t, w, r, b) y = Transpose <perm = "
+        "[1, 0, 2]> (h)",
+        outputs="float[1, 1, 3] y",
+        constants="float[1, 3, 2] w, float[1, 3, 3] r, float[1, 6] b",
+        finds="PAD104 RNN",
+        claims="finite",
+    ),
+    "LSTM backward": Example(
+        't = Transpose <perm = [2, 0, 1]> (x) a = LSTM <hidden_size = 3, direction = "reverse"> (t, w, r, b) s = '
+        "Squeeze (a, one) y = Transpose <perm = [1, 0, 2]> (s)",
+        outputs="float[1, T, 3] y",
+        constants="float[1, 12, 2] w, float[1, 12, 3] r, float[1, 24] b, int64[1] one = {1}",
+        finds="PAD104 LSTM",
+        claims="T finite; -1..1; finite",
+    ),
+    "GRU backward": Example(
+        't = Transpose <perm = [2, 0, 1]> (x) a = GRU <hidden_size = 3, direction = "reverse"> (t, w, r, b) s = '
+        "Squeeze (a, one) y = Transpose <perm = [1, 0, 2]> (s)",
+        outputs="float[1, T, 3] y",
+        constants="float[1, 9, 2] w, float[1, 9, 3] r, float[1, 18] b, int64[1] one = {1}",
+        finds="PAD104 GRU",
+        claims="T finite; -1..1; finite",
+    ),
+    "RNN backward": Example(
+        't = Transpose <perm = [2, 0, 1]> (x) a = RNN <hidden_size = 3, direction = "reverse"> (t, w, r, b) s = '
+        "Squeeze (a, one) y = Transpose <perm = [1, 0, 2]> (s)",
+        outputs="float[1, T, 3] y",
+        constants="float[1, 3, 2] w, float[1, 3, 3] r, float[1, 6] b, int64[1] one = {1}",
+        finds="PAD104 RNN",
+        claims="T finite; -1..1; finite",
+    ),
+    "an LSTM and its cell": Example(
+        f"{IN} a, s, h = LSTM <hidden_size = 3> (t, w, r, b) {BACK}",
+        STATE,
+        constants=layer("LSTM", 4),
+        finds="PAD104 LSTM",
+        claims="finite",
+    ),
+    "an LSTM in both directions": Example(
+        f'{IN} a = LSTM <hidden_size = 3, direction = "bidirectional"> (t, w, r, b) y = Transpose <perm = [2, 0, '
+        f"1, 3]> (a)",
+        "float[1, T, 2, 3] y",
+        constants=layer("LSTM", 4, directions=2),
+        finds="PAD104 LSTM",
+        claims="T finite; -1..1; finite",
+    ),
+    "an LSTM from a given state": Example(
+        f"{IN} z = GlobalAveragePool (x) k = Squeeze (z, two) j = MatMul (k, m) i = Unsqueeze (j, zero) "
+        f"a = LSTM <hidden_size = 3> (t, w, r, b, , i, i) {OUT}",
+        SEQUENCE,
+        constants=f"{layer('LSTM', 4)}, {ONE}, int64[1] two = {{2}}, int64[1] zero = {{0}}, float[2, 3] m",
+        finds="PAD101 GlobalAveragePool",
+        claims="T finite; -1..1; finite",
+    ),
+    "an RNN without bounds": Example(
+        f'{IN} a = RNN <hidden_size = 3, activations = ["Relu"]> (t, w, r, b) {OUT}',
+        SEQUENCE,
+        constants=f"{layer('RNN', 1)}, {ONE}",
+        claims="T finite; finite",
+    ),
+    "an RNN of what may be infinite": Example(
+        f"e = Exp (x) t = Transpose <perm = [2, 0, 1]> (e) a = RNN <hidden_size = 3> (t, w, r, b) {OUT}",
+        SEQUENCE,
+        constants=f"{layer('RNN', 1)}, {ONE}",
+        claims="T any; -1..1; any",
+    ),
+    "an LSTM of what was cut off": Example(
+        f"p = Pad (x, pads) t = Transpose <perm = [2, 0, 1]> (p) a = LSTM <hidden_size = 3> (t, w, r, b) {OUT}",
+        "float[1, U, 3] y",
+        constants=f"{layer('LSTM', 4)}, {ONE}, int64[6] pads = {{0, 0, 0, 0, 0, 2}}",
+        finds="PAD102 Pad",
+        claims="T+2 finite; -1..1; finite",
+    ),
+    "of features that vary": Example(
+        "t = Transpose <perm = [1, 0, 2]> (x) a = RNN <hidden_size = 3> (t, w, r) y = Squeeze (a, one)",
+        "float[2, 1, 3] y",
+        constants=f"float[1, 3, 9] w, float[1, 3, 3] r, {ONE}",
+        refused="the features vary with the length",
+    ),
+    "of rows": Example(
+        f'{IN} a = GRU <hidden_size = 3, direction = "reverse"> (t, w, r, b) {OUT}',
+        "float[batch, T, 3] y",
+        "float[batch, 2, T] x",
+        f"{layer('GRU', 3)}, {ONE}",
+        rows=0,
+        finds="PAD104 GRU",
+        claims="T finite; -1..1; finite",
+    ),
+    "of rows, forward": Example(
+        f"{IN} a, h = GRU <hidden_size = 3> (t, w, r, b) {BACK}",
+        "float[batch, 1, 3] y",
+        "float[batch, 2, T] x",
+        layer("GRU", 3),
+        rows=0,
+        finds="PAD104 GRU",
+        claims="finite",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()
+
 
 WEIGHTS = {"GRU": 3, "LSTM": 4, "RNN": 1}
 

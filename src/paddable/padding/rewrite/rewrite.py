@@ -201,6 +201,7 @@ class _Rewriter:
                 replacement = emitter.op("Reshape", replacement, emitter.constant(np.array([], dtype=np.int64)))
             elif rank > 1:
                 replacement = emitter.unsqueeze(replacement, list(range(1, rank)))
+            replacement = self._typed(replacement, value.dtype or INT64)
             for use in uses:
                 use.node.replace_input_with(use.idx, replacement)
 

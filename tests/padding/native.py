@@ -10,10 +10,10 @@ import onnx.parser
 
 from paddable.lengths import constant, parse
 
-from ...soundness.builder import Tensor
-from ...soundness.case import Case
-from ...soundness.judge import Verdict, judge
-from ...soundness.runs import compile_case
+from ..soundness.builder import Tensor
+from ..soundness.case import Case
+from ..soundness.judge import Verdict, judge
+from ..soundness.runs import compile_case
 
 __all__ = ["assert_exact", "findings_of", "verdict_of"]
 

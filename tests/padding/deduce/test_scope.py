@@ -1,4 +1,4 @@
-"""Sizes that agree at every other length: the step is native's, and no interval of lengths says so."""
+"""The domain: how it narrows to what native takes, and where it stops."""
 
 from __future__ import annotations
 
@@ -7,7 +7,24 @@ import pytest
 from paddable.lengths import Span, parse
 from paddable.padding.deduce.scope import Scope
 
-from .native import verdict_of
+from ..native import assert_exact, verdict_of
+
+
+def test_a_minimum_of_two_lengths_bounds_both() -> None:
+    """min(T, U) - 1 steps: neither symbol alone makes that positive, so it was said to hold at no length."""
+    assert_exact(
+        """g (float[1, T, 2] x, float[1, U, 2] u) => (float[1, N, 2] y, float[1, U, 2] z)
+           <int64[1] zero = {0}, int64[1] one = {1}, int64[1] last = {9223372036854775807}> {
+           s = Shape (u)
+           size = Gather <axis = 0> (s, one)
+           cut = Slice (x, zero, size, one)
+           y = Slice (cut, one, last, one)
+           z = Sin (u)
+        }""",
+        "x:1=T",
+        "u:1=U",
+    )
+
 
 W = "float[2, 2, 2] w = {1, -2, 3, 4, -5, 6, 7, 8}"
 

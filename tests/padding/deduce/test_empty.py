@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .native import verdict_of
+from ..native import verdict_of
 
 FROM_THREE = "int64[1] three = {3}, int64[1] end = {2147483647}, int64[1] axis = {1}"
 BODIES = {

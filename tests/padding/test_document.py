@@ -8,7 +8,7 @@ from paddable.padding.catalogue import CODES
 from paddable.padding.deduce.registry import known_operators
 from paddable.padding.document import pages
 
-DOCS = Path(__file__).parents[3] / "docs" / "padding"
+DOCS = Path(__file__).parents[2] / "docs" / "padding"
 
 
 def test_pages_are_up_to_date() -> None:

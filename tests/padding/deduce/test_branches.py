@@ -7,7 +7,30 @@ import pytest
 
 from paddable.api import check
 
-from .native import assert_exact, verdict_of
+from ..native import assert_exact, verdict_of
+
+
+def test_a_branch_is_inlined_before_nodes_that_were_sorted_ahead() -> None:
+    assert_exact(
+        """g (float[1, T, 2] x) => (float[1, T, 2] y, float[1, T, 2] z) <int64 zero = {0}, int64 one = {1}> {
+           s = Shape (x)
+           n = Gather <axis = 0> (s, one)
+           c = Less (zero, n)
+           y = If (c) <then_branch = t () => (float[1, T, 2] p) { q = Neg (x) p = Tanh (q) },
+                       else_branch = e () => (float[1, T, 2] p) { p = Abs (x) }>
+           a = Sin (y)
+           z = Add (a, y)
+        }""",
+        "x:1=T",
+    )
+
+
+MEAN_OR_RELU = """
+    y = If (short) <
+        then_branch = then () => (float[1, T, 4] p) { m = ReduceMean <axes = [1]> (x) p = Sub (x, m) },
+        else_branch = other () => (float[1, T, 4] q) { q = Relu (x) }>
+"""
+
 
 SHORT = """
     steps = Shape <start = 1, end = 2> (x)
@@ -23,13 +46,6 @@ def _graph(body: str, result: str = "float[1, T, 4] y", condition: str = SHORT) 
         {condition}
         {body}
     }}"""
-
-
-MEAN_OR_RELU = """
-    y = If (short) <
-        then_branch = then () => (float[1, T, 4] p) { m = ReduceMean <axes = [1]> (x) p = Sub (x, m) },
-        else_branch = other () => (float[1, T, 4] q) { q = Relu (x) }>
-"""
 
 
 def test_the_length_selects() -> None:

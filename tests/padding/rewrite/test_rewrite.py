@@ -1,0 +1,384 @@
+"""The padded file: its length inputs, what junk and refused lengths make of it, and no node more than it needs."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+import onnxruntime
+import pytest
+
+from paddable.errors import MisuseError
+from paddable.graph.io.write import to_proto
+from paddable.padding.rewrite.rewrite import rewrite
+
+from ..example import Example
+
+STATE = "float[1, 4, 2] w, float[1, 4, 1] r"
+EXAMPLES = {
+    "two lengths": Example(
+        "s = Softmax <axis = 2> (x) y = Neg (s) z = Softmax <axis = 2> (u)",
+        "float[1, 2, T] y, float[1, 2, U] z",
+        "float[1, 2, T] x, float[1, 2, U] u",
+        finds="PAD103 Softmax, PAD103 Softmax",
+        claims="T 0; -1..-0; finite",
+    ),
+    "two inputs of one length": Example(
+        "a = Add (x, u) y = Softmax <axis = 2> (a)",
+        "float[1, 2, T] y",
+        "float[1, 2, T] x, float[1, 2, T] u",
+        finds="PAD103 Softmax",
+        claims="T 0; 0..1; finite",
+    ),
+    "an input without a length": Example(
+        "a = Add (x, u) y = Softmax <axis = 2> (a)",
+        "float[1, 2, T] y",
+        "float[1, 2, T] x, float[1, 2, 1] u",
+        finds="PAD103 Softmax",
+        claims="T 0; 0..1; finite",
+    ),
+    "the model's own length": Example(
+        "f = Cast <to = 1> (l) t = ReduceSum (x, a) y = Div (t, f)",
+        "float[1, 2, 1] y",
+        "float[1, 2, T] x, int64[1] l",
+        "int64[1] a = {2}",
+        held="l=T",
+        finds="PAD101 ReduceSum",
+        claims="finite",
+    ),
+    "the model's own length as a size": Example(
+        "z = ConstantOfShape (l) e = Exp (z) a = Unsqueeze (e, o) y = Add (x, a)",
+        "float[1, 2, T] y",
+        "float[1, 2, T] x, int64[1] l",
+        "int64[1] o = {0}",
+        held="l=T",
+        claims="T finite; finite",
+    ),
+    "the model's own lengths of rows": Example(
+        "f = Cast <to = 1> (l) u = Unsqueeze (f, o) t = ReduceSum (x, a) y = Div (t, u)",
+        "float[batch, 2, 1] y",
+        "float[batch, 2, T] x, int64[batch] l",
+        "int64[1] a = {2}, int64[2] o = {1, 2}",
+        held="l=T",
+        rows=0,
+        finds="PAD101 ReduceSum",
+        claims="finite",
+    ),
+    "the model's own mask": Example(
+        "f = Cast <to = 1> (m) u = Unsqueeze (f, a) v = Mul (x, u) t = ReduceSum (v, c) n = ReduceSum (u, c) y = "
+        "Div (t, n)",
+        "float[1, 2, 1] y",
+        "float[1, 2, T] x, int64[1, T] m",
+        "int64[1] a = {1}, int64[1] c = {2}",
+        held="m:1=T",
+        claims="any",
+    ),
+    "the model's own mask over keys": Example(
+        "k = Cast <to = 9> (m) u = Unsqueeze (k, a) t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) v = "
+        "Where (u, s, low) p = Softmax (v) y = MatMul (p, t)",
+        "float[1, T, 2] y",
+        "float[1, 2, T] x, int64[1, T] m",
+        "int64[1] a = {1}, float low = {-inf}",
+        held="m:1=T",
+        claims="T finite; finite",
+    ),
+    "a multiple of three": Example(
+        "r = Reshape (x, s) y = ReduceMean (r, a)",
+        "float[1, 2, U, 1] y",
+        constants="int64[4] s = {1, 2, -1, 3}, int64[1] a = {3}",
+        claims="T//3 finite; finite",
+        first="T=3",
+    ),
+    "an output that is an input": Example("y = Identity (x)", "float[1, 2, T] y", claims="T finite; finite"),
+    "an output that is used": Example(
+        "y = Sin (x) z = Softmax <axis = 2> (y)",
+        "float[1, 2, T] y, float[1, 2, T] z",
+        finds="PAD103 Softmax",
+        claims="T finite; -1..1; finite",
+    ),
+    "two lengths of one output": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) y = MatMul (t, u)",
+        "float[1, T, U] y",
+        "float[1, 2, T] x, float[1, 2, U] u",
+        claims="T finite; U finite; finite",
+    ),
+    "an output of another length": Example(
+        "c = Conv <strides = [2], pads = [1, 1]> (x, w) y = Softmax <axis = 2> (c)",
+        constants="float[2, 2, 3] w",
+        finds="PAD102 Conv, PAD103 Softmax",
+        claims="(T+1)//2 0; 0..1; finite",
+    ),
+    "an output without time": Example(
+        "y = ReduceMax (x, a)",
+        "float[1, 2, 1] y",
+        constants="int64[1] a = {2}",
+        finds="PAD107 ReduceMax",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "codes": Example(
+        "y = Gather (w, x)", "float[1, T, 3] y", "int64[1, T] x", "float[20, 3] w", claims="T finite; -1.4..1.4; finite"
+    ),
+    "half precision": Example(
+        "h = Cast <to = 10> (x) m = ReduceMean (h, a) d = Sub (h, m) p = Softmax <axis = 2> (d) y = Cast <to = 1> (p)",
+        "float[1, 2, T] y",
+        constants="int64[1] a = {2}",
+        finds="PAD101 ReduceMean, PAD103 Softmax",
+        claims="T 0; 0..1.008; finite",
+        harmless="PAD101",
+    ),
+    "opset 11, a mean of rows": Example(
+        "y = ReduceMean <axes = [2]> (x)",
+        "float[batch, 2, 1] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        opset=11,
+        finds="PAD101 ReduceMean",
+        claims="finite",
+    ),
+    "opset 11, rows backward": Example(
+        "y = Slice (x, from, to, a, by)",
+        "float[batch, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[1] from = {-1}, int64[1] to = {-99999999999}, int64[1] a = {2}, int64[1] by = {-1}",
+        rows=0,
+        opset=11,
+        finds="PAD105 Slice",
+        claims="T finite; finite",
+    ),
+    "opset 11, a softmax over time": Example(
+        "y = Softmax <axis = 2> (x)", "float[1, 2, T] y", opset=11, finds="PAD103 Softmax", claims="T 0; 0..1; finite"
+    ),
+    "opset 12, rows backward": Example(
+        "y = Slice (x, from, to, a, by)",
+        "float[batch, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[1] from = {-1}, int64[1] to = {-99999999999}, int64[1] a = {2}, int64[1] by = {-1}",
+        rows=0,
+        opset=12,
+        finds="PAD105 Slice",
+        claims="T finite; finite",
+    ),
+    "opset 13, a mean": Example(
+        "y = ReduceMean <axes = [2]> (x)", "float[1, 2, 1] y", opset=13, finds="PAD101 ReduceMean", claims="finite"
+    ),
+    "rows, a mean without the axis": Example(
+        "y = ReduceMean <keepdims = 0> (x, a)",
+        "float[batch, 2] y",
+        "float[batch, 2, T] x",
+        "int64[1] a = {2}",
+        rows=0,
+        finds="PAD101 ReduceMean",
+        claims="finite",
+    ),
+    "rows, normalised": Example(
+        "y = GroupNormalization <num_groups = 2, epsilon = 0.1> (x, w, b)",
+        "float[batch, 4, T] y",
+        "float[batch, 4, T] x",
+        "float[4] w, float[4] b",
+        rows=0,
+        opset=21,
+        finds="PAD101 GroupNormalization",
+        claims="T finite; finite",
+    ),
+    "rows, averaged at the end": Example(
+        "y = AveragePool <kernel_shape = [3], pads = [1, 1]> (x)",
+        "float[batch, 2, T] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD102 AveragePool",
+        claims="T finite; finite",
+    ),
+    "rows, the last of equal steps": Example(
+        "z = Floor (x) y = ArgMax <axis = 2, select_last_index = 1> (z)",
+        "int64[batch, 2, 1] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD107 ArgMax",
+        claims="0..inf; finite",
+    ),
+    "rows, the last of equal steps without the axis": Example(
+        "z = Floor (x) y = ArgMax <axis = 2, select_last_index = 1, keepdims = 0> (z)",
+        "int64[batch, 2] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD107 ArgMax",
+        claims="0..inf; finite",
+    ),
+    "rows, time in front of them": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) m = ReduceMean (t, a) y = Transpose <perm = [1, 2, 0]> (m)",
+        "float[batch, 2, 1] y",
+        "float[batch, 2, T] x",
+        "int64[1] a = {0}",
+        rows=0,
+        finds="PAD101 ReduceMean",
+        claims="finite",
+    ),
+    "rows, time in front of them, without the axis": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) y = ReduceMean <keepdims = 0> (t, a)",
+        "float[batch, 2] y",
+        "float[batch, 2, T] x",
+        "int64[1] a = {0}",
+        rows=0,
+        finds="PAD101 ReduceMean",
+        claims="finite",
+    ),
+    "rows behind their features": Example(
+        "t = Transpose <perm = [2, 1, 0]> (x) s = Slice (t, from, to, a, by) y = Transpose <perm = [2, 1, 0]> (s)",
+        "float[batch, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[1] from = {-1}, int64[1] to = {-99999999999}, int64[1] a = {0}, int64[1] by = {-1}",
+        rows=0,
+        finds="PAD105 Slice",
+        claims="T finite; finite",
+    ),
+    "a mean over time and a constant axis": Example(
+        "y = ReduceMean (x, a)",
+        "float[1, 1, 1] y",
+        constants="int64[2] a = {1, 2}",
+        finds="PAD101 ReduceMean",
+        claims="finite",
+    ),
+    "a mean over two lengths": Example(
+        "y = ReduceMean (x, a)",
+        "float[1, 1, 1] y",
+        "float[1, T, U] x",
+        "int64[2] a = {1, 2}",
+        finds="PAD101 ReduceMean",
+        claims="finite",
+    ),
+}
+NODES = {
+    "two lengths": (44, 36),
+    "two inputs of one length": (24, 20),
+    "an input without a length": (22, 18),
+    "the model's own length": (22, 18),
+    "the model's own length as a size": (25, 19),
+    "the model's own lengths of rows": (30, 26),
+    "the model's own mask": (26, 21),
+    "the model's own mask over keys": (30, 25),
+    "a multiple of three": (30, 23),
+    "an output that is an input": (20, 16),
+    "an output that is used": (24, 20),
+    "two lengths of one output": (41, 33),
+    "an output of another length": (30, 22),
+    "an output without time": (19, 15),
+    "codes": (21, 17),
+    "half precision": (33, 29),
+    "opset 11, a mean of rows": (32, 28),
+    "opset 11, rows backward": (39, 34),
+    "opset 11, a softmax over time": (21, 17),
+    "opset 12, rows backward": (37, 32),
+    "opset 13, a mean": (24, 20),
+    "rows, a mean without the axis": (32, 28),
+    "rows, normalised": (52, 46),
+    "rows, averaged at the end": (34, 29),
+    "rows, the last of equal steps": (31, 27),
+    "rows, the last of equal steps without the axis": (32, 28),
+    "rows, time in front of them": (34, 30),
+    "rows, time in front of them, without the axis": (34, 30),
+    "rows behind their features": (39, 34),
+    "a mean over time and a constant axis": (25, 21),
+    "a mean over two lengths": (44, 37),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()
+
+
+def _model(example: Example, container: dict[str, int] | None = None) -> onnx.ModelProto:
+    return to_proto(rewrite(example.compiled().analysis, container))
+
+
+def _nodes(example: Example) -> tuple[int, int]:
+    analysis = example.compiled().analysis
+    container = {name: span.first + 24 * span.step for name, span in analysis.scope.spans.items()}
+    return len(_model(example).graph.node), len(_model(example, container).graph.node)
+
+
+@pytest.mark.parametrize("name", NODES)
+def test_no_node_more_than_needed(name: str) -> None:
+    """Nodes of the file with a symbolic container, and with a fixed one."""
+    assert _nodes(EXAMPLES[name]) == NODES[name]
+
+
+def test_length_inputs() -> None:
+    assert [i.name for i in _model(EXAMPLES["an output without time"]).graph.input] == ["x", "ilens"]
+    assert [i.name for i in _model(EXAMPLES["two lengths"]).graph.input] == ["x", "u", "ilens_T", "ilens_U"]
+    assert [i.name for i in _model(EXAMPLES["the model's own length"]).graph.input] == ["x", "l"]
+    assert [i.name for i in _model(EXAMPLES["the model's own mask"]).graph.input] == ["x", "ilens"]
+
+
+def test_length_outputs() -> None:
+    def outputs(name: str) -> list[str]:
+        return [o.name for o in _model(EXAMPLES[name]).graph.output]
+
+    assert outputs("an output without time") == ["y"]
+    assert outputs("an output of another length") == ["y", "y_length"]
+    assert outputs("two lengths of one output") == ["y", "y_length", "y_length_2"]
+    assert outputs("an output that is used") == ["y", "z", "y_length", "z_length"]
+
+
+def _shape(value: onnx.ValueInfoProto) -> list[int | str]:
+    return [d.dim_param or d.dim_value for d in value.type.tensor_type.shape.dim]
+
+
+def test_shapes_of_the_file() -> None:
+    example = EXAMPLES["an output of another length"]
+    symbolic, fixed = _model(example).graph, _model(example, {"T": 9}).graph
+    assert [_shape(v) for v in (*symbolic.input, *symbolic.output)] == [[1, 2, "T"], [1], [1, 2, "(T+1)//2"], [1]]
+    assert [_shape(v) for v in (*fixed.input, *fixed.output)] == [[1, 2, 9], [1], [1, 2, 5], [1]]
+    rows = _model(EXAMPLES["rows, averaged at the end"]).graph
+    assert [_shape(v) for v in (*rows.input, *rows.output)] == [[3, 2, "T"], [3], [3, 2, "T"], [3]]
+
+
+@pytest.mark.parametrize("name", ["an output of another length", "half precision", "a multiple of three"])
+def test_a_fixed_container_leaves_nothing_to_shape_arithmetic(name: str) -> None:
+    model = ir.from_proto(_model(EXAMPLES[name], {"T": 24}))
+    assert not {node.op_type for node in model.graph} & {"Shape", "Size", "Range", "ConstantOfShape", "Concat"}
+    for node in model.graph:
+        for output in node.outputs:
+            assert output.shape is not None and output.shape.is_static(), node
+        if node.op_type == "Reshape":
+            target = node.inputs[1]
+            assert target is not None and target.const_value is not None
+            assert (target.const_value.numpy() > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "container", "what", "fix"),
+    [
+        ("frames", {"T": 2}, "smaller than the shortest", "T=3"),
+        ("table", {"T": 21}, "longer than the model allows, 20", "T=20"),
+        ("threes", {"T": 7}, "does not fit the model's step of 3", "T=9"),
+    ],
+)
+def test_containers_that_do_not_fit(name: str, container: dict[str, int], what: str, fix: str) -> None:
+    example = {
+        "frames": Example("y = Conv (x, w)", constants="float[2, 2, 3] w"),
+        "table": Example(
+            "s = Shape <start = 2> (x) t = Slice (w, o, s, a) y = Add (x, t)",
+            "float[1, 2, T] y",
+            constants="float[2, 20] w, int64[1] o = {0}, int64[1] a = {1}",
+        ),
+        "threes": EXAMPLES["a multiple of three"],
+    }[name]
+    with pytest.raises(MisuseError, match=what) as caught:
+        _model(example, container)
+    assert fix in str(caught.value.fix)
+    limit = int(fix.partition("=")[2])
+    _model(example, {"T": limit})
+
+
+@pytest.mark.parametrize("dtype", [np.int64])
+def test_lengths_are_clamped_to_the_container(dtype: type) -> None:
+    session = onnxruntime.InferenceSession(_model(EXAMPLES["an output of another length"]).SerializeToString())
+    x = np.random.default_rng(0).standard_normal((1, 2, 9)).astype(np.float32)
+    whole = session.run(None, {"x": x, "ilens": np.array([9], dtype)})
+    for given in (10, 99999):
+        for got, expected in zip(session.run(None, {"x": x, "ilens": np.array([given], dtype)}), whole, strict=True):
+            assert np.array_equal(got, expected)
+    for given in (0, -1, -99999):
+        assert not any(got.any() for got in session.run(None, {"x": x, "ilens": np.array([given], dtype)}))

@@ -1,0 +1,504 @@
+"""Windows over time: kernels, strides, dilations and pads at the valid end; pools; frames of a transform."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..example import Example
+from ..native import assert_exact
+
+W = "float[2, 2, 3] w"
+IMAGE = "float[1, 2, T, 4] x"
+PICTURE = "float[1, 2, U, V] y"
+
+EXAMPLES = {
+    "a convolution that stays inside": Example(
+        "y = Conv (x, w)", constants=W, claims="T-2 finite; finite", first="T=3"
+    ),
+    "one that reaches one step over": Example(
+        "y = Conv <pads = [0, 1]> (x, w)", constants=W, finds="PAD102 Conv", claims="T-1 finite; finite", first="T=2"
+    ),
+    "a causal one": Example("y = Conv <pads = [2, 0]> (x, w)", constants=W, claims="T finite; finite"),
+    "a stride that never reaches over": Example(
+        "y = Conv <strides = [3], pads = [1, 0]> (x, w)", constants=W, claims="(T+1)//3 finite; finite", first="T=2"
+    ),
+    "a stride that reaches over at some lengths": Example(
+        "y = Conv <strides = [3], pads = [1, 1]> (x, w)",
+        constants=W,
+        finds="PAD102 Conv",
+        claims="(T+2)//3 finite; finite",
+    ),
+    "a dilation that reaches over": Example(
+        "y = Conv <dilations = [2], pads = [2, 2]> (x, w)", constants=W, finds="PAD102 Conv", claims="T finite; finite"
+    ),
+    "a dilation that stays inside": Example(
+        "y = Conv <dilations = [2], pads = [4, 0]> (x, w)", constants=W, claims="T finite; finite"
+    ),
+    "a kernel of one step": Example("y = Conv (x, w)", constants="float[2, 2, 1] w", claims="T finite; finite"),
+    "a kernel of one step and a bias": Example(
+        "y = Conv (x, w, b)", constants="float[2, 2, 1] w, float[2] b", claims="T finite; finite"
+    ),
+    "a kernel of one step behind another": Example(
+        "c = Conv <pads = [1, 1]> (x, w) y = Conv (c, v)",
+        constants="float[2, 2, 3] w, float[2, 2, 1] v",
+        finds="PAD102 Conv",
+        claims="T finite; finite",
+    ),
+    "a kernel of one step, padded": Example(
+        "y = Conv <pads = [1, 1]> (x, w)",
+        constants="float[2, 2, 1] w",
+        finds="PAD102 Conv",
+        claims="T+2 finite; finite",
+    ),
+    "a kernel of one step, every other": Example(
+        "y = Conv <strides = [2]> (x, w)", constants="float[2, 2, 1] w", claims="(T+1)//2 finite; finite"
+    ),
+    "two convolutions with a bias": Example(
+        "c = Conv <pads = [1, 1]> (x, w, b) y = Conv <pads = [1, 1]> (c, w, b)",
+        constants=f"{W}, float[2] b",
+        finds="PAD102 Conv, PAD102 Conv",
+        claims="T finite; finite",
+    ),
+    "a convolution in groups": Example(
+        "y = Conv <pads = [1, 1], group = 2> (x, w)",
+        "float[1, 4, U] y",
+        constants="float[4, 1, 3] w",
+        finds="PAD102 Conv",
+        claims="T finite; finite",
+    ),
+    "the same size above": Example(
+        'y = Conv <auto_pad = "SAME_UPPER"> (x, w)',
+        constants="float[2, 2, 4] w",
+        finds="PAD102 Conv",
+        claims="T finite; finite",
+    ),
+    "the same size below": Example(
+        'y = Conv <auto_pad = "SAME_LOWER"> (x, w)',
+        constants="float[2, 2, 4] w",
+        finds="PAD102 Conv",
+        claims="T finite; finite",
+    ),
+    "the same size below of two steps": Example(
+        'y = Conv <auto_pad = "SAME_LOWER"> (x, w)', constants="float[2, 2, 2] w", claims="T finite; finite"
+    ),
+    "no pads by name": Example(
+        'y = Conv <auto_pad = "VALID"> (x, w)', constants=W, claims="T-2 finite; finite", first="T=3"
+    ),
+    "the same size with a stride": Example(
+        'y = Conv <auto_pad = "SAME_UPPER", strides = [2]> (x, w)',
+        constants=W,
+        refused="auto_pad=SAME_UPPER with stride 2 pads by an amount that dep",
+    ),
+    "the same size of features with a stride": Example(
+        'y = Conv <auto_pad = "SAME_UPPER", strides = [1, 2]> (x, w)',
+        PICTURE,
+        IMAGE,
+        "float[2, 2, 1, 3] w",
+        claims="T finite; finite",
+    ),
+    "the same size of features with a long stride": Example(
+        'y = Conv <auto_pad = "SAME_LOWER", strides = [1, 3]> (x, w)',
+        PICTURE,
+        "float[1, 2, T, 5] x",
+        "float[2, 2, 2, 2] w",
+        claims="T finite; finite",
+    ),
+    "an image with time in rows": Example(
+        "y = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)",
+        PICTURE,
+        IMAGE,
+        "float[2, 2, 3, 3] w",
+        finds="PAD102 Conv",
+        claims="(T+1)//2 finite; finite",
+    ),
+    "an image with time in columns": Example(
+        "y = Conv <pads = [0, 1, 2, 2], dilations = [1, 2]> (x, w)",
+        PICTURE,
+        "float[1, 2, 4, T] x",
+        "float[2, 2, 3, 3] w",
+        finds="PAD102 Conv",
+        claims="T-1 finite; finite",
+        first="T=2",
+    ),
+    "an image of two lengths": Example(
+        "y = Conv <pads = [1, 0, 1, 1]> (x, w)",
+        PICTURE,
+        "float[1, 2, T, V] x",
+        "float[2, 2, 3, 2] w",
+        finds="PAD102 Conv",
+        claims="T finite; V finite; finite",
+    ),
+    "rows of a batch": Example(
+        "y = Conv <pads = [1, 1]> (x, w)",
+        "float[batch, 2, U] y",
+        "float[batch, 2, T] x",
+        W,
+        rows=0,
+        finds="PAD102 Conv",
+        claims="T finite; finite",
+    ),
+    "a signal with a long kernel": Example(
+        "y = Conv <strides = [4]> (x, w)",
+        "float[1, 3, U] y",
+        "float[1, 1, T] x",
+        "float[3, 1, 10] w",
+        claims="(T+2)//4-2 finite; finite",
+        first="T=10",
+    ),
+    "channels that vary": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) y = Conv (t, w)",
+        "float[1, 2, 1] y",
+        "float[1, 2, T] x",
+        "float[2, 2, 2] w",
+        refused="the channels vary with the length",
+    ),
+    "weights that vary": Example(
+        "y = Conv (w, x)",
+        "float[1, 2, V] y",
+        "float[2, 2, T] x",
+        "float[1, 2, 9] w",
+        rows=2,
+        refused="a convolution with weights that vary with the length",
+    ),
+    "zeros stay where the kernel is one step": Example(
+        "p = Pad (x, pads) c = Conv (p, v) y = Conv <pads = [1, 1]> (c, w)",
+        constants=f"{W}, float[2, 2, 1] v, int64[6] pads = {{0, 0, 0, 0, 0, 2}}",
+        finds="PAD102 Pad",
+        claims="T+2 finite; finite",
+    ),
+    "an activation inside": Example(
+        'c = com.microsoft.FusedConv <activation = "Relu", pads = [1, 1]> (x, w) '
+        'y = com.microsoft.FusedConv <activation = "Relu", pads = [1, 1]> (c, w)',
+        constants=W,
+        finds="PAD102 FusedConv, PAD102 FusedConv",
+        claims="T finite; finite",
+    ),
+    "a sum inside": Example(
+        'y = com.microsoft.FusedConv <activation = "Tanh", pads = [1, 1]> (x, w, b, x)',
+        constants=f"{W}, float[2] b",
+        finds="PAD102 FusedConv",
+        claims="T finite; finite",
+    ),
+    "a sum inside of another size": Example(
+        'y = com.microsoft.FusedConv <activation = "Tanh"> (x, w, b, x)',
+        constants=f"{W}, float[2] b",
+        refused="FusedConv adds what is not of its result's shape at every le",
+    ),
+    "a transposed one, cropped": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) y = Slice (c, from, to, axis)",
+        constants="float[2, 2, 4] w, int64[1] from = {0}, int64[1] to = {-2}, int64[1] axis = {2}",
+        claims="2*T finite; finite",
+    ),
+    "a transposed one, cropped by one step too few": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) y = Slice (c, from, to, axis)",
+        constants="float[2, 2, 4] w, int64[1] from = {0}, int64[1] to = {-1}, int64[1] axis = {2}",
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
+    "a transposed one whose kernel is its stride": Example(
+        "y = ConvTranspose <strides = [2]> (x, w)", constants="float[2, 2, 2] w", claims="2*T finite; finite"
+    ),
+    "a transposed one that overlaps": Example(
+        "y = ConvTranspose <strides = [2]> (x, w)",
+        constants=W,
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
+    "a transposed one whose pads take the overlap": Example(
+        "y = ConvTranspose <strides = [2], pads = [0, 1]> (x, w)", constants=W, claims="2*T finite; finite"
+    ),
+    "a transposed one with pads and more output": Example(
+        "y = ConvTranspose <strides = [2], pads = [1, 1], output_padding = [1]> (x, w, b)",
+        constants=f"{W}, float[2] b",
+        finds="PAD102 ConvTranspose",
+        claims="2*T finite; finite",
+    ),
+    "a transposed one with a dilation": Example(
+        "y = ConvTranspose <strides = [2], dilations = [2], pads = [1, 2]> (x, w)",
+        constants=W,
+        finds="PAD102 ConvTranspose",
+        claims="2*T finite; finite",
+    ),
+    "a transposed one in groups": Example(
+        "y = ConvTranspose <strides = [2], group = 2> (x, w)",
+        "float[1, 6, U] y",
+        constants="float[2, 3, 3] w",
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
+    "a transposed one, activated": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) r = Tanh (c) y = Slice (r, from, to, axis)",
+        constants=f"{W}, int64[1] from = {{0}}, int64[1] to = {{-1}}, int64[1] axis = {{2}}",
+        claims="2*T finite; -1..1; finite",
+    ),
+    "a transposed one, transposed": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) y = Transpose <perm = [0, 2, 1]> (c)",
+        "float[1, U, 2] y",
+        constants=W,
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
+    "a transposed image": Example(
+        "y = ConvTranspose <strides = [2, 2]> (x, w)",
+        PICTURE,
+        "float[1, 2, T, 3] x",
+        "float[2, 2, 3, 2] w",
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
+    "a transposed image of two lengths": Example(
+        "y = ConvTranspose <strides = [2, 1]> (x, w)",
+        PICTURE,
+        "float[1, 2, T, V] x",
+        "float[2, 2, 3, 3] w",
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; V+2 finite; finite",
+    ),
+    "a transposed one, no pads by name": Example(
+        'y = ConvTranspose <strides = [2], auto_pad = "VALID"> (x, w)',
+        constants="float[2, 2, 2] w",
+        claims="2*T finite; finite",
+    ),
+    "a transposed one to the same size": Example(
+        'y = ConvTranspose <strides = [2], auto_pad = "SAME_UPPER"> (x, w)',
+        constants=W,
+        refused="ConvTranspose with output_shape or auto_pad over time",
+    ),
+    "a transposed one of zeros": Example(
+        "p = Pad (x, pads) y = ConvTranspose <strides = [2]> (p, w)",
+        constants=f"{W}, int64[6] pads = {{0, 0, 0, 0, 0, 2}}",
+        finds="PAD102 Pad",
+        claims="2*T+5 finite; finite",
+    ),
+    "a maximum of windows inside": Example(
+        "y = MaxPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; finite", first="T=2"
+    ),
+    "a maximum of windows over the end": Example(
+        "y = MaxPool <kernel_shape = [3], pads = [1, 1]> (x)",
+        finds="PAD107 MaxPool",
+        claims="T any; finite",
+        harmless="PAD107",
+    ),
+    "a maximum of bounded windows": Example(
+        "s = Sigmoid (x) y = MaxPool <kernel_shape = [3], strides = [2], pads = [1, 1]> (s)",
+        finds="PAD107 MaxPool",
+        claims="(T+1)//2 any; 0..1; finite",
+        harmless="PAD107",
+    ),
+    "a maximum with a rounded-up size": Example(
+        "y = MaxPool <kernel_shape = [3], strides = [2], ceil_mode = 1> (x)",
+        finds="PAD107 MaxPool",
+        claims="T-((T+1)//2) any; finite",
+        first="T=2",
+        harmless="PAD107",
+    ),
+    "a maximum whose last window may be dropped": Example(
+        "y = MaxPool <kernel_shape = [2], strides = [3], pads = [1, 1], ceil_mode = 1> (x)",
+        refused="ceil_mode drops a window, and shape inference before opset 2",
+    ),
+    "a maximum whose last window is dropped": Example(
+        "y = MaxPool <kernel_shape = [2], strides = [3], pads = [1, 1], ceil_mode = 1> (x)",
+        opset=22,
+        finds="PAD107 MaxPool",
+        claims="T//3+1 any; finite",
+        harmless="PAD107",
+    ),
+    "a maximum and where it was": Example(
+        "y, i = MaxPool <kernel_shape = [2], strides = [2]> (x)",
+        "float[1, 2, U] y, int64[1, 2, U] i",
+        refused="MaxPool's flat indices depend on the container's size",
+    ),
+    "a maximum, its place unread": Example(
+        "y, i = MaxPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; finite", first="T=2"
+    ),
+    "a maximum of an image": Example(
+        "y = MaxPool <kernel_shape = [1, 3], strides = [1, 2]> (x)",
+        PICTURE,
+        "float[1, 2, T, 5] x",
+        claims="T finite; finite",
+    ),
+    "a maximum behind a convolution": Example(
+        "c = Conv (x, w) y = MaxPool <kernel_shape = [3], pads = [1, 1]> (c)",
+        constants=W,
+        finds="PAD107 MaxPool",
+        claims="T-2 any; finite",
+        first="T=3",
+    ),
+    "a maximum behind a convolution, every other": Example(
+        "c = Conv (x, w) y = MaxPool <kernel_shape = [3], strides = [2], pads = [0, 1], dilations = [2]> (c)",
+        constants=W,
+        finds="PAD107 MaxPool",
+        claims="T//2-2 any; finite",
+        first="T=6",
+    ),
+    "a maximum of integers": Example(
+        "c = Cast <to = 2> (x) y = MaxPool <kernel_shape = [3], pads = [1, 1]> (c)",
+        "uint8[1, 2, U] y",
+        "int64[1, 2, T] x",
+        finds="PAD107 MaxPool",
+        claims="T any; finite",
+        harmless="PAD107",
+    ),
+    "a maximum of what is not of the padding": Example(
+        "c = CumSum (x, axis) y = GlobalMaxPool (c)",
+        "float[1, 2, 1] y",
+        constants="int64 axis = {2}",
+        finds="PAD107 GlobalMaxPool",
+        claims="finite",
+    ),
+    "a mean of what is above 0": Example(
+        "s = Sigmoid (x) y = GlobalAveragePool (s)",
+        "float[1, 2, 1] y",
+        finds="PAD101 GlobalAveragePool",
+        claims="0..1; finite",
+    ),
+    "a mean beside another length": Example(
+        "t = Transpose <perm = [0, 2, 1, 3]> (x) y = GlobalAveragePool (x)",
+        "float[1, 2, 1, 1] y",
+        "float[1, 2, T, V] x",
+        finds="PAD101 GlobalAveragePool",
+        claims="finite",
+    ),
+    "a mean of rows": Example(
+        "y = GlobalAveragePool (x)",
+        "float[batch, 2, 1] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD101 GlobalAveragePool",
+        claims="finite",
+    ),
+    "a maximum of masked scores": Example(
+        "n = Neg (x) p = Greater (x, n) m = Where (p, x, low) y = MaxPool <kernel_shape = [3], pads = [1, 1]> (m)",
+        constants="float low = {-inf}",
+        finds="PAD107 MaxPool",
+        claims="T any; any; masked",
+        harmless="PAD107",
+    ),
+    "an average of windows inside": Example(
+        "y = AveragePool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; finite", first="T=2"
+    ),
+    "an average over the end": Example(
+        "y = AveragePool <kernel_shape = [3], pads = [1, 1]> (x)", finds="PAD102 AveragePool", claims="T finite; finite"
+    ),
+    "an average that counts the pads": Example(
+        "y = AveragePool <kernel_shape = [3], pads = [1, 1], count_include_pad = 1> (x)",
+        finds="PAD102 AveragePool",
+        claims="T finite; finite",
+    ),
+    "an average with a rounded-up size": Example(
+        "y = AveragePool <kernel_shape = [3], strides = [2], ceil_mode = 1> (x)",
+        finds="PAD102 AveragePool",
+        claims="T-((T+1)//2) finite; finite",
+        first="T=2",
+    ),
+    "an average with a rounded-up size that counts the pads": Example(
+        "y = AveragePool <kernel_shape = [3], strides = [2], pads = [1, 1], ceil_mode = 1, count_include_pad = 1> (x)",
+        refused="AveragePool with ceil_mode over the valid end",
+    ),
+    "an average of a bounded signal": Example(
+        "c = Cos (x) a = Add (c, two) y = AveragePool <kernel_shape = [3], pads = [1, 1]> (a)",
+        constants="float two = {2}",
+        finds="PAD102 AveragePool",
+        claims="T finite; 0..3; finite",
+    ),
+    "an average of what is below 0": Example(
+        "c = Cos (x) a = Sub (c, two) y = AveragePool <kernel_shape = [2]> (a)",
+        constants="float two = {2}",
+        claims="T-1 finite; -3..0; finite",
+        first="T=2",
+    ),
+    "a norm of windows": Example(
+        "y = LpPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; finite", first="T=2"
+    ),
+    "a norm of windows over the end": Example(
+        "y = LpPool <kernel_shape = [3], pads = [1, 1], p = 1> (x)", finds="PAD102 LpPool", claims="T finite; finite"
+    ),
+    "the mean of a channel": Example(
+        "y = GlobalAveragePool (x)", "float[1, 2, 1] y", finds="PAD101 GlobalAveragePool", claims="finite"
+    ),
+    "the mean of an image": Example(
+        "y = GlobalAveragePool (x)", "float[1, 2, 1, 1] y", IMAGE, finds="PAD101 GlobalAveragePool", claims="finite"
+    ),
+    "the maximum of a channel": Example(
+        "y = GlobalMaxPool (x)", "float[1, 2, 1] y", finds="PAD107 GlobalMaxPool", claims="finite", harmless="PAD107"
+    ),
+    "the maximum of a bounded image": Example(
+        "s = Sigmoid (x) y = GlobalMaxPool (s)",
+        "float[1, 2, 1, 1] y",
+        IMAGE,
+        finds="PAD107 GlobalMaxPool",
+        claims="-inf..1; finite",
+        harmless="PAD107",
+    ),
+    "the norm of a channel": Example(
+        "y = GlobalLpPool <p = 1> (x)", "float[1, 2, 1] y", finds="PAD101 GlobalLpPool", claims="0..inf; finite"
+    ),
+    "frames of a transform": Example(
+        "y = STFT (x, step, w)",
+        "float[1, U, 5, 2] y",
+        "float[1, T, 1] x",
+        "int64 step = {3}, float[8] w",
+        claims="(T+1)//3-2 finite; finite",
+        first="T=8",
+    ),
+    "frames of a transform, all bins": Example(
+        "y = STFT <onesided = 0> (x, step, , length)",
+        "float[1, U, 8, 2] y",
+        "float[1, T, 1] x",
+        "int64 step = {2}, int64 length = {8}",
+        claims="T//2-3 finite; finite",
+        first="T=8",
+    ),
+    "frames of a transform of what may be infinite": Example(
+        "l = Exp (x) y = STFT (l, step, w)",
+        "float[1, U, 5, 2] y",
+        "float[1, T, 1] x",
+        "int64 step = {3}, float[8] w",
+        claims="(T+1)//3-2 any; any",
+        first="T=8",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_the_norm_of_a_channel(p: int) -> None:
+    assert_exact(
+        f"g (float[1, 3, T] x) => (float[1, 3, 1] y) {{ y = GlobalLpPool <p = {p}> (x) }}", "x:2=T", needs=["PAD101"]
+    )
+
+
+def test_windows_of_padding_alone_are_no_finite_fact() -> None:
+    """Their maximum is the fill; its square overflows, and zero times infinity reached the sum over time."""
+    assert_exact(
+        """g (float[1, 2, T] x) => (float[1, 2, 2] y) {
+           m = MaxPool <kernel_shape = [2], strides = [2], pads = [1, 1]> (x)
+           q = Mul (m, m)
+           d = Sub (m, q)
+           e = Sub (d, m)
+           t = Transpose <perm = [0, 2, 1]> (e)
+           s = Sin (m)
+           y = MatMul (s, t)
+        }""",
+        "x:2=T",
+    )
+
+
+@pytest.mark.parametrize(("include", "ceil"), [(0, 0), (0, 1), (1, 0)])
+def test_average_pools_over_a_merged_feature_axis(include: int, ceil: int) -> None:
+    """With both, runtimes disagree on what is counted: refused."""
+    assert_exact(
+        f"""g (float[1, 2, T, 2] x) => (float[1, 1, N, M] y) <int64[3] flat = {{0, 0, 4}}, int64[1] one = {{1}}> {{
+           a = Transpose <perm = [0, 2, 1, 3]> (x)
+           b = Reshape (a, flat)
+           c = Transpose <perm = [0, 2, 1]> (b)
+           image = Unsqueeze (c, one)
+           y = AveragePool <kernel_shape = [1, 3], strides = [1, 2], pads = [0, 1, 0, 1], ceil_mode = {ceil},
+                            count_include_pad = {include}> (image)
+        }}""",
+        "x:2=T",
+    )

@@ -1,0 +1,478 @@
+"""Reading by index: tables, features, steps from either end, and index tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx.parser
+import pytest
+
+from paddable.api.opened import open_model
+
+from ..example import Example
+from ..native import assert_exact, verdict_of
+
+TABLE = "float[20, 3] w"
+CODES = "int64[1, T] x"
+
+EXAMPLES = {
+    "a table": Example("y = Gather (w, x)", "float[1, T, 3] y", CODES, TABLE, claims="T finite; -1.4..1.4; finite"),
+    "a column of a table": Example(
+        "t = Gather <axis = 1> (w, x) y = Transpose <perm = [1, 0, 2]> (t)",
+        "float[1, 3, T] y",
+        CODES,
+        "float[3, 20] w",
+        claims="T finite; -1.4..1.4; finite",
+    ),
+    "a table of bounded codes": Example(
+        "m = Mod (x, four) y = Gather (w, m)",
+        "float[1, T, 3] y",
+        CODES,
+        "float[4, 3] w, int64 four = {4}",
+        claims="T finite; -1.39..1.25; finite",
+    ),
+    "a table of sums": Example(
+        "c = CumSum (x, one) m = Mod (c, four) y = Gather (w, m)",
+        "float[1, T, 3] y",
+        CODES,
+        "float[4, 3] w, int64 four = {4}, int64 one = {1}",
+        claims="T finite; -1.39..1.25; finite",
+    ),
+    "a table of halves": Example(
+        "h = Div (x, two) k = CumSum (h, one) f = Min (k, nine) y = Gather (w, f)",
+        "float[1, T, 3] y",
+        CODES,
+        "float[10, 3] w, int64 two = {2}, int64 one = {1}, int64 nine = {9}",
+        claims="T finite; -1.14..1.3; finite",
+    ),
+    "a feature": Example(
+        "y = Gather <axis = 1> (x, i)", "float[1, T] y", constants="int64 i = {1}", claims="T finite; finite; image"
+    ),
+    "features": Example(
+        "y = Gather <axis = 1> (x, i)",
+        "float[1, 3, T] y",
+        constants="int64[3] i = {1, 0, -1}",
+        claims="T finite; finite; image",
+    ),
+    "features of zeros": Example(
+        "p = Pad (x, pads) y = Gather <axis = 1> (p, i)",
+        "float[1, 3, U] y",
+        constants="int64[3] i = {1, 0, 1}, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "features of codes": Example(
+        "y = Gather <axis = 1> (x, i)",
+        "int64[1, 3, T] y",
+        "int64[1, 2, T] x",
+        "int64[3] i = {1, 0, 1}",
+        claims="T finite; finite; image",
+    ),
+    "the first step": Example(
+        "y = Gather <axis = 2> (x, i)", "float[1, 2] y", constants="int64 i = {0}", claims="finite"
+    ),
+    "the third step": Example(
+        "y = Gather <axis = 2> (x, i)", "float[1, 2] y", constants="int64 i = {2}", claims="finite", first="T=3"
+    ),
+    "the last step": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[1, 2] y",
+        constants="int64 i = {-1}",
+        finds="PAD105 Gather",
+        claims="finite",
+        harmless="PAD105",
+    ),
+    "steps from both ends": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[1, 2, 3] y",
+        constants="int64[3] i = {0, -3, 1}",
+        finds="PAD105 Gather",
+        claims="finite",
+        first="T=3",
+    ),
+    "the middle step": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) h = Div (n, two) y = Gather <axis = 2> (x, h)",
+        "float[1, 2] y",
+        constants="int64 two = {2}",
+        finds="PAD106 Gather",
+        claims="finite",
+    ),
+    "the last step by its number": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) h = Sub (n, one) y = Gather <axis = 2> (x, h)",
+        "float[1, 2] y",
+        constants="int64 one = {1}",
+        finds="PAD106 Gather",
+        claims="finite",
+        harmless="PAD106",
+    ),
+    "the last steps of rows": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[batch, 2, 2] y",
+        "float[batch, 2, T] x",
+        "int64[2] i = {-1, -3}",
+        rows=0,
+        finds="PAD105 Gather",
+        claims="finite",
+        first="T=3",
+    ),
+    "the first step of rows": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[batch, 2] y",
+        "float[batch, 2, T] x",
+        "int64 i = {1}",
+        rows=0,
+        claims="finite",
+        first="T=2",
+    ),
+    "the second row": Example(
+        "y = Gather <axis = 0> (x, i)",
+        "float[1, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[1] i = {1}",
+        rows=0,
+        refused="index 1 needs 2 steps: batch-2 >= 0 holds at some lengths an",
+    ),
+    "every other step": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, two) y = Gather <axis = 2> (x, i)",
+        constants="int64 nil = {0}, int64 two = {2}",
+        claims="T-(T//2) finite; finite",
+    ),
+    "steps backward": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) l = Sub (n, one) i = Range (l, back, back) y = Gather <axis = "
+        "2> (x, i)",
+        constants="int64 one = {1}, int64 back = {-1}",
+        finds="PAD105 ",
+        claims="T from T finite; finite",
+        harmless="PAD105",
+    ),
+    "steps by data": Example(
+        "m = ArgMax <axis = 2, keepdims = 0> (x) y = Gather <axis = 2> (x, m)",
+        "float[1, 2, 1, 2] y",
+        finds="PAD107 ArgMax",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "steps by data that may be infinite": Example(
+        "e = Exp (x) m = ArgMax <axis = 2, keepdims = 0> (x) y = Gather <axis = 2> (e, m)",
+        "float[1, 2, 1, 2] y",
+        finds="PAD107 ArgMax",
+        claims="0..inf; any",
+        harmless="PAD107",
+    ),
+    "positions in a table": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) r = Gather (w, i) t = Transpose <perm "
+        "= [1, 0]> (r) y = Add (x, t)",
+        "float[1, 2, T] y",
+        constants="int64 nil = {0}, int64 one = {1}, float[20, 2] w",
+        claims="T finite; finite",
+        last="T=20",
+    ),
+    "every other position in a table": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) d = Mul (i, two) r = Gather (w, d) t "
+        "= Transpose <perm = [1, 0]> (r) y = Add (x, t)",
+        "float[1, 2, T] y",
+        constants="int64 nil = {0}, int64 one = {1}, int64 two = {2}, float[20, 2] w",
+        claims="T finite; finite",
+        last="T=10",
+    ),
+    "positions from the third in a table": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) d = Add (i, two) r = Gather (w, d) t "
+        "= Transpose <perm = [1, 0]> (r) y = Add (x, t)",
+        "float[1, 2, T] y",
+        constants="int64 nil = {0}, int64 one = {1}, int64 two = {2}, float[20, 2] w",
+        claims="T finite; finite",
+        last="T=18",
+    ),
+    "the length in a table": Example(
+        "s = Shape <start = 2> (x) r = Gather (w, s) y = Mul (x, r)",
+        "float[1, 2, T] y",
+        constants="float[20] w",
+        finds="PAD106 Gather",
+        claims="T finite; finite",
+        last="T=19",
+    ),
+    "one number, wherever it is read": Example(
+        "s = Shape (x) o = ConstantOfShape <value = float[1] {3}> (s) m = ArgMax <axis = 2, keepdims = 0> (x) y "
+        "= Gather <axis = 2> (o, m)",
+        "float[1, 2, 1, 2] y",
+        finds="PAD107 ArgMax",
+        claims="3..3; 3",
+        harmless="PAD107",
+    ),
+    "a shape, two entries": Example(
+        "s = Shape (x) p = Gather (s, i) q = ReduceProd <keepdims = 0> (p) f = Cast <to = 1> (q) y = Div (x, f)",
+        "float[1, 2, T] y",
+        constants="int64[2] i = {1, 2}",
+        finds="PAD106 Div",
+        claims="T finite; finite",
+    ),
+    "elements of features": Example(
+        "m = Greater (x, nil) k = Cast <to = 7> (m) y = GatherElements <axis = 1> (x, k)",
+        "float[1, 2, T] y",
+        constants="float nil = {0}",
+        claims="T finite; finite",
+    ),
+    "elements of time": Example(
+        "m = ArgMax <axis = 2> (x) y = GatherElements <axis = 2> (x, m)",
+        "float[1, 2, 1] y",
+        finds="PAD107 ArgMax",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "elements of time that may be infinite": Example(
+        "e = Exp (x) m = ArgMax <axis = 2> (x) y = GatherElements <axis = 2> (e, m)",
+        "float[1, 2, 1] y",
+        finds="PAD107 ArgMax",
+        claims="0..inf; any",
+        harmless="PAD107",
+    ),
+    "elements of time from the end": Example(
+        "m = ArgMax <axis = 2> (x) k = Sub (m, one) y = GatherElements <axis = 2> (x, k)",
+        "float[1, 2, 1] y",
+        constants="int64 one = {1}",
+        finds="PAD107 ArgMax, PAD105 GatherElements",
+        claims="finite",
+        harmless="PAD107 PAD105",
+    ),
+    "elements of time of rows": Example(
+        "m = ArgMax <axis = 2> (x) y = GatherElements <axis = 2> (x, m)",
+        "float[batch, 2, 1] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD107 ArgMax",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "elements from the end of rows": Example(
+        "m = ArgMax <axis = 2> (x) k = Sub (m, one) y = GatherElements <axis = 2> (x, k)",
+        "float[batch, 2, 1] y",
+        "float[batch, 2, T] x",
+        "int64 one = {1}",
+        rows=0,
+        refused="an index may be negative, and counts from an end that differ",
+    ),
+    "elements of one row for all": Example(
+        "y = GatherElements <axis = 2> (x, i)",
+        "float[1, 2, 1] y",
+        "float[batch, 2, T] x",
+        "int64[1, 2, 1] i = {0, 1}",
+        rows=0,
+        refused="GatherElements with one index for all rows of a batch reads ",
+    ),
+    "elements of some features": Example(
+        "y = GatherElements <axis = 2> (x, i)",
+        "float[1, 2, 1] y",
+        "float[1, 3, T] x",
+        "int64[1, 2, 1] i = {0, 1}",
+        refused="GatherElements with an index that covers a part of an axis",
+    ),
+    "elements across rows": Example(
+        "m = ArgMax <axis = 0> (x) y = GatherElements <axis = 0> (x, m)",
+        "float[1, 2, T] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        refused="an extremum over the batch mixes rows of different lengths",
+    ),
+    "tuples": Example(
+        "m = ArgMax <axis = 2> (x) y = GatherND <batch_dims = 2> (x, m)",
+        "float[1, 2] y",
+        finds="PAD107 ArgMax",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "tuples of a table": Example(
+        "u = Unsqueeze (x, two) y = GatherND (w, u)",
+        "float[1, T, 3] y",
+        CODES,
+        f"{TABLE}, int64[1] two = {{2}}",
+        claims="T finite; -1.4..1.4; finite",
+    ),
+    "tuples of two": Example(
+        "u = Unsqueeze (x, two) k = Concat <axis = 2> (u, u) y = GatherND (w, k)",
+        "float[1, T] y",
+        CODES,
+        "float[20, 20] w, int64[1] two = {2}",
+        claims="T finite; -1.4..1.39; finite",
+    ),
+    "tuples of two along time": Example(
+        "y = GatherND (x, i)",
+        "float[1, 2] y",
+        "float[1, 2, T] x",
+        "int64[1, 2, 3] i = {0, 1, 0, 0, 0, 0}",
+        claims="finite",
+    ),
+    "tuples of two along time from the end": Example(
+        "m = ArgMax <axis = 2, keepdims = 0> (x) k = Sub (m, one) u = Unsqueeze (k, last) z = Concat <axis = 2> "
+        "(u, u) y = GatherND <batch_dims = 1> (x, z)",
+        "float[1, 2] y",
+        constants="int64 one = {1}, int64[1] last = {2}",
+        refused="an index tuple that may be negative counts from the end of t",
+    ),
+    "tuples of what may be infinite": Example(
+        "e = Exp (x) m = ArgMax <axis = 2> (x) y = GatherND <batch_dims = 2> (e, m)",
+        "float[1, 2] y",
+        finds="PAD107 ArgMax",
+        claims="0..inf; any",
+        harmless="PAD107",
+    ),
+    "tuples across rows": Example(
+        "y = GatherND (x, i)",
+        "float[1, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[1, 1] i = {1}",
+        rows=0,
+        refused="an index reads across the batch",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()
+
+
+def test_a_flip_by_index_can_be_the_output() -> None:
+    assert_exact(
+        """g (float[1, T, 4] x) => (float[1, T, 4] y) <int64 axis = {1}, int64 one = {1}, int64 back = {-1}> {
+           s = Shape (x)
+           n = Gather (s, axis)
+           last = Sub (n, one)
+           index = Range (last, back, back)
+           y = Gather <axis = 1> (x, index)
+        }""",
+        "x:1=T",
+    )  # fmt: skip
+
+
+ARANGE = """
+    s = Shape (x)
+    n = Gather <axis = 0> (s, axis)
+    i = Range (zero, n, one)
+"""
+
+
+NUMBERS = "int64 axis = {1}, int64 zero = {0}, int64 one = {1}"
+
+
+def test_a_computed_negative_index_counts_from_the_valid_end() -> None:
+    """arange - 1 begins with -1, which read the last step of the container."""
+    assert_exact(
+        f"""g (float[1, T, 2] x) => (float[1, T, 2] y) <{NUMBERS}> {{{ARANGE}
+           earlier = Sub (i, one)
+           total = CumSum (x, axis)
+           y = Gather <axis = 1> (total, earlier)
+        }}""",
+        "x:1=T",
+    )  # fmt: skip
+
+
+def test_a_constant_negative_index_counts_from_the_valid_end() -> None:
+    assert_exact(
+        "g (float[1, T, 2] x) => (float[1, 2] y) <int64 last = {-1}> { y = Gather <axis = 1> (x, last) }", "x:1=T"
+    )
+
+
+def test_gather_nd_reads_a_merged_axis_and_wraps() -> None:
+    assert_exact(
+        f"""g (float[1, T, 4] x) => (float[1, N, 2] y)
+           <{NUMBERS}, int64[2] flat = {{-1, 2}}, int64[1] front = {{0}}, int64[1] back = {{1}}> {{{ARANGE}
+           wide = Reshape (x, flat)
+           earlier = Sub (i, one)
+           tuples = Unsqueeze (earlier, back)
+           z = GatherND (wide, tuples)
+           y = Unsqueeze (z, front)
+        }}""",
+        "x:1=T",
+    )  # fmt: skip
+
+
+def test_a_table_read_from_the_end_bounds_the_container() -> None:
+    """T - 1 - arange became a shifted vector, and the end of the table was forgotten."""
+    table = ", ".join(map(str, np.linspace(0, 1, 20).round(3)))
+    text = f"""g (float[1, T] x) => (float[1, T] y) <{NUMBERS}, float[20] table = {{{table}}}> {{{ARANGE}
+           last = Sub (n, one)
+           left = Sub (last, i)
+           row = Gather <axis = 0> (table, left)
+           y = Add (x, row)
+        }}"""
+    verdict = verdict_of(text, "x:1=T")
+    assert verdict.outcome == "exact", verdict.reason
+    assert verdict.spans["T"].high == 20
+
+
+def test_codes_below_the_shortest_length_are_never_read() -> None:
+    """A row of no steps has no valid code to repeat; junk became an index out of range."""
+    assert_exact(
+        """g (int64[1, T] x) => (float[1, N, 2] y)
+           <float[20, 2] table = {TABLE}, int64[1] a = {0}, int64[1] b = {-2}, int64[1] axis = {1}> {
+           e = Gather <axis = 0> (table, x)
+           y = Slice (e, a, b, axis)
+        }""".replace("TABLE", ", ".join(map(str, range(40)))),
+        "x:1=T",
+    )
+
+
+def test_an_integer_made_of_nan_is_no_index() -> None:
+    """Where padding may be NaN, its integer keeps to no bounds."""
+    assert_exact(
+        """g (float[1, T, 2] x) => (float[1, T, 2] y)
+           <float[3, 2] table = {1, 2, 3, 4, 5, 6}, int64[1] two = {2}, float scale = {2.9},
+            int64[1] zero = {0}, int64[1] one = {1}, int64 axis = {1}> {
+           c = CumSum (x, axis)
+           q = Mul (c, c)
+           l = Log (q)
+           r = Relu (l)
+           first = Slice (r, zero, one, two)
+           flat = Squeeze (first, two)
+           h = Tanh (flat)
+           a = Abs (h)
+           k = Cast <to = 7> (a)
+           e = Gather <axis = 0> (table, k)
+           y = Add (x, e)
+        }""",
+        "x:1=T",
+    )  # fmt: skip
+
+
+def test_a_constant_vector_compared_with_a_length_reads_the_length() -> None:
+    """An undecided element counted as a constant, so that the container's size stayed in the comparison."""
+    assert_exact(
+        """g (float[1, T] x) => (float[1, T] y, float[8] z)
+           <int64[1] axis = {1}, int64 eight = {8},
+            int64[8] places = {0, 1, 2, 3, 4, 5, 6, 7}, float one = {1}, float nil = {0}> {
+           s = Shape (x)
+           n = Gather <axis = 0> (s, axis)
+           w = Min (n, eight)
+           keep = Less (places, w)
+           z = Where (keep, one, nil)
+           y = Identity (x)
+        }""",
+        "x:1=T",
+    )  # fmt: skip
+
+
+def test_a_table_that_is_read_at_the_length_ends_the_domain() -> None:
+    text = """g (float[1, T, 4] x) => (float[1, T, 4] y) <int64 one = {1}, float[4] table = {1.0, 2.0, 3.0, 4.0}> {
+        s = Shape (x)
+        n = Gather (s, one)
+        row = Gather (table, n)
+        y = Mul (x, row)
+    }"""
+    model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 17]>\n{text}')
+    assert open_model(model, ["x:1=T"]).analyse().scope.spans["T"].last == 3
+    assert_exact(text, "x:1=T")
+
+
+def test_an_integer_divisor_is_not_0_in_the_padding() -> None:
+    """Relu makes 0 of the copies that the tail fill leaves there; a runtime stops at the division."""
+    assert_exact(
+        """g (int64[1, T] x) => (int64[1, T] y) <int64 big = {100}, int64 one = {1}> {
+           clamped = Max (x, one)
+           shifted = Sub (clamped, one)
+           kept = Add (shifted, one)
+           q = Div (big, kept)
+           total = CumSum (kept, one)
+           r = Mod (big, total)
+           y = Add (q, r)
+        }""",
+        "x:1=T",
+    )

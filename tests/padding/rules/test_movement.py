@@ -1,0 +1,367 @@
+"""Transpose, Squeeze, Reshape, Expand and their like: facts follow their axes."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..example import Example
+from ..native import assert_exact
+
+SCORES = "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s)"
+
+EXAMPLES = {
+    "transposed": Example("y = Transpose <perm = [0, 2, 1]> (x)", "float[1, T, 2] y", claims="T finite; finite; image"),
+    "transposed by default": Example(
+        "t = Transpose (x) y = Transpose <perm = [2, 1, 0]> (t)", "float[1, 2, T] y", claims="T finite; finite; image"
+    ),
+    "weights transposed": Example(
+        f"{SCORES} y = Transpose <perm = [0, 2, 1]> (p)",
+        "float[1, T, T] y",
+        finds="PAD103 Softmax",
+        claims="T 0|finite; T finite; 0..1; finite",
+    ),
+    "weights transposed and summed": Example(
+        f"{SCORES} q = Transpose <perm = [0, 2, 1]> (p) y = ReduceSum <keepdims = 0> (q, axis)",
+        "float[1, T] y",
+        constants="int64[1] axis = {1}",
+        finds="PAD103 Softmax",
+        claims="T finite; 0..inf; finite",
+        harmless="PAD103",
+    ),
+    "a mask transposed": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) r = Unsqueeze (i, first) c = "
+        "Unsqueeze (i, second) g = Sub (r, c) q = Transpose <perm = [1, 0]> (g) m = GreaterOrEqual (q, nil) "
+        "k = Cast <to = 1> (m) y = MatMul (x, k)",
+        "float[1, 2, T] y",
+        constants="int64 nil = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] second = {1}",
+        finds="PAD108 MatMul",
+        claims="T 0; finite",
+    ),
+    "a table of shapes": Example(
+        "s = Shape (x) u = Unsqueeze (s, zero) q = Transpose <perm = [1, 0]> (u) f = Flatten <axis = 0> (q) r = "
+        "Squeeze (f, zero) y = Reshape (x, r)",
+        "float[1, 2, T] y",
+        constants="int64[1] zero = {0}",
+        claims="T finite; finite; image",
+    ),
+    "squeezed": Example(
+        "y = Squeeze (x, axes)",
+        "float[1, 2, T] y",
+        "float[1, 1, 2, 1, T] x",
+        "int64[2] axes = {1, -2}",
+        claims="T finite; finite; image",
+    ),
+    "squeezed of old": Example(
+        "y = Squeeze <axes = [1]> (x)",
+        "float[1, 2, T] y",
+        "float[1, 1, 2, T] x",
+        opset=12,
+        claims="T finite; finite; image",
+    ),
+    "unsqueezed": Example(
+        "y = Unsqueeze (x, axes)",
+        "float[1, 1, 2, T, 1] y",
+        constants="int64[2] axes = {1, -1}",
+        claims="T finite; finite; image",
+    ),
+    "unsqueezed of old": Example(
+        "y = Unsqueeze <axes = [1]> (x)", "float[1, 1, 2, T] y", opset=12, claims="T finite; finite; image"
+    ),
+    "reshaped to one row": Example(
+        "y = Reshape (x, s)",
+        "float[1, N] y",
+        constants="int64[2] s = {1, -1}",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "reshaped and back": Example(
+        "a = Reshape (x, s) y = Reshape (a, b)",
+        "float[1, 2, T] y",
+        constants="int64[2] s = {1, -1}, int64[3] b = {1, 2, -1}",
+        claims="T finite; finite; image",
+    ),
+    "features split": Example(
+        "y = Reshape (x, s)",
+        "float[1, 2, 3, T] y",
+        "float[1, 6, T] x",
+        "int64[4] s = {1, 2, 3, -1}",
+        claims="T finite; finite; image",
+    ),
+    "features joined and split": Example(
+        "y = Reshape (x, s)",
+        "float[1, 2, 3, T] y",
+        "float[1, 3, 2, T] x",
+        "int64[4] s = {0, 2, 3, -1}",
+        claims="T finite; finite; image",
+    ),
+    "features joined": Example(
+        "y = Reshape (x, s)",
+        "float[1, 6, T] y",
+        "float[1, 2, 3, T] x",
+        "int64[3] s = {0, 6, -1}",
+        claims="T finite; finite; image",
+    ),
+    "features of zeros split": Example(
+        "p = Pad (x, pads) y = Reshape (p, s)",
+        "float[1, 2, 3, U] y",
+        "float[1, 6, T] x",
+        "int64[4] s = {1, 2, 3, -1}, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "time copied": Example(
+        "y = Reshape (x, s)",
+        "float[1, 2, T, 1] y",
+        constants="int64[4] s = {0, 0, 0, 1}",
+        claims="T finite; finite; image",
+    ),
+    "time split in twos": Example(
+        "y = Reshape (x, s)",
+        "float[1, 2, U, 2] y",
+        constants="int64[4] s = {1, 2, -1, 2}",
+        claims="T//2 finite; finite; image",
+        first="T=2",
+    ),
+    "time split in threes, mean of each": Example(
+        "r = Reshape (x, s) y = ReduceMean (r, axis)",
+        "float[1, 2, U, 1] y",
+        constants="int64[4] s = {1, 2, -1, 3}, int64[1] axis = {3}",
+        claims="T//3 finite; finite",
+        first="T=3",
+    ),
+    "time split in two halves": Example(
+        "y = Reshape (x, s)",
+        "float[1, 2, 2, U] y",
+        constants="int64[4] s = {1, 2, 2, -1}",
+        refused="Reshape [2*T] -> [1, 2, 2, T//2]: the varying size T cannot ",
+    ),
+    "time joined with features": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) r = Reshape (t, s) y = Softmax <axis = 1> (r)",
+        "float[1, N] y",
+        constants="int64[2] s = {1, -1}",
+        finds="PAD103 Softmax",
+        claims="T 0; 0..1; finite",
+    ),
+    "features joined with time": Example(
+        "r = Reshape (x, s) y = Softmax <axis = 1> (r)",
+        "float[1, N] y",
+        constants="int64[2] s = {1, -1}",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "features joined with time, convolved": Example(
+        "r = Reshape (x, s) y = Conv <pads = [1, 1]> (r, w)",
+        "float[1, 1, N] y",
+        constants="int64[3] s = {1, 1, -1}, float[1, 1, 3] w",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "time joined with features, convolved": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) r = Reshape (t, s) y = Conv <pads = [1, 1]> (r, w)",
+        "float[1, 1, N] y",
+        constants="int64[3] s = {1, 1, -1}, float[1, 1, 3] w",
+        finds="PAD102 Conv",
+        claims="2*T finite; finite",
+    ),
+    "a frozen target": Example(
+        "y = Reshape (x, s)",
+        "float[1, 2, 9] y",
+        constants="int64[3] s = {1, 2, 9}",
+        refused="Reshape [2*T] -> [1, 2, 9]: the varying size T cannot be cut",
+    ),
+    "a computed target": Example(
+        "s = Shape <start = 2> (x) z = Concat <axis = 0> (one, s, two) y = Reshape (x, z)",
+        "float[1, T, 2] y",
+        constants="int64[1] one = {1}, int64[1] two = {2}",
+        refused="Reshape [2*T] -> [1, T, 2]: T does not start at a multiple o",
+    ),
+    "twice as long": Example(
+        "s = Shape <start = 2> (x) d = Mul (s, two) z = Concat <axis = 0> (one, d) y = Reshape (x, z)",
+        "float[1, N] y",
+        constants="int64[1] one = {1}, int64[1] two = {2}",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "two lengths joined": Example(
+        "y = Reshape (x, s)",
+        "float[1, N] y",
+        "float[1, T, V] x",
+        "int64[2] s = {1, -1}",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "two lengths joined and parted": Example(
+        "s = Shape (x) r = Reshape (x, f) y = Reshape (r, s)",
+        "float[1, T, V] y",
+        "float[1, T, V] x",
+        "int64[2] f = {1, -1}",
+        claims="T finite; V finite; finite; image",
+    ),
+    "zeros allowed": Example(
+        "y = Reshape <allowzero = 1> (x, s)",
+        "float[1, 2, T] y",
+        constants="int64[3] s = {1, 2, -1}",
+        claims="T finite; finite; image",
+    ),
+    "flattened": Example(
+        "y = Flatten (x)", "float[1, N] y", refused="padding is interleaved with valid steps on this axis"
+    ),
+    "flattened behind": Example("y = Flatten <axis = 2> (x)", "float[2, T] y", claims="T finite; finite; image"),
+    "flattened from the end": Example("y = Flatten <axis = -1> (x)", "float[2, T] y", claims="T finite; finite; image"),
+    "flattened positions": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) f = Flatten <axis = 0> (i) k = Cast "
+        "<to = 1> (f) y = Add (x, k)",
+        "float[1, 2, T] y",
+        constants="int64 nil = {0}, int64 one = {1}",
+        claims="T finite; finite",
+    ),
+    "expanded": Example(
+        "y = Expand (x, s)",
+        "float[1, 2, 3, T] y",
+        "float[1, 2, 1, T] x",
+        "int64[4] s = {1, 2, 3, 1}",
+        claims="T finite; finite; image",
+    ),
+    "expanded to a longer shape": Example(
+        "y = Expand (x, s)",
+        "float[1, 2, T] y",
+        "float[1, T] x",
+        "int64[3] s = {1, 2, 1}",
+        claims="T finite; finite; image",
+    ),
+    "a token expanded to time": Example(
+        "s = Shape (x) e = Expand (w, s) y = Concat <axis = 1> (x, e)",
+        "float[1, 4, T] y",
+        constants="float[1, 2, 1] w",
+        claims="T finite; finite",
+    ),
+    "zeros expanded to time": Example(
+        "s = Shape (x) e = Expand (w, s) y = Concat <axis = 1> (x, e)",
+        "float[1, 4, T] y",
+        constants="float w = {0}",
+        claims="T finite; finite",
+    ),
+    "zeros expanded": Example(
+        "p = Pad (x, pads) y = Expand (p, s)",
+        "float[1, 3, U] y",
+        "float[1, 1, T] x",
+        "int64[3] s = {1, 3, 1}, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "steps expanded to another length": Example(
+        "s = Shape (z) e = Expand (x, s) y = Add (e, z)",
+        "float[1, T, V] y",
+        "float[1, T, 1] x, float[1, T, V] z",
+        claims="T finite; V finite; finite",
+    ),
+    "zeros expanded to another length": Example(
+        "p = Softmax <axis = 1> (x) s = Shape (z) y = Expand (p, s)",
+        "float[1, T, V] y",
+        "float[1, T, 1] x, float[1, T, V] z",
+        finds="PAD103 Softmax",
+        claims="T 0; V finite; 0..1; finite",
+    ),
+    "expanded to another size": Example(
+        "y = Expand (x, s)", "float[1, 2, 9] y", constants="int64[3] s = {1, 2, 9}", refused="Expand of size T to 9"
+    ),
+    "positions expanded": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) q = Shape (x) e = Expand (i, q) f = "
+        "Cast <to = 1> (e) y = Add (x, f)",
+        "float[1, 2, T] y",
+        constants="int64 nil = {0}, int64 one = {1}",
+        claims="T finite; finite",
+    ),
+    "features tiled": Example(
+        "y = Tile (x, r)", "float[1, 6, T] y", constants="int64[3] r = {1, 3, 1}", claims="T finite; finite; image"
+    ),
+    "zeros tiled": Example(
+        "p = Pad (x, pads) y = Tile (p, r)",
+        "float[1, 6, U] y",
+        constants="int64[3] r = {1, 3, 1}, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "time tiled": Example(
+        "y = Tile (x, r)",
+        "float[1, 2, U] y",
+        constants="int64[3] r = {1, 1, 2}",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "tiled to the length": Example(
+        "s = Shape <start = 2> (x) r = Concat <axis = 0> (one, one, s) e = Tile (w, r) y = Concat <axis = 1> (x, e)",
+        "float[1, 4, T] y",
+        constants="float[1, 2, 1] w, int64[1] one = {1}",
+        claims="T finite; finite",
+    ),
+    "a shape tiled": Example(
+        "s = Shape <start = 2> (x) d = Tile (s, two) p = ReduceProd <keepdims = 0> (d) f = Cast <to = 1> (p) y = "
+        "Div (x, f)",
+        "float[1, 2, T] y",
+        constants="int64[1] two = {2}",
+        finds="PAD106 ReduceProd",
+        claims="T any; any",
+    ),
+    "rows tiled": Example(
+        "y = Tile (x, r)",
+        "float[N, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[3] r = {2, 1, 1}",
+        rows=0,
+        refused="Tile along the batch mixes rows of different lengths",
+    ),
+    "rows joined with features": Example(
+        "r = Reshape (x, s) y = Softmax <axis = 1> (r)",
+        "float[N, T] y",
+        "float[batch, 2, T] x",
+        "int64[2] s = {-1, 7}",
+        rows=0,
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "rows copied": Example(
+        "y = Reshape (x, s)",
+        "float[batch, 1, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[4] s = {0, 1, 2, -1}",
+        rows=0,
+        claims="T finite; finite; image",
+    ),
+    "a transposed convolution, unsqueezed and cropped": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) u = Unsqueeze (c, two) r = Reshape (u, whole) y = Slice (r, "
+        "from, to, two)",
+        constants="float[2, 2, 3] w, int64[1] two = {2}, int64[3] whole = {1, 2, -1}, int64[1] from = {0}, "
+        "int64[1] to = {-1}",
+        claims="2*T finite; finite",
+    ),
+    "a transposed convolution, joined with its features": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) y = Reshape (c, whole)",
+        "float[1, N] y",
+        constants="float[2, 2, 3] w, int64[2] whole = {1, -1}",
+        refused="padding is interleaved with valid steps on this axis",
+    ),
+    "a mask of a causal kind, unsqueezed": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) l = Shape <start = 2> (x) n = Squeeze (l) i = "
+        "Range (nil, n, one) c = Unsqueeze (i, first) r = Unsqueeze (i, second) k = GreaterOrEqual (r, c) "
+        "q = Unsqueeze (k, first) m = Where (q, s, low) p = Softmax (m) y = MatMul (p, t)",
+        "float[1, T, 2] y",
+        constants="int64 nil = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] second = {1}, float low = {-inf}",
+        claims="T finite; finite",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()
+
+
+def test_a_length_times_a_constant_is_cut_by_another_constant() -> None:
+    """3T x 2 elements as 2T x 3: neither factor divides alone."""
+    assert_exact(
+        """g (float[1, T, 4] x) => (float[1, N, 4] y) <int64[3] rows = {1, -1, 4}, int64[3] chunks = {-1, 3, 4},
+           int64[1] axis = {2}, int64[4] twice = {1, 1, 2, 1}> {
+           a = Concat <axis = 1> (x, x, x)
+           b = Unsqueeze (a, axis)
+           c = Tile (b, twice)
+           d = Reshape (c, rows)
+           e = Reshape (d, chunks)
+           f = Softmax <axis = 1> (e)
+           y = Reshape (f, rows)
+        }""",
+        "x:1=T",
+    )

@@ -1,0 +1,174 @@
+"""Resize along time: what reads past the valid end, and what the scale may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..example import Example
+
+
+def scaled(scale: float, attributes: str, **expected: str) -> Example:
+    """Running sums, ``scale`` times as long."""
+    constants = f"float[3] s = {{1, 1, {scale}}}, int64 time = {{2}}"
+    return Example(f"c = CumSum (x, time) y = Resize <{attributes}> (c, , s)", constants=constants, **expected)
+
+
+EXAMPLES = {
+    "twice the nearest": scaled(
+        2,
+        'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"',
+        claims="2*T finite; finite",
+    ),
+    "twice the nearest at half pixels": scaled(2, 'mode = "nearest"', claims="2*T finite; finite"),
+    "three times the nearest at half pixels": scaled(3, 'mode = "nearest"', claims="3*T finite; finite"),
+    "three times the nearest at half pixels, rounded down": scaled(
+        3,
+        'mode = "nearest", nearest_mode = "floor"',
+        finds="PAD102 Resize",
+        claims="3*T finite; finite",
+        harmless="PAD102",
+    ),
+    "four times the nearest at half pixels, rounded down": scaled(
+        4, 'mode = "nearest", nearest_mode = "floor"', claims="4*T finite; finite"
+    ),
+    "twice the nearest, rounded up": scaled(
+        2,
+        'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "ceil"',
+        finds="PAD102 Resize",
+        claims="2*T finite; finite",
+    ),
+    "twice the nearest at half pixels, rounded up": scaled(
+        2, 'mode = "nearest", nearest_mode = "ceil"', finds="PAD102 Resize", claims="2*T finite; finite"
+    ),
+    "twice the nearest at half pixels, halves up": scaled(
+        2, 'mode = "nearest", nearest_mode = "round_prefer_ceil"', claims="2*T finite; finite"
+    ),
+    "half the nearest": scaled(
+        0.5,
+        'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"',
+        finds="PAD102 Resize",
+        claims="T//2 finite; finite",
+        first="T=2",
+        harmless="PAD102",
+    ),
+    "half as much again": scaled(
+        1.5,
+        'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"',
+        finds="PAD102 Resize",
+        claims="T+T//2 finite; finite",
+        harmless="PAD102",
+    ),
+    "twice, linear": scaled(2, 'mode = "linear"', finds="PAD102 Resize", claims="2*T finite; finite"),
+    "three times, linear": scaled(
+        3,
+        'mode = "linear", coordinate_transformation_mode = "asymmetric"',
+        finds="PAD102 Resize",
+        claims="3*T finite; finite",
+    ),
+    "half, linear": scaled(
+        0.5, 'mode = "linear"', finds="PAD102 Resize", claims="T//2 finite; finite", first="T=2", harmless="PAD102"
+    ),
+    "twice, linear, of PyTorch": scaled(
+        2,
+        'mode = "linear", coordinate_transformation_mode = "pytorch_half_pixel"',
+        finds="PAD102 Resize",
+        claims="2*T finite; finite",
+    ),
+    "a third, linear, of PyTorch": scaled(
+        0.25,
+        'mode = "linear", coordinate_transformation_mode = "pytorch_half_pixel"',
+        finds="PAD102 Resize",
+        claims="T//4 finite; finite",
+        first="T=4",
+    ),
+    "corners aligned": scaled(
+        2,
+        'mode = "linear", coordinate_transformation_mode = "align_corners"',
+        refused="Resize with align_corners depends on the length",
+    ),
+    "as it is": scaled(1, 'mode = "nearest"', claims="T finite; finite"),
+    "of what may be infinite": Example(
+        'e = Exp (x) y = Resize <mode = "linear"> (e, , s)',
+        constants="float[3] s = {1, 1, 2}",
+        finds="PAD102 Resize",
+        claims="2*T any; 0..inf; any",
+        harmless="PAD102",
+    ),
+    "features": Example(
+        'y = Resize <mode = "nearest"> (x, , s)',
+        "float[1, 4, T] y",
+        constants="float[3] s = {1, 2, 1}",
+        claims="T finite; finite; image",
+    ),
+    "features of zeros": Example(
+        'p = Pad (x, pads) y = Resize <mode = "nearest"> (p, , s)',
+        "float[1, 4, U] y",
+        constants="float[3] s = {1, 2, 1}, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "features to a size": Example(
+        'z = Shape <start = 2> (x) q = Concat <axis = 0> (one, six, z) y = Resize <mode = "nearest"> (x, , , q)',
+        "float[1, 6, T] y",
+        constants="int64[1] one = {1}, int64[1] six = {6}",
+        claims="T finite; finite; image",
+    ),
+    "to twice the size": Example(
+        "z = Shape <start = 2> (x) d = Mul (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
+        '"nearest"> (x, , , q)',
+        constants="int64[1] one = {1}, int64[1] two = {2}",
+        claims="2*T finite; finite",
+    ),
+    "to one more": Example(
+        "z = Shape <start = 2> (x) d = Add (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
+        '"nearest"> (x, , , q)',
+        constants="int64[1] one = {1}, int64[1] two = {2}",
+        refused="Resize from T to T+2: the scale depends on the length",
+    ),
+    "to a constant size": Example(
+        'y = Resize <mode = "nearest"> (x, , , q)',
+        "float[1, 2, 9] y",
+        constants="int64[3] q = {1, 2, 9}",
+        refused="Resize from T to 9: the scale depends on the length",
+    ),
+    "an empty list of scales": Example(
+        "z = Shape <start = 2> (x) d = Mul (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
+        '"nearest"> (x, , none, q)',
+        constants="int64[1] one = {1}, int64[1] two = {2}, float[0] none = {}",
+        claims="2*T finite; finite",
+    ),
+    "listed axes": Example(
+        'y = Resize <mode = "nearest", axes = [2]> (x, , s)', constants="float[1] s = {2}", claims="2*T finite; finite"
+    ),
+    "Upsample": Example(
+        'y = Upsample <mode = "nearest"> (x, s)',
+        "float[1, 2, U] y",
+        constants="float[3] s = {1, 1, 2}",
+        opset=11,
+        refused="node 'y' (Upsample) is no operator of ONNX opset 11",
+    ),
+    "rows": Example(
+        'y = Resize <mode = "linear"> (x, , s)',
+        "float[batch, 2, U] y",
+        "float[batch, 2, T] x",
+        "float[3] s = {1, 1, 2}",
+        rows=0,
+        finds="PAD102 Resize",
+        claims="2*T finite; finite",
+        harmless="PAD102",
+    ),
+    "an image": Example(
+        'y = Resize <mode = "linear"> (x, , s)',
+        "float[1, 2, U, V] y",
+        "float[1, 2, T, 4] x",
+        "float[4] s = {1, 1, 2, 2}",
+        finds="PAD102 Resize",
+        claims="2*T finite; finite",
+        harmless="PAD102",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()

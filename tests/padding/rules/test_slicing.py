@@ -1,0 +1,360 @@
+"""Slices, splits and concatenations along time and along features."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..example import Example
+from ..native import verdict_of
+
+AT = "int64[1] axis = {2}, int64[1] end = {9223372036854775807}"
+
+
+def cut(start: str, stop: str, step: str = "1", **expected: str) -> Example:
+    """Steps ``start`` to ``stop`` of time."""
+    bounds = f"int64[1] from = {{{start}}}, int64[1] to = {{{stop}}}, int64[1] axis = {{2}}, int64[1] by = {{{step}}}"
+    return Example("y = Slice (x, from, to, axis, by)", constants=bounds, **expected)
+
+
+END, FRONT = "9223372036854775807", "-9223372036854775807"
+
+EXAMPLES = {
+    "all": cut("0", END, claims="T finite; finite; image"),
+    "without the first": cut("1", END, claims="T-1 finite; finite", first="T=2"),
+    "without the last": cut("0", "-1", claims="T-1 finite; finite", first="T=2"),
+    "without the last two": cut("0", "-2", claims="T-2 finite; finite", first="T=3"),
+    "without both": cut("1", "-1", claims="T-2 finite; finite", first="T=3"),
+    "the first three": cut("0", "3", claims="min(T, 3) finite; finite"),
+    "the second and third": cut("1", "3", claims="min(T, 3)-1 finite; finite", first="T=2"),
+    "the last": cut("-1", END, finds="PAD105 Slice", claims="finite", harmless="PAD105"),
+    "the last two": cut("-2", END, finds="PAD105 Slice", claims="T-max(T, 2)+2 finite; finite"),
+    "the one before the last": cut("-2", "-1", finds="PAD105 Slice", claims="finite", first="T=2"),
+    "none": cut("3", "3", refused="an empty slice"),
+    "every other": cut("0", END, "2", claims="T-(T//2) finite; finite"),
+    "every third from the second": cut("1", END, "3", claims="(T+1)//3 finite; finite", first="T=2"),
+    "every other without the last": cut("0", "-1", "2", claims="T-((T+1)//2) finite; finite", first="T=2"),
+    "every other of the last": cut(
+        "-4", END, "2", finds="PAD105 Slice", claims="T-((T+max(T, 4))//2)+2 finite; finite"
+    ),
+    "backward": cut("-1", FRONT, "-1", finds="PAD105 Slice", claims="T finite; finite"),
+    "every other backward": cut("-1", FRONT, "-2", finds="PAD105 Slice", claims="T-(T//2) finite; finite"),
+    "backward from the one before the last": cut(
+        "-2", FRONT, "-1", finds="PAD105 Slice", claims="max(T, 2)-1 finite; finite"
+    ),
+    "backward to the third": cut("-1", "1", "-1", finds="PAD105 Slice", claims="T-2 finite; finite", first="T=3"),
+    "backward from a huge index": cut(END, FRONT, "-1", finds="PAD105 Slice", claims="T finite; finite"),
+    "backward from the fourth": cut("3", FRONT, "-1", finds="PAD105 Slice", claims="min(T, 4) finite; finite"),
+    "from a huge negative index": cut("-9223372036854775807", "-1", claims="T-1 finite; finite", first="T=2"),
+    "up to 2 ** 31 - 1": cut("1", "2147483647", claims="T-1 finite; finite", first="T=2"),
+    "inputs without axes": Example(
+        "y = Slice (x, from, to)",
+        "float[1, 1, T] y",
+        constants="int64[2] from = {0, 1}, int64[2] to = {9, 2}",
+        claims="T finite; finite; image",
+    ),
+    "features": Example(
+        "y = Slice (x, from, to, axis)",
+        "float[1, 1, T] y",
+        constants="int64[1] from = {1}, int64[1] to = {2}, int64[1] axis = {1}",
+        claims="T finite; finite; image",
+    ),
+    "features backward": Example(
+        "y = Slice (x, from, to, axis, by)",
+        "float[1, 2, T] y",
+        constants="int64[1] from = {1}, int64[1] to = {-9}, int64[1] axis = {1}, int64[1] by = {-1}",
+        finds="PAD105 Slice",
+        claims="T finite; finite",
+        harmless="PAD105",
+    ),
+    "features of codes": Example(
+        "y = Slice (x, from, to, axis)",
+        "int64[1, 1, T] y",
+        "int64[1, 2, T] x",
+        "int64[1] from = {1}, int64[1] to = {2}, int64[1] axis = {1}",
+        claims="T finite; finite; image",
+    ),
+    "features and time": Example(
+        "y = Slice (x, from, to, axes)",
+        "float[1, 1, U] y",
+        constants="int64[2] from = {1, 1}, int64[2] to = {2, -1}, int64[2] axes = {1, 2}",
+        claims="T-2 finite; finite",
+        first="T=3",
+    ),
+    "features and the last steps": Example(
+        "y = Slice (x, from, to, axes)",
+        "float[1, 1, 2] y",
+        constants="int64[2] from = {1, -2}, int64[2] to = {2, 99999999999}, int64[2] axes = {1, 2}",
+        refused="a slice from the end along several axes at once",
+    ),
+    "half": Example(
+        "s = Shape <start = 2> (x) h = Div (s, two) y = Slice (x, zero, h, axis)",
+        constants=f"{AT}, int64[1] zero = {{0}}, int64[1] two = {{2}}",
+        claims="T//2 finite; finite",
+        first="T=2",
+    ),
+    "the second half": Example(
+        "s = Shape <start = 2> (x) h = Div (s, two) y = Slice (x, h, s, axis)",
+        constants=f"{AT}, int64[1] two = {{2}}",
+        finds="PAD105 Slice",
+        claims="T-(T//2) finite; finite",
+    ),
+    "a bound below 0": Example(
+        "s = Shape <start = 2> (x) n = Neg (s) y = Slice (x, n, end, axis)",
+        constants=f"{AT}",
+        claims="T finite; finite; image",
+    ),
+    "zeros, cut off": Example(
+        "p = Pad (x, pads) y = Slice (p, zero, last, axis)",
+        constants=f"{AT}, int64[6] pads = {{0, 0, 0, 0, 0, 3}}, int64[1] zero = {{0}}, int64[1] last = {{-1}}",
+        finds="PAD102 Pad",
+        claims="T+2 finite; finite",
+    ),
+    "zeros, not cut": Example(
+        "p = Pad (x, pads) y = Slice (p, one, end, axis)",
+        constants=f"{AT}, int64[6] pads = {{0, 0, 0, 0, 0, 3}}, int64[1] one = {{1}}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "zeros, every other": Example(
+        "p = Pad (x, pads) y = Slice (p, one, end, axis, two)",
+        constants=f"{AT}, int64[6] pads = {{0, 0, 0, 0, 0, 3}}, int64[1] one = {{1}}, int64[1] two = {{2}}",
+        finds="PAD102 Pad",
+        claims="T-(T//2)+1 0; finite",
+    ),
+    "a constant, cut": Example(
+        "s = Shape (x) o = ConstantOfShape <value = float[1] {3}> (s) c = Slice (o, one, end, axis) d = Slice "
+        "(x, one, end, axis) y = Add (c, d)",
+        constants=f"{AT}, int64[1] one = {{1}}",
+        claims="T-1 finite; finite",
+        first="T=2",
+    ),
+    "a table": Example(
+        "s = Shape <start = 2> (x) t = Slice (w, zero, s, one) y = Add (x, t)",
+        "float[1, 2, T] y",
+        constants="float[2, 20] w, int64[1] zero = {0}, int64[1] one = {1}",
+        claims="T finite; finite",
+        last="T=20",
+    ),
+    "a table from its third column": Example(
+        "s = Shape <start = 2> (x) e = Add (s, two) t = Slice (w, two, e, one) y = Add (x, t)",
+        "float[1, 2, T] y",
+        constants="float[2, 20] w, int64[1] two = {2}, int64[1] one = {1}",
+        claims="T finite; finite",
+        last="T=18",
+    ),
+    "positions, cut": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, unit) c = Slice (i, one, end, zero) f = "
+        "Cast <to = 1> (c) d = Slice (x, one, end, axis) y = Add (d, f)",
+        constants=f"{AT}, int64 nil = {{0}}, int64 unit = {{1}}, int64[1] one = {{1}}, int64[1] zero = {{0}}",
+        claims="T-1 finite; finite",
+        first="T=2",
+    ),
+    "every other position": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, unit) c = Slice (i, one, end, zero, two) f "
+        "= Cast <to = 1> (c) d = Slice (x, one, end, axis, two) y = Add (d, f)",
+        constants=f"{AT}, int64 nil = {{0}}, int64 unit = {{1}}, int64[1] one = {{1}}, int64[1] zero = {{0}}, "
+        f"int64[1] two = {{2}}",
+        claims="T-((T+1)//2) finite; finite",
+        first="T=2",
+    ),
+    "a shape, its last entry": Example(
+        "s = Shape (x) n = Slice (s, last, end, zero) f = Cast <to = 1> (n) y = Div (x, f)",
+        "float[1, 2, T] y",
+        constants=f"{AT}, int64[1] last = {{-1}}, int64[1] zero = {{0}}",
+        finds="PAD106 Div",
+        claims="T finite; finite",
+    ),
+    "a shape, backward": Example(
+        "s = Shape (x) r = Slice (s, last, front, zero, last) n = Gather (r, nil) f = Cast <to = 1> (n) y = Div (x, f)",
+        "float[1, 2, T] y",
+        constants="int64[1] front = {-9}, int64[1] last = {-1}, int64[1] zero = {0}, int64 nil = {0}",
+        finds="PAD106 Div",
+        claims="T finite; finite",
+    ),
+    "heads of an interleaved axis": Example(
+        "r = Reshape (x, flat) y = Slice (r, zero, last, one)",
+        "float[1, U] y",
+        constants="int64[2] flat = {1, -1}, int64[1] zero = {0}, int64[1] last = {-1}, int64[1] one = {1}",
+        refused="a slice of a merged axis whose padding is interleaved with v",
+    ),
+    "two parts": Example(
+        "a, b = Split <axis = 1> (x, p) y = Add (b, b)",
+        "float[1, 3, T] y",
+        "float[1, 4, T] x",
+        "int64[2] p = {1, 3}",
+        claims="T finite; finite",
+    ),
+    "two equal parts": Example(
+        "a, b = Split <axis = 1, num_outputs = 2> (x) y = Sub (a, b)",
+        "float[1, 2, T] y",
+        "float[1, 4, T] x",
+        claims="T finite; finite",
+    ),
+    "two parts of five": Example(
+        "a, y = Split <axis = 1, num_outputs = 2> (x)",
+        "float[1, 2, T] y",
+        "float[1, 5, T] x",
+        claims="T finite; finite; image",
+    ),
+    "parts of old": Example(
+        "a, y = Split <axis = 1, split = [3, 1]> (x)",
+        "float[1, 1, T] y",
+        "float[1, 4, T] x",
+        opset=12,
+        claims="T finite; finite; image",
+    ),
+    "parts of time": Example(
+        "a, y = Split <axis = 2> (x, p)",
+        "float[1, 2, 3] y",
+        constants="int64[2] p = {1, 3}",
+        refused="Split along a ragged axis",
+    ),
+    "parts of rows": Example(
+        "a, y = Split <axis = 0> (x, p)",
+        "float[1, 2, T] y",
+        "float[batch, 2, T] x",
+        "int64[2] p = {1, 2}",
+        rows=0,
+        refused="Split along the batch",
+    ),
+    "parts of a shape": Example(
+        "s = Shape (x) a, b = Split (s, p) f = Cast <to = 1> (b) y = Div (x, f)",
+        "float[1, 2, T] y",
+        constants="int64[2] p = {2, 1}",
+        finds="PAD106 Div",
+        claims="T finite; finite",
+    ),
+    "parts of zeros": Example(
+        "q = Pad (x, pads) a, y = Split <axis = 1> (q, p)",
+        "float[1, 1, U] y",
+        constants="int64[2] p = {1, 1}, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "a joined part of features": Example(
+        "s = Sin (x) y = Concat <axis = 1> (x, s)", "float[1, 4, T] y", claims="T finite; finite"
+    ),
+    "joined features, bounded": Example(
+        "s = Sin (x) c = Sigmoid (x) y = Concat <axis = 1> (c, s)", "float[1, 4, T] y", claims="T finite; -1..1; finite"
+    ),
+    "joined features, one of zeros": Example(
+        "p = Pad (x, pads) s = Sin (p) c = Cos (p) y = Concat <axis = -2> (s, p)",
+        "float[1, 4, U] y",
+        constants="int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
+    ),
+    "joined features, one that may be infinite": Example(
+        "e = Exp (x) y = Concat <axis = 1> (x, e)", "float[1, 4, T] y", claims="T any; any"
+    ),
+    "a token in front": Example(
+        "y = Concat <axis = 2> (w, x)", constants="float[1, 2, 1] w", claims="T+1 finite; finite"
+    ),
+    "a token behind": Example(
+        "y = Concat <axis = 2> (x, w)", constants="float[1, 2, 1] w", finds="PAD105 Concat", claims="T+1 finite; finite"
+    ),
+    "zeros behind": Example(
+        "y = Concat <axis = 2> (x, w)",
+        constants="float[1, 2, 2] w = {0, 0, 0, 0}",
+        finds="PAD102 Concat",
+        claims="T+2 0; finite",
+    ),
+    "zeros behind what may be infinite": Example(
+        "e = Exp (x) y = Concat <axis = 2> (e, w)",
+        constants="float[1, 2, 2] w = {0, 0, 0, 0}",
+        finds="PAD102 Concat",
+        claims="T+2 0; 0..inf; any",
+    ),
+    "tokens on both sides": Example(
+        "y = Concat <axis = 2> (w, x, w)",
+        constants="float[1, 2, 1] w",
+        finds="PAD105 Concat",
+        claims="T+2 finite; finite",
+    ),
+    "twice": Example("s = Sin (x) y = Concat <axis = 2> (x, s)", finds="PAD105 Concat", claims="2*T finite; finite"),
+    "two lengths": Example(
+        "y = Concat <axis = 2> (x, z)",
+        "float[1, 2, N] y",
+        "float[1, 2, T] x, float[1, 2, U] z",
+        finds="PAD105 Concat",
+        claims="T+U finite; finite",
+    ),
+    "two lengths and a token": Example(
+        "y = Concat <axis = 2> (x, w, z, w)",
+        "float[1, 2, N] y",
+        "float[1, 2, T] x, float[1, 2, U] z",
+        "float[1, 2, 1] w",
+        finds="PAD105 Concat",
+        claims="T+U+2 finite; finite",
+    ),
+    "tokens and two axes": Example(
+        "y = Concat <axis = 2> (x, w)",
+        "float[1, 1, N, V] y",
+        "float[1, 1, T, V] x, float[1, 1, 1, V] w",
+        finds="PAD105 Concat",
+        claims="T+1 finite; V finite; finite",
+    ),
+    "scores joined": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s) y = Concat <axis = 2> (s, p)",
+        "float[1, T, U] y",
+        finds="PAD103 Softmax, PAD105 Concat",
+        claims="T finite; 2*T finite; finite",
+    ),
+    "weights joined along queries": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s) q = Softmax (p) y = Concat <axis "
+        "= 1> (p, q)",
+        "float[1, U, T] y",
+        finds="PAD103 Softmax, PAD103 Softmax, PAD105 Concat",
+        claims="2*T finite; T finite; 0..1; finite",
+    ),
+    "sizes that must agree": Example(
+        "y = Concat <axis = 1> (x, w)",
+        "float[1, 4, T] y",
+        constants="float[1, 2, 9] w",
+        refused="Concat of sizes T and 9",
+    ),
+    "rows joined": Example(
+        "y = Concat <axis = 2> (x, x)",
+        "float[batch, 2, U] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD105 Concat",
+        claims="2*T finite; finite",
+    ),
+    "rows joined with a token": Example(
+        "s = Shape <start = 0, end = 1> (x) z = Concat <axis = 0> (s, two, one) e = Expand (w, z) y = Concat "
+        "<axis = 2> (e, x)",
+        "float[batch, 2, U] y",
+        "float[batch, 2, T] x",
+        "float[1, 2, 1] w, int64[1] one = {1}, int64[1] two = {2}",
+        rows=0,
+        claims="T+1 finite; finite",
+    ),
+    "a masked part": Example(
+        "p = Pad (x, pads, c) y = Concat <axis = 1> (p, p)",
+        "float[1, 4, U] y",
+        constants="int64[6] pads = {0, 0, 0, 0, 0, 2}, float c = {-inf}",
+        finds="PAD102 Pad",
+        claims="T+2 -inf; any; masked",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name: str) -> None:
+    EXAMPLES[name].check()
+
+
+def test_a_size_that_falls_is_refused() -> None:
+    verdict = verdict_of(
+        """g (float[1, T, 4] x) => (float[1, N, 4] y)
+           <int64[1] at = {1}, int64[1] three = {3}, int64[1] one = {1}, int64[1] zero = {0}> {
+           s = Shape (x)
+           n = Gather (s, at)
+           rest = Mod (n, three)
+           end = Add (rest, one)
+           y = Slice (x, zero, end, at)
+        }""",
+        "x:1=T",
+    )  # fmt: skip
+    assert verdict.outcome == "refused", verdict.reason
