@@ -35,6 +35,7 @@ class Engine:
         where: the model's name in errors.
         config: session configuration entries.
         threads: of one operator; 0 takes every core.
+        half: whether it computes in half; None reads the model to see.
 
     Attributes:
         dtypes: numpy type of each input.
@@ -50,6 +51,7 @@ class Engine:
         where: str = "",
         config: Mapping[str, str] | None = None,
         threads: int = 1,
+        half: bool | None = None,
     ) -> None:
         options = ort.SessionOptions()
         for key, value in (config or {}).items():
@@ -60,7 +62,7 @@ class Engine:
         options.enable_cpu_mem_arena = False
         if not optimise:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        elif computes_in_half(model):
+        elif computes_in_half(model) if half is None else half:
             # The layout level (NchwcTransformer) of onnxruntime 1.32 ends the process on some half graphs, such as a
             # recurrent operator in front of a MatMul.
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED

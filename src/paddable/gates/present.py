@@ -8,8 +8,8 @@ from importlib.metadata import version
 import numpy as np
 
 from paddable.errors import RefusedError
-from paddable.gates.engine import Array, Engine, EngineError, Source
-from paddable.gates.oracle import run_native
+from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.oracle import Oracle
 from paddable.gates.signals import Numbers, Signals
 from paddable.gates.whole import Candidate
 from paddable.lengths import constant
@@ -17,7 +17,7 @@ from paddable.lengths import constant
 __all__ = ["require_native"]
 
 
-def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers) -> Numbers:
+def require_native(oracle: Oracle, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers) -> Numbers:
     """Load native and run it at a few lengths; one that runs at any of them is an oracle.
 
     Nothing says which numbers native takes where it computes with them first: a sum of integers may index a table, a
@@ -25,7 +25,7 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
     the gates' business: the stated domain is wrong there.
 
     Args:
-        native: the native model.
+        oracle: the native model.
         candidate: one of its padded graphs.
         cases: accepted lengths; the largest of the candidate's container is tried as well.
         known: what the graph tells of its numbers.
@@ -41,13 +41,13 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
     message = ""
     best, most = known, list[int]()
     try:
-        engine, plain = (Engine(native, optimise=optimise, where="native") for optimise in (True, False))
+        engine = oracle.engine
         for numbers in _choices(engine, candidate, known):
             signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, numbers, 1, 0)
             worth = []
             for steps in tried:
                 try:
-                    worth.append(_worth(run_native(engine, plain, signals.native(0, steps))))
+                    worth.append(_worth(oracle.run(signals.native(0, steps))))
                 except EngineError as error:
                     message = message or error.what
             if sum(worth) > sum(most):
