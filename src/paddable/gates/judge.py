@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from paddable._version import __version__
 from paddable.gates.alone import judge_alone
+from paddable.gates.apart import Apart
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Source
@@ -79,13 +80,16 @@ def judge(
     difference = None
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
-    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place:
+    with (
+        tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place,
+        Apart(native) as apart,
+    ):
         half = twins(native, Path(place)) if candidates else None
         if candidates:
             metadata, widest = candidates[0].metadata, largest_of(candidates)
             oracle = Oracle(native, metadata, half, threads=threads)
             exact = None if half is None else Oracle(half.lift, metadata, moved=half.moved)
-            numbers = require_native(oracle, candidates[0], cases, numbers)
+            numbers = require_native(oracle, apart, candidates[0], cases, numbers)
         picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
         tick = _ticker(progress, "L", len(analysis.sites))
         sites = judge_alone(analysis, small, [cases[i] for i in picked], seed=seed, tick=tick)
@@ -118,7 +122,7 @@ def judge(
             rows += found
             domain += judge_refused_lengths(candidate, engine, whole)
             if position == 0:
-                domain += judge_domain(metadata, oracle.engine, reaching, chosen[-1], analysis.scope.reasons)
+                domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons)
             failing = next((i for i, row in enumerate(found) if not row.ok), None)
             if failing is not None and difference is None and count == 1:
                 steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]

@@ -8,16 +8,19 @@ from importlib.metadata import version
 import numpy as np
 
 from paddable.errors import RefusedError
+from paddable.gates.apart import Apart, ProcessEndedError
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.oracle import Oracle
 from paddable.gates.signals import Numbers, Signals
-from paddable.gates.whole import Candidate
+from paddable.gates.whole import Candidate, told
 from paddable.lengths import constant
 
 __all__ = ["require_native"]
 
 
-def require_native(oracle: Oracle, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers) -> Numbers:
+def require_native(
+    oracle: Oracle, apart: Apart, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers
+) -> Numbers:
     """Load native and run it at a few lengths; one that runs at any of them is an oracle.
 
     Nothing says which numbers native takes where it computes with them first: a sum of integers may index a table, a
@@ -26,6 +29,7 @@ def require_native(oracle: Oracle, candidate: Candidate, cases: Sequence[Mapping
 
     Args:
         oracle: the native model.
+        apart: the same in a process that it may end; it runs there first.
         candidate: one of its padded graphs.
         cases: accepted lengths; the largest of the candidate's container is tried as well.
         known: what the graph tells of its numbers.
@@ -47,7 +51,10 @@ def require_native(oracle: Oracle, candidate: Candidate, cases: Sequence[Mapping
             worth = []
             for steps in tried:
                 try:
-                    worth.append(_worth(oracle.run(signals.native(0, steps))))
+                    worth.append(_worth(apart.run(signals.native(0, steps), either=True)))
+                except ProcessEndedError as error:  # what ends a process once is not run in this one
+                    message, worth = f"{error.what} at {told(steps)} steps", []
+                    break
                 except EngineError as error:
                     message = message or error.what
             if sum(worth) > sum(most):
