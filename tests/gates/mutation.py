@@ -100,7 +100,7 @@ class Movement:
         engine = Engine(model.SerializeToString())
         worst = 0.0
         for steps in self.lengths:
-            native, _ = self.oracle.answer(self.signals, 0, steps)
+            native = self.oracle.answer(self.signals, 0, steps)
             for filling in self.fillings:
                 rows = [steps] * self.signals.rows
                 got = engine.run(self.signals.padded(rows, self.container, filling, engine.shapes, engine.dtypes))

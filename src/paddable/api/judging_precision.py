@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from paddable.gates.lift import twins
 from paddable.gates.oracle import Oracle, scale
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
-from paddable.gates.whole import judge_whole
+from paddable.gates.whole import judge_whole, largest_of
 from paddable.padding.analysis import Analysis
 
 __all__ = ["PrecisionReport", "judge_in_precision"]
@@ -74,17 +75,25 @@ def judge_in_precision(
     half = twins(twin, folder)
     rows: list[Row] = []
     cost: dict[str, dict[str, float]] = {}
-    for candidate in candidates:
-        oracle = Oracle(twin, candidate.metadata, half)
-        count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
+    widest = largest_of(candidates)
+    oracle = Oracle(twin, candidates[0].metadata, half)
+    cases = choose(spans, widest, expressions, seed=seed)
+    most = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
+
+    @cache
+    def drawn(count: int) -> Signals:
         engine = oracle.engine
-        signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, candidate.largest, numbers, count, seed)
-        cases = choose(spans, candidate.largest, expressions, seed=seed)
-        picked = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
-        rows += judge_whole(candidate, oracle, signals, picked)
+        return Signals(candidates[0].metadata, engine.dtypes, engine.shapes, widest, numbers, count, seed)
+
+    for candidate in candidates:
+        count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
+        largest = candidate.largest
+        own = largest != widest
+        picked = choose(spans, largest, expressions, seed=seed, limit=LENGTHS, known=most) if own else most
+        rows += judge_whole(candidate, oracle, drawn(count), picked)
         for steps in picked:
-            answer, _ = oracle.answer(signals, 0, steps)
-            _keep_worst(cost, _moved(answer, exact.run(signals.native(0, steps))))
+            answer = oracle.answer(drawn(count), 0, steps)
+            _keep_worst(cost, _moved(answer, exact.run(drawn(count).native(0, steps))))
     return PrecisionReport(rows, cost)
 
 

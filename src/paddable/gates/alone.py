@@ -7,6 +7,7 @@ equal whatever the junk is. A relative shift is proven as one unit, so it is cut
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ import onnx_ir as ir
 from paddable.errors import PaddableError
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.junk import FILLINGS, draw, fill
+from paddable.gates.lift import HALF
 from paddable.gates.regions import Frame
 from paddable.gates.report import SiteResult
 from paddable.graph.io.write import to_proto
@@ -54,10 +56,49 @@ def judge_alone(
         tick: called after each site.
     """
     results = []
+    judged: dict[object, SiteResult] = {}
     for unit in _units(analysis.sites):
-        results.append(_judge(analysis, unit, container, cases, leave_out, seed))
+        look = _look(unit, leave_out)
+        if look not in judged:
+            judged[look] = _judge(analysis, unit, container, cases, leave_out, seed)
+        results.append(replace(judged[look], node=_title(unit)))
         tick()
     return results
+
+
+def _look(unit: Sequence[Site], leave_out: frozenset[int]) -> object:
+    """All that the judgement of a unit depends on, so that equal layers of a stack are judged once.
+
+    That is the operator, its attributes, what is known of operands and outputs, and the remedies. Of a float weight it
+    is type and shape: what a valid step reads is told by neither its numbers nor its name.
+    """
+    (site, *more) = unit
+    if more or any(facts is not None and facts.pending is not None for facts in (*site.operands, *site.outputs)):
+        return id(site)
+    inputs = site.node.inputs
+    weights = [None if value is None or value.const_value is None else _plain(value.const_value) for value in inputs]
+    with np.printoptions(threshold=sys.maxsize):
+        return (
+            site.node.op_identifier(),
+            repr(sorted((name, _plain(held.value)) for name, held in site.node.attributes.items())),
+            tuple(inputs.index(value) for value in inputs),
+            tuple(weights),
+            repr(site.operands),
+            repr(site.outputs),
+            repr([remedy for remedy in site.remedies if id(remedy) not in leave_out]),
+        )
+
+
+def _plain(held: object) -> object:
+    """An attribute or weight as something to compare."""
+    if not isinstance(held, ir.TensorProtocol):
+        return held if isinstance(held, str | int | float | bytes | tuple | list) else repr(held)
+    small = held.dtype.is_integer() or held.dtype == ir.DataType.BOOL or held.size <= 1
+    return str(held.dtype), tuple(held.shape), held.tobytes() if small else b""
+
+
+def _title(unit: Sequence[Site]) -> str:
+    return unit[0].node.name or unit[0].node.op_type
 
 
 def _units(sites: Sequence[Site]) -> Iterator[list[Site]]:
@@ -84,8 +125,7 @@ def _judge(
     leave_out: frozenset[int],
     seed: int,
 ) -> SiteResult:
-    first = unit[0].node
-    place = SiteResult(first.name or first.op_type, "+".join(site.node.op_type for site in unit), None)
+    place = SiteResult(_title(unit), "+".join(site.node.op_type for site in unit), None)
     rows = analysis.declarations.rows or 2
     try:
         names, engine = _cut_out(analysis, unit, container, rows, leave_out)
@@ -178,7 +218,9 @@ def _cut_out(
         sites,
     )
     skipped = [remedy for site in unit for remedy in site.remedies if id(remedy) in leave_out]
-    return wanted, Engine(to_proto(rewrite(alone, container, leave_out=skipped)).SerializeToString(), where="unit")
+    half = any(value.dtype in HALF for value in made.values())
+    proto = to_proto(rewrite(alone, container, leave_out=skipped))
+    return wanted, Engine(proto.SerializeToString(), where="unit", half=half)
 
 
 def _opsets(analysis: Analysis) -> Mapping[str, int]:
@@ -205,23 +247,27 @@ def _junk_against_junk(
             feeds[title] = held
     results = unit[-1].outputs
     reference: dict[str, Array] = {}
+    regions = {name: list(frame.regions(facts)) for name, (facts, _, _) in wanted.items()}
+    masks = [frame.valid(facts, _clean(facts)) for facts in results if facts is not None]
     for filling in range(FILLINGS):
         filled = {}
         for name, array in feeds.items():
             found = wanted.get(name)
-            filled[name] = array if found is None else _with_junk(found[0], array, frame, filling, rng, feeds)
+            filled[name] = (
+                array if found is None else _with_junk(found[0], array, frame, regions[name], filling, rng, feeds)
+            )
         try:
             got = engine.run(filled)
         except EngineError as error:
             return f"filling {filling}: {error.what}"
         facts_of = [facts for facts in results if facts is not None]
-        for (output, array), facts in zip(got.items(), facts_of, strict=False):
+        for (output, array), facts, mask in zip(got.items(), facts_of, masks, strict=False):
             if output.endswith("_length") and output not in {v.name for v in unit[-1].node.outputs}:
                 continue
             shape = frame.shape(facts)
             if array.shape != shape:
                 return f"output {output} has the shape {array.shape}, its facts say {shape}"
-            valid = array[frame.valid(facts, _clean(facts))]
+            valid = array[mask]
             same = reference.setdefault(output, valid)
             if not np.array_equal(valid, same, equal_nan=array.dtype.kind == "f"):
                 return f"output {output} depends on its padding (filling {filling})"
@@ -264,7 +310,13 @@ def _largest_index(site: Site, position: int, frame: Frame) -> float:
 
 
 def _with_junk(
-    facts: Facts, valid: Array, frame: Frame, filling: int, rng: np.random.Generator, feeds: Mapping[str, Array]
+    facts: Facts,
+    valid: Array,
+    frame: Frame,
+    regions: Sequence[tuple[tuple[int, ...], Array]],
+    filling: int,
+    rng: np.random.Generator,
+    feeds: Mapping[str, Array],
 ) -> Array:
     """The operand with its padding as bad as its facts allow, beside what else is fed."""
     if facts.content is not None and frame.contents(facts) is not None:
@@ -272,7 +324,7 @@ def _with_junk(
     result = np.array(valid, copy=True)
     if facts.image:  # copies of valid elements, any of them
         return _with_copies(facts, result, frame, filling)
-    for padded, mask in frame.regions(facts):
+    for padded, mask in regions:
         kind = facts.kind(padded)
         if kind.scalar in feeds:
             result[mask] = feeds[kind.scalar].item()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from paddable.bundle import Metadata
-from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.apart import Apart
+from paddable.gates.engine import Array, EngineError
 from paddable.gates.report import DomainCheck
 from paddable.gates.signals import Signals, evaluate
 
@@ -24,7 +25,7 @@ _FIX = "to go on without the shorter lengths, which then give zeros and length 0
 
 def judge_domain(
     metadata: Metadata,
-    native: Engine,
+    native: Apart,
     signals: Callable[[Mapping[str, int]], Signals],
     inside: Mapping[str, int],
     reasons: Mapping[str, str],
@@ -33,7 +34,7 @@ def judge_domain(
 
     Args:
         metadata: states the domain.
-        native: the native model.
+        native: the native model, in a process that it may end.
         signals: makes inputs that reach so far.
         inside: an accepted length of each symbol; the other symbols keep it.
         reasons: why each symbol's shortest length is what it is.
@@ -61,7 +62,7 @@ def judge_domain(
     return checks
 
 
-def _outcome(metadata: Metadata, native: Engine, signals: Signals, steps: Mapping[str, int]) -> str:
+def _outcome(metadata: Metadata, native: Apart, signals: Signals, steps: Mapping[str, int]) -> str:
     """How native fails, or why its answer is undefined; empty when it answers."""
     try:
         outputs = native.run(signals.native(0, steps))

@@ -14,7 +14,7 @@ from paddable.errors import PaddableError
 from paddable.gates.lift import computes_in_half
 from paddable.runtime.session.model_file import open_session
 
-__all__ = ["Array", "Engine", "EngineError", "Source"]
+__all__ = ["Array", "Engine", "EngineError", "Source", "optimisation"]
 
 Array: TypeAlias = NDArray[Any]
 Source: TypeAlias = "Path | bytes"
@@ -35,6 +35,7 @@ class Engine:
         where: the model's name in errors.
         config: session configuration entries.
         threads: of one operator; 0 takes every core.
+        half: whether it computes in half; None reads the model to see.
 
     Attributes:
         dtypes: numpy type of each input.
@@ -50,6 +51,7 @@ class Engine:
         where: str = "",
         config: Mapping[str, str] | None = None,
         threads: int = 1,
+        half: bool | None = None,
     ) -> None:
         options = ort.SessionOptions()
         for key, value in (config or {}).items():
@@ -58,12 +60,8 @@ class Engine:
         options.log_severity_level = 4
         # Arenas keep the memory of the longest run; a gate runs many sizes once.
         options.enable_cpu_mem_arena = False
-        if not optimise:
-            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        elif computes_in_half(model):
-            # The layout level (NchwcTransformer) of onnxruntime 1.32 ends the process on some half graphs, such as a
-            # recurrent operator in front of a MatMul.
-            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+        level = optimisation(model, half) if optimise else "ORT_DISABLE_ALL"
+        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
         self._where = where or (str(model) if isinstance(model, Path) else "model")
         try:
             opened = open_session if isinstance(model, Path) else ort.InferenceSession
@@ -84,6 +82,20 @@ class Engine:
             return dict(zip(self.outputs, self._session.run(None, dict(feeds)), strict=True))
         except Exception as error:
             raise EngineError(f"onnxruntime: {_line(error)}", where=self._where) from None
+
+
+def optimisation(model: Source, half: bool | None = None) -> str:
+    """How far ONNX Runtime may optimise a model, by the name of its ``GraphOptimizationLevel``.
+
+    The layout level (NchwcTransformer) of onnxruntime 1.32 ends the process on some half graphs, such as a recurrent
+    operator in front of a MatMul.
+
+    Args:
+        model: a file, or a serialised model.
+        half: whether it computes in half; None reads the model to see.
+    """
+    in_half = computes_in_half(model) if half is None else half
+    return "ORT_ENABLE_EXTENDED" if in_half else "ORT_ENABLE_ALL"
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
 from paddable._version import __version__
 from paddable.gates.alone import judge_alone
+from paddable.gates.apart import Apart
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
-from paddable.gates.engine import Engine, Source
+from paddable.gates.engine import Source
 from paddable.gates.index_limits import index_limits
 from paddable.gates.lengths import LIMIT, choose, default_container
 from paddable.gates.lift import lifted, twins
@@ -22,7 +24,7 @@ from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
 from paddable.gates.report import DomainCheck, GateReport, Row
 from paddable.gates.signals import Signals
-from paddable.gates.whole import Candidate, judge_whole
+from paddable.gates.whole import Candidate, judge_whole, largest_of, open_candidate
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
 from paddable.runtime.session.flavours import runtime_version
@@ -78,44 +80,49 @@ def judge(
     difference = None
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
-    if candidates:
-        numbers = require_native(native, candidates[0], cases, numbers)
-    picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
-    sites = judge_alone(
-        analysis, small, [cases[i] for i in picked], seed=seed, tick=_ticker(progress, "L", len(analysis.sites))
-    )
-    with tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place:
-        half = twins(native, Path(place))
+    with (
+        tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place,
+        Apart(native) as apart,
+    ):
+        half = twins(native, Path(place)) if candidates else None
+        if candidates:
+            metadata, widest = candidates[0].metadata, largest_of(candidates)
+            oracle = Oracle(native, metadata, half, threads=threads)
+            exact = None if half is None else Oracle(half.lift, metadata, moved=half.moved)
+            numbers = require_native(oracle, apart, candidates[0], cases, numbers)
+        picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
+        tick = _ticker(progress, "L", len(analysis.sites))
+        sites = judge_alone(analysis, small, [cases[i] for i in picked], seed=seed, tick=tick)
+
+        @cache
+        def drawn(of: Oracle, count: int) -> Signals:
+            return Signals(metadata, of.engine.dtypes, of.engine.shapes, widest, numbers, count, seed)
+
+        def reaching(steps: Mapping[str, int]) -> Signals:
+            return Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, steps, numbers, 1, seed)
+
+        def lengths_of(largest: Mapping[str, int], known: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
+            return choose(
+                spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit, known=known
+            )
+
+        most = lengths_of(widest, ()) if candidates else []
         for position, candidate in enumerate(candidates):
-            oracle = Oracle(native, candidate.metadata, half, threads=threads)
             count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
-
-            def signals(
-                largest: Mapping[str, int],
-                candidate: Candidate = candidate,
-                oracle: Oracle = oracle,
-                count: int = count,
-            ) -> Signals:
-                engine = oracle.engine
-                return Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, numbers, count, seed)
-
-            largest = candidate.largest
-            chosen = choose(spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit)
-            whole = signals(candidate.largest)
-            stage = f"C and J of {candidate.name}"
-            tick = _ticker(progress, stage, len(chosen))
-            found = judge_whole(candidate, oracle, whole, chosen, threads=threads, tick=tick)
-            if half is not None:
+            chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
+            whole = drawn(oracle, count)
+            engine = open_candidate(candidate, threads)
+            tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
+            found = judge_whole(candidate, oracle, whole, chosen, engine=engine, tick=tick)
+            if half is not None and exact is not None:
                 wide = lifted(candidate.model, Path(place) / f"{position}.onnx") or candidate.model
                 twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
-                exact = Oracle(half.lift, candidate.metadata, moved=half.moved)
                 tick = _ticker(progress, f"C and J of {twin.name}", len(chosen))
-                found += judge_whole(twin, exact, signals(candidate.largest, oracle=exact), chosen, tick=tick)
+                found += judge_whole(twin, exact, drawn(exact, count), chosen, tick=tick)
             rows += found
-            engine = Engine(candidate.model, where=candidate.name)
             domain += judge_refused_lengths(candidate, engine, whole)
             if position == 0:
-                domain += judge_domain(candidate.metadata, oracle.engine, signals, chosen[-1], analysis.scope.reasons)
+                domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons)
             failing = next((i for i, row in enumerate(found) if not row.ok), None)
             if failing is not None and difference is None and count == 1:
                 steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]

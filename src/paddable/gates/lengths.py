@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 import numpy as np
 
@@ -26,6 +26,7 @@ def choose(
     exhaustive: bool = False,
     also: Sequence[int] = (),
     limit: int = LIMIT,
+    known: Sequence[Mapping[str, int]] = (),
 ) -> list[dict[str, int]]:
     """Assignments of every symbol, at most ``limit`` of them unless ``exhaustive``.
 
@@ -40,6 +41,7 @@ def choose(
         exhaustive: every accepted length; with several symbols, of each symbol in turn.
         also: lengths of the first symbol to try besides.
         limit: how many to choose.
+        known: assignments of a larger container, whose native answers are there already; those that fit come first.
 
     Returns:
         Assignments in rising order of the first symbol. With several symbols, each symbol's lengths in an order of
@@ -52,7 +54,9 @@ def choose(
         accepted = span.within(span.first, container[name])
         assert accepted is not None  # a container is finite
         own = [e for e in expressions if e.symbols == {name}]
-        picked = list(accepted) if exhaustive or len(accepted) <= limit else _thinned(accepted, own, name, rng, limit)
+        all_of_them = exhaustive or len(accepted) <= limit
+        answered = {steps[name] for steps in known}
+        picked = list(accepted) if all_of_them else _thinned(accepted, own, name, rng, limit, answered)
         if position == 0:
             picked = sorted({*picked, *(n for n in also if n in accepted)})
         columns[name] = picked
@@ -84,9 +88,15 @@ def _grows(expression: Length, name: str, size: int) -> bool:
 
 
 def _thinned(
-    accepted: range, expressions: Sequence[Length], name: str, rng: np.random.Generator, limit: int
+    accepted: range,
+    expressions: Sequence[Length],
+    name: str,
+    rng: np.random.Generator,
+    limit: int,
+    known: Set[int],
 ) -> list[int]:
     chosen = {accepted[0], accepted[-1]}
+    chosen.update(sorted(n for n in known if n in accepted)[: limit - len(chosen)])
     edges = [e for e in expressions if e != symbol(name)]
     budget = limit // 2 if edges else 2
     for draw in range(64):

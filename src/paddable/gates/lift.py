@@ -27,9 +27,9 @@ from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.graph.names import Names
 
-__all__ = ["Twins", "computes_in_half", "lift", "lifted", "nudged", "rounded", "twins"]
+__all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "nudged", "rounded", "twins"]
 
-_HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
+HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 _TYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
 """Integer attributes that name a type."""
 
@@ -118,7 +118,7 @@ def _read(source: Path | bytes) -> ir.Model:
     return read_model(onnx.load_from_string(source) if isinstance(source, bytes) else source)
 
 
-def lift(model: ir.Model, narrow: Container[ir.DataType | None] = _HALF, wide: ir.DataType = ir.DataType.FLOAT) -> bool:
+def lift(model: ir.Model, narrow: Container[ir.DataType | None] = HALF, wide: ir.DataType = ir.DataType.FLOAT) -> bool:
     """Give every value of a type ``narrow`` the type ``wide``, in place; half becomes float where neither is said.
 
     Shapes that the exporter noted of inner values are dropped.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from paddable.gates.lift import Twins, nudged
 from paddable.gates.signals import Signals
 from paddable.precision import session_config
 
-__all__ = ["FLOOR", "Oracle", "run_native", "scale"]
+__all__ = ["FLOOR", "Oracle", "scale"]
 
 FLOOR = 1e-6
 """The smallest scale: an output of 1e-9 has no digits to compare."""
@@ -27,18 +29,7 @@ _DRAWS = 4
 _KEPT = 1 << 28
 """Bytes of native answers kept for the next container."""
 
-
-def run_native(engine: Engine, plain: Engine, feeds: Mapping[str, Array]) -> dict[str, Array]:
-    """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner
-    values, and those behind a traced recurrent operator are the example's.
-
-    Raises:
-        EngineError: native runs neither way.
-    """
-    try:
-        return engine.run(feeds)
-    except EngineError:
-        return plain.run(feeds)
+_Pair: TypeAlias = "tuple[Mapping[str, Array], Mapping[str, Array]]"
 
 
 def scale(native: Array) -> float:
@@ -56,15 +47,14 @@ class Oracle:
     Its noise is then the largest of: on against off, native and its rounded form against the fp32 lift, and half an
     ulp. A lift's own is what its answer moves by when weights and inputs are moved by their last place.
 
+    Answers are kept, so that the containers of one model share them; a session is opened when it is first asked.
+
     Args:
         native: in the precision of the padded graph.
         metadata: of the padded graph.
         twins: of a native model that computes in half.
         moved: where native is a lift, the lift with its weights moved.
         threads: of native; 0 takes every core.
-
-    Raises:
-        EngineError: ONNX Runtime cannot load native.
     """
 
     def __init__(
@@ -76,53 +66,106 @@ class Oracle:
         moved: Source | None = None,
         threads: int = 1,
     ) -> None:
-        config = session_config(metadata.precision)
-        self.engine = Engine(native, where="native", config=config, threads=threads)
-        self._plain = Engine(native, optimise=False, where="native", config=config, threads=threads)
-        self._lift = None if twins is None else Engine(twins.lift, where="native's fp32 lift")
-        self._moved = None if moved is None else Engine(moved, where="native's moved lift")
-        self._rounded = None if twins is None else Engine(twins.rounded, optimise=False, where="native in half")
+        self._native, self._twins, self._moved_source, self._threads = native, twins, moved, threads
+        self._config = session_config(metadata.precision)
         self._batch = metadata.batch.outputs if metadata.batch else {}
-        self._kept: dict[object, tuple[dict[str, Array], dict[str, float]]] = {}
+        self._kept: dict[object, dict[str, Array]] = {}
+        self._measured: dict[object, tuple[dict[str, float], bool]] = {}
         self._bytes = 0
 
-    def answer(self, signals: Signals, row: int, steps: Mapping[str, int]) -> tuple[dict[str, Array], dict[str, float]]:
-        """Outputs of one row, and per output the noise relative to scale.
+    @cached_property
+    def engine(self) -> Engine:
+        """Native; the first to ask meets an ``EngineError`` where ONNX Runtime cannot load it."""
+        return Engine(self._native, where="native", config=self._config, threads=self._threads)
+
+    @cached_property
+    def _plain(self) -> Engine:
+        return Engine(self._native, optimise=False, where="native", config=self._config, threads=self._threads)
+
+    @cached_property
+    def _lift(self) -> Engine | None:
+        return None if self._twins is None else Engine(self._twins.lift, where="native's fp32 lift")
+
+    @cached_property
+    def _rounded(self) -> Engine | None:
+        return None if self._twins is None else Engine(self._twins.rounded, optimise=False, where="native in half")
+
+    @cached_property
+    def _moved(self) -> Engine | None:
+        return None if self._moved_source is None else Engine(self._moved_source, where="native's moved lift")
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner
+        values, and those behind a traced recurrent operator are the example's.
+
+        Raises:
+            EngineError: native runs neither way.
+        """
+        try:
+            return self.engine.run(feeds)
+        except EngineError:
+            return self._plain.run(feeds)
+
+    def answer(self, signals: Signals, row: int, steps: Mapping[str, int]) -> dict[str, Array]:
+        """Outputs of one row.
 
         Raises:
             EngineError: native does not run at these steps.
         """
         key = id(signals), row, tuple(steps.items())
-        if key not in self._kept:
-            feeds = signals.native(row, steps)
-            outputs = self._first_row(run_native(self.engine, self._plain, feeds))
-            noise = self._noise(feeds, outputs)
-            size = sum(value.nbytes for value in outputs.values())
-            if self._bytes + size > _KEPT:
-                self._kept, self._bytes = {}, 0
-            self._kept[key], self._bytes = (outputs, noise), self._bytes + size
-        return self._kept[key]
+        if key in self._kept:
+            return self._kept[key]
+        outputs = self._first_row(self.run(signals.native(row, steps)))
+        size = sum(value.nbytes for value in outputs.values())
+        if self._bytes + size <= _KEPT:
+            self._kept[key], self._bytes = outputs, self._bytes + size
+        return outputs
 
-    def _noise(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array]) -> dict[str, float]:
-        """How far native is from itself, per output, relative to scale."""
-        floor = 0.0
-        pairs = []
+    def noise(
+        self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]
+    ) -> dict[str, float]:
+        """How far native is from itself in one row, per output, relative to scale.
+
+        Each way to measure it takes runs of native, and the largest counts; so no more is measured when what was found
+        reaches what is wanted.
+
+        Args:
+            signals: the inputs.
+            row: which of them.
+            steps: its length.
+            wanted: by output, the noise that would decide; what is not positive needs none, infinity all of it.
+        """
+        key = id(signals), row, tuple(steps.items())
+        found, whole = self._measured.get(key, ({}, False))
+        if whole or (found and _reach(found, wanted)):
+            return found
+        outputs = self.answer(signals, row, steps)
+        found = dict.fromkeys(outputs, 0.0 if self._twins is None else _HALF_ULP)
+        if not _reach(found, wanted):
+            for one, other in self._pairs(signals.native(row, steps), outputs):
+                for name, value in outputs.items():
+                    found[name] = max(found[name], _distance(one[name], other[name]) / scale(value))
+                if _reach(found, wanted):
+                    break
+            else:
+                whole = True
+        self._measured[key] = found, whole
+        return found
+
+    def _pairs(self, feeds: Mapping[str, Array], outputs: Mapping[str, Array]) -> Iterator[_Pair]:
+        """Answers that differ by rounding only, the cheapest first."""
         with suppress(EngineError):  # an operator that only the optimiser's fusion can run
-            pairs.append((self._first_row(self._plain.run(feeds)), outputs))
+            yield self._first_row(self._plain.run(feeds)), outputs
         if self._lift is not None and self._rounded is not None:
             wide = {name: array.astype(self._lift.dtypes[name], copy=False) for name, array in feeds.items()}
             lifted = self._first_row(self._lift.run(wide))
-            pairs += [(lifted, outputs), (lifted, self._first_row(self._rounded.run(feeds)))]
-            floor = _HALF_ULP
+            yield lifted, outputs
+            yield lifted, self._first_row(self._rounded.run(feeds))
         if self._moved is not None:
             rng = np.random.default_rng(0)
             for _ in range(_DRAWS):
                 near = {name: nudged(a, rng) if a.dtype.kind == "f" else a for name, a in feeds.items()}
-                pairs.append((self._first_row(self._moved.run(near)), outputs))
-        return {
-            name: max([floor, *(_distance(one[name], other[name]) / scale(value) for one, other in pairs)])
-            for name, value in outputs.items()
-        }
+                yield self._first_row(self._moved.run(near)), outputs
 
     def _first_row(self, outputs: Mapping[str, Array]) -> dict[str, Array]:
         """Native's rows are copies of one; the first is it."""
@@ -130,6 +173,10 @@ class Oracle:
             name: np.take(value, [0], self._batch[name]) if name in self._batch else value
             for name, value in outputs.items()
         }
+
+
+def _reach(found: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
+    return all(found[name] >= value for name, value in wanted.items())
 
 
 def _distance(one: Array, other: Array) -> float:

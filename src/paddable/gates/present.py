@@ -7,17 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from paddable.errors import RefusedError
-from paddable.gates.engine import Array, Engine, EngineError, Source
-from paddable.gates.oracle import run_native
+from paddable.gates.apart import Apart, ProcessEndedError
+from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.oracle import Oracle
 from paddable.gates.signals import Numbers, Signals
-from paddable.gates.whole import Candidate
+from paddable.gates.whole import Candidate, told
 from paddable.lengths import constant
 from paddable.runtime.session.flavours import runtime_version
 
 __all__ = ["require_native"]
 
 
-def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers) -> Numbers:
+def require_native(
+    oracle: Oracle, apart: Apart, candidate: Candidate, cases: Sequence[Mapping[str, int]], known: Numbers
+) -> Numbers:
     """Load native and run it at a few lengths; one that runs at any of them is an oracle.
 
     Nothing says which numbers native takes where it computes with them first: a sum of integers may index a table, a
@@ -25,7 +28,8 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
     the gates' business: the stated domain is wrong there.
 
     Args:
-        native: the native model.
+        oracle: the native model.
+        apart: the same in a process that it may end; it runs there first.
         candidate: one of its padded graphs.
         cases: accepted lengths; the largest of the candidate's container is tried as well.
         known: what the graph tells of its numbers.
@@ -41,13 +45,16 @@ def require_native(native: Source, candidate: Candidate, cases: Sequence[Mapping
     message = ""
     best, most = known, list[int]()
     try:
-        engine, plain = (Engine(native, optimise=optimise, where="native") for optimise in (True, False))
+        engine = oracle.engine
         for numbers in _choices(engine, candidate, known):
             signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, numbers, 1, 0)
             worth = []
             for steps in tried:
                 try:
-                    worth.append(_worth(run_native(engine, plain, signals.native(0, steps))))
+                    worth.append(_worth(apart.run(signals.native(0, steps), either=True)))
+                except ProcessEndedError as error:  # what ends a process once is not run in this one
+                    message, worth = f"{error.what} at {told(steps)} steps", []
+                    break
                 except EngineError as error:
                     message = message or error.what
             if sum(worth) > sum(most):

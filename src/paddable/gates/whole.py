@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,10 +16,13 @@ from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
 from paddable.precision import session_config
 
-__all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "told"]
+__all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "largest_of", "open_candidate", "told"]
 
 TOLERANCE = 1e-5
 """Of scale: re-ordered float sums stay below it; where native itself moves more, three times its noise counts."""
+
+COMPARED = 16
+"""Lengths of a container at which gate J compares fillings, evenly spread; with fewer lengths, all of them."""
 
 Steps: TypeAlias = Mapping[str, int]
 
@@ -62,42 +65,80 @@ def judge_whole(
     signals: Signals,
     cases: Sequence[Steps],
     *,
+    engine: Engine | None = None,
     threads: int = 1,
     tick: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """Gates C and J of one graph.
+
+    Behind every length stands another filling, in turn. At some lengths, the ends among them, the answer is compared
+    bit for bit with that behind zeros, and at the ends all fillings are compared.
 
     Args:
         candidate: the padded graph.
         oracle: native.
         signals: the inputs, with as many rows as the graph is run with.
         cases: the lengths to try; the other rows of a batch take lengths from them too.
+        engine: a session of the graph, where there is one already.
         threads: of the padded graph; 0 takes every core.
         tick: called after each length.
 
     Returns:
         One row an output and length, in the order of ``cases``.
     """
-    config = session_config(candidate.metadata.precision)
-    engine = Engine(candidate.model, where=candidate.name, config=config, threads=threads)
+    engine = engine or open_candidate(candidate, threads)
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
+    fillings = _fillings(cases, candidate.largest)
+    measured = {0, len(cases) // 2, len(cases) - 1}
     rows: list[Row] = []
     for number, steps in enumerate(cases):
         worst: dict[str, Row] = {}
+        junk: dict[str, bool] | None = None
+        stops = ""
         for container in candidate.containers(steps):
             others = [_fitting([*companions, steps], number + row, container) for row in range(1, signals.rows)]
             lengths = [steps, *others]
-            for row in _compare(candidate, engine, oracle, signals, lengths, container):
+            first, *more = fillings[number] if container == candidate.largest else fillings[number][:1]
+            found, got = _compare(candidate, engine, oracle, signals, lengths, container, first, number in measured)
+            for row in found:
                 worst[row.output] = _worse(worst.get(row.output), row)
-        try:
-            junk, stops = _junk(candidate, engine, signals, [steps, *[steps] * (signals.rows - 1)]), ""
-        except EngineError as error:
-            junk, stops = {}, f"with junk in the padding it does not run: {error.what}"
+            if more and got is not None and any(steps != container for steps in lengths):
+                try:
+                    junk = _junk(engine, signals, lengths, container, more, got)
+                except EngineError as error:
+                    junk, stops = {}, f"with junk in the padding it does not run: {error.what}"
         for name, row in worst.items():
             same = junk.get(name, False) if junk is not None else None
             rows.append(replace(row, junk=same, note=row.note or stops))
         tick()
     return rows
+
+
+def largest_of(candidates: Sequence[Candidate]) -> dict[str, int]:
+    """Steps at which the inputs of every container are cut from one signal, so that native answers once for all."""
+    return {name: max(candidate.largest[name] for candidate in candidates) for name in candidates[0].largest}
+
+
+def open_candidate(candidate: Candidate, threads: int = 1) -> Engine:
+    """A session as the graph's precision wants it."""
+    config = session_config(candidate.metadata.precision)
+    return Engine(candidate.model, where=candidate.name, config=config, threads=threads)
+
+
+def _fillings(cases: Sequence[Steps], largest: Steps) -> list[list[int]]:
+    """What stands behind each length: the filling of gate C, and those that gate J compares it with.
+
+    Where J looks, its first is 0 and one other follows, in turn; all of them at the shortest length and at the longest
+    that leaves padding. Elsewhere gate C meets the five in turn.
+    """
+    padded = [number for number, steps in enumerate(cases) if steps != largest] or [0]
+    compared = {padded[round(i)] for i in np.linspace(0, len(padded) - 1, COMPARED)}
+    chosen = [[number % FILLINGS] for number in range(len(cases))]
+    for turn, number in enumerate(sorted(compared)):
+        chosen[number] = [0, 1 + turn % (FILLINGS - 1)]
+    for number in (padded[0], padded[-1]):
+        chosen[number] = list(range(FILLINGS))
+    return chosen
 
 
 def told(steps: Steps) -> int | str:
@@ -118,7 +159,10 @@ def _compare(
     signals: Signals,
     lengths: Sequence[Steps],
     container: Steps,
-) -> list[Row]:
+    filling: int,
+    measured: bool,
+) -> tuple[list[Row], dict[str, Array] | None]:
+    """Rows of gate C, and what the padded graph answered; noise is measured wholly, or as far as the error asks."""
     blank = Row(candidate.name, "", told(lengths[0]), told(container), np.inf, 0.0, TOLERANCE, 0.0)
     expected = []
     for row, steps in enumerate(lengths):
@@ -126,52 +170,56 @@ def _compare(
             expected.append(oracle.answer(signals, row, steps))
         except EngineError as error:
             note = f"native does not run at {told(steps)}: {error.what}"
-            return [replace(blank, output=name, note=note) for name in oracle.engine.outputs]
+            return [replace(blank, output=name, note=note) for name in oracle.engine.outputs], None
     try:
-        got = engine.run(signals.padded(lengths, container, 0, engine.shapes, engine.dtypes))
+        got = engine.run(signals.padded(lengths, container, filling, engine.shapes, engine.dtypes))
     except EngineError as error:
-        return [replace(blank, output=name, note=error.what) for name in oracle.engine.outputs]
-    results = []
-    for name in oracle.engine.outputs:
-        result = replace(blank, output=name, error=0.0, cosine=1.0)
-        if name not in got:
-            result = replace(result, error=np.inf, note="the padded model has no such output")
-        else:
-            for row, steps in enumerate(lengths):
-                outputs, noise = expected[row]
-                part: dict[str, Any] = _judge(candidate.metadata, name, row, steps, outputs[name], noise[name], got)
-                merged = replace(result, **part)
-                result = _worse(result, merged) if row else merged
-        results.append(result)
-    return results
+        return [replace(blank, output=name, note=error.what) for name in oracle.engine.outputs], None
+    results: dict[str, Row] = {}
+    for row, (steps, outputs) in enumerate(zip(lengths, expected, strict=True)):
+        found = {
+            name: _judge(candidate.metadata, replace(blank, output=name), row, steps, native, got)
+            for name, native in outputs.items()
+        }
+        wanted = {name: np.inf if measured else _deciding(result.error) for name, result in found.items()}
+        noise = oracle.noise(signals, row, steps, wanted)
+        for name, result in found.items():
+            allowed = replace(result, noise=noise[name], tolerance=max(TOLERANCE, 3 * noise[name]))
+            results[name] = _worse(results.get(name), allowed)
+    return list(results.values()), got
 
 
-def _judge(
-    metadata: Metadata, name: str, row: int, steps: Steps, native: Array, noise: float, got: Mapping[str, Array]
-) -> dict[str, object]:
-    """One row of one output."""
-    array = got[name]
+def _deciding(error: float) -> float:
+    """The noise that would allow an error."""
+    return 0.0 if error <= TOLERANCE else error / 3
+
+
+def _judge(metadata: Metadata, blank: Row, row: int, steps: Steps, native: Array, outputs: Mapping[str, Array]) -> Row:
+    """One row of one output, noise aside."""
+    name = blank.output
+    if name not in outputs:
+        return replace(blank, note="the padded model has no such output")
+    array = outputs[name]
     batch = metadata.batch.outputs if metadata.batch else {}
     if name in batch:
         array = np.take(array, [row], batch[name])
-    found: dict[str, object] = {"noise": noise, "tolerance": max(TOLERANCE, 3 * noise), "note": ""}
     ragged = metadata.lengths.get(name, {})
     sizes = {axis: evaluate(text, steps) for axis, text in ragged.items()}
     stated = {axis: native.shape[axis] for axis in sizes}
-    if sizes != stated:
-        found["note"] = f"native is {stated} long, the metadata says {sizes}"
+    note = "" if sizes == stated else f"native is {stated} long, the metadata says {sizes}"
     if array.ndim != native.ndim or any(have < want for have, want in zip(array.shape, native.shape, strict=True)):
-        return {**found, "error": np.inf, "cosine": 0.0, "note": f"shape {array.shape} cannot hold {native.shape}"}
+        return replace(blank, note=f"shape {array.shape} cannot hold {native.shape}")
     inside = tuple(slice(size) for size in native.shape)
     valid = array[inside]
-    found["error"], found["cosine"] = _error(valid, native), _cosine(valid, native)
-    rest = np.array(array, copy=True)
-    rest[inside] = 0
-    found["zero_behind"] = not np.any(rest)
-    found["length_right"] = all(
-        int(got[title].reshape(-1)[row]) == native.shape[axis] for axis, title in _titles(name, ragged, got).items()
+    titles = _titles(name, ragged, outputs)
+    return replace(
+        blank,
+        error=_error(valid, native),
+        cosine=_cosine(valid, native),
+        zero_behind=bool(np.count_nonzero(array) == np.count_nonzero(valid)),
+        length_right=all(int(outputs[title].reshape(-1)[row]) == native.shape[axis] for axis, title in titles.items()),
+        note=note,
     )
-    return found
 
 
 def _titles(name: str, ragged: Mapping[int, str], got: Mapping[str, Array]) -> dict[int, str]:
@@ -221,20 +269,22 @@ def _worse(one: Row | None, other: Row) -> Row:
     )
 
 
-def _junk(candidate: Candidate, engine: Engine, signals: Signals, lengths: Sequence[Steps]) -> dict[str, bool] | None:
-    """Per output, whether it is bit-equal for all fillings; None where the container leaves no padding.
+def _junk(
+    engine: Engine,
+    signals: Signals,
+    lengths: Sequence[Steps],
+    container: Steps,
+    fillings: Sequence[int],
+    first: Mapping[str, Array],
+) -> dict[str, bool]:
+    """Per output, whether it is bit-equal to a first answer for all fillings.
 
     Raises:
         EngineError: the padded model does not run with one of them.
     """
-    container = candidate.largest
-    if all(steps == container for steps in lengths):
-        return None
-    same: dict[str, bool] = {}
-    first: dict[str, Array] = {}
-    for filling in range(FILLINGS):
+    same = dict.fromkeys(first, True)
+    for filling in fillings:
         got = engine.run(signals.padded(lengths, container, filling, engine.shapes, engine.dtypes))
-        first = first or got
         for name, array in got.items():
-            same[name] = same.get(name, True) and np.array_equal(array, first[name], equal_nan=array.dtype.kind == "f")
+            same[name] &= np.array_equal(array, first[name], equal_nan=array.dtype.kind == "f")
     return same

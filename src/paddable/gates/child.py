@@ -1,0 +1,51 @@
+"""The other side of ``apart``: runs one model for a parent process, which outlives what this one does not.
+
+Started as a file, it imports nothing of Paddable, so that it costs NumPy and ONNX Runtime alone.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import Any
+
+import onnxruntime as ort
+
+__all__: list[str] = []
+
+
+def _session(source: str | bytes, level: str) -> Any:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.enable_cpu_mem_arena = False
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
+    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+def _answer(sessions: dict[str, Any], source: str | bytes, level: str, feeds: dict[str, Any]) -> object:
+    """Outputs by name, or the text of what went wrong."""
+    try:
+        if level not in sessions:
+            sessions[level] = _session(source, level)
+        session = sessions[level]
+        names = [output.name for output in session.get_outputs()]
+        return dict(zip(names, session.run(None, feeds), strict=True))
+    except Exception as error:  # the classes are onnxruntime's own and have no common base
+        return str(error).strip().split("\n", 1)[0] or type(error).__name__
+
+
+def _serve() -> None:
+    source = pickle.load(sys.stdin.buffer)
+    sessions: dict[str, Any] = {}
+    while True:
+        try:
+            level, feeds = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        pickle.dump(_answer(sessions, source, level, feeds), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    _serve()
