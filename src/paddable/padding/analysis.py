@@ -19,6 +19,7 @@ from paddable.errors import RefusedError
 from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.prepare.expand import ExpandPass
+from paddable.graph.prepare.fold import FoldPass
 from paddable.graph.prepare.normalise import captured, normalise
 from paddable.lengths import Length, Span, symbol
 from paddable.padding.declaration import Declarations
@@ -159,6 +160,8 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
     while expand(model).modified:
+        normalise(model)
+    if FoldPass(name for domain, name in known_operators() if not domain and name not in ADVICE)(model).modified:
         normalise(model)
     asked = declarations.shortest
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
