@@ -35,8 +35,9 @@ def test_a_quotient_of_lengths_is_a_constant() -> None:
 
 
 def test_the_number_of_elements_limits_a_range() -> None:
-    body = "s = Shape (w) n = ReduceProd <keepdims = 0> (s) z = Constant <value_int = 0> () o = Constant <value_int = 1> ()"
-    text = f"g (float[1, T] x) => (float[1, T] y) <float[1] w = {{0.5}}> {{ {body} r = Range (z, n, o) y = Gather (x, r) }}"
+    body = "s = Shape (w) n = ReduceProd <keepdims = 0> (s) z = Constant <value_int = 0> () "
+    body += "o = Constant <value_int = 1> () r = Range (z, n, o) y = Gather (x, r)"
+    text = f"g (float[1, T] x) => (float[1, T] y) <float[1] w = {{0.5}}> {{ {body} }}"
     assert_exact(text, "x:1=T")
 
 

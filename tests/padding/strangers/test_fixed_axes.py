@@ -45,7 +45,7 @@ def test_an_empty_slice_is_a_piece_of_a_concatenation(rows: int) -> None:
 
 
 def test_an_empty_piece_in_front_of_zeros() -> None:
-    ends = "<int64[1] s = {8}, int64[1] e = {8}, int64[1] a = {2}, float[1, 2, 8] z = {%s}>" % ", ".join("0" * 16)
+    ends = f"<int64[1] s = {{8}}, int64[1] e = {{8}}, int64[1] a = {{2}}, float[1, 2, 8] z = {{{', '.join('0' * 16)}}}>"
     body = "r = Slice (x, s, e, a) t = Concat <axis = 1> (x, z) y = Softmax <axis = 1> (t)"
     assert_exact(f"g (float[1, T, 8] x) => (float[1, U, 8] y) {ends} {{ {body} }}", "x:1=T")
 

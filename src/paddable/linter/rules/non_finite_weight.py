@@ -56,9 +56,10 @@ class NonFiniteWeight(Rule[Any]):
         model = site.subject.model
         for graph in model.graphs() if model is not None and site.is_main else ():
             for name, value in graph.initializers.items():
-                bad = None if value.const_value is None else _first_bad(value.const_value)
-                if bad is not None and np.isposinf(bad[1]) and _bounds_only(value):
-                    bad = _first_bad(value.const_value, infinite=False)
+                tensor = value.const_value
+                bad = None if tensor is None else _first_bad(tensor)
+                if tensor is not None and bad is not None and np.isposinf(bad[1]) and _bounds_only(value):
+                    bad = _first_bad(tensor, infinite=False)
                 if bad is not None:
                     yield Match(
                         f"weight {name!r} holds {bad[1]} at flat index {bad[0]}",

@@ -269,6 +269,9 @@ class _Rewriter:
                 output = node.outputs[remedy.output]
                 own = self._take(output, remedy)
                 self._redirect(output, own, except_for=own.producer())
+                if remedy.source != remedy.size:  # what is known of the result is not of what it is gathered from
+                    self.analysis.values.pop(output.name or "", None)
+                    output.shape = None
 
     def _operand_axes(self, operands: Sequence[Facts | None], remedies: Sequence[Remedy]) -> Axes:
         """The axes of the first operand as the last remedy saw them (merged axes included)."""

@@ -319,6 +319,8 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     indices = list(range(len(context.operands)))
     values = [context.peek(i) for i in indices]
     axis = context.attribute("axis", 0) % values[0].rank
+    if any(v.copies is not None for v in values):
+        return [_with_copies(context, values, axis)]
     arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
     if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
@@ -367,6 +369,40 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
         return [replaced_axis(result, axis, result.axes[axis], pad)]
     _gather_after(context, values, axis, parts, total)
     return [result]
+
+
+def _with_copies(context: RuleContext, values: list[Facts], axis: int) -> Facts:
+    """Parts of which some hold one element for all their copies: the result is gathered, each part where native's is.
+
+    Zipformer repeats the last step up to an even number of them.
+    """
+    counts = [v.copies.count if v.copies is not None and v.copies.axis == axis else None for v in values]
+    if any(v.copies is not None and count is None for v, count in zip(values, counts, strict=True)):
+        context.refuse("Concat beside an axis whose size does not grow with the length")
+    row_axis = _row_axis(context, values)
+    for i, value in enumerate(values):
+        context.keep_rows_apart(value.axes[axis], "Concat along")
+        values[i] = context.data(i, row_axis=None if row_axis == value.rank - axis else row_axis)
+    values = [_single(context, v, axis) for v in _agreeing(context, values, axis)]
+    held = [context.length_of(v.axes[axis]) for v in values]
+    start, place, segments = constant(0), constant(0), []
+    for count, size in zip(counts, held, strict=True):
+        segments.append(Segment(start, -start, place) if count is None else Segment(start, constant(0), place, 0))
+        start, place = start + (size if count is None else count), place + size
+    total = context.scope.simplify(start)
+    axes = (*values[0].axes[:axis], context.axis(total), *values[0].axes[axis + 1 :])
+    finite = all(v.everywhere.finite for v in values)
+    context.ask(
+        Take(
+            "PAD105", "what follows a ragged part starts in its padding", 0, axis, axes, total, place,
+            tuple(segments), on_output=True,
+        )
+    )  # fmt: skip
+    return Facts(
+        values[0].dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), None,
+        min(v.low for v in values), max(v.high for v in values),
+        finite=all(v.finite for v in values), masked=any(v.masked for v in values),
+    )  # fmt: skip
 
 
 def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
