@@ -63,3 +63,15 @@ def test_the_repeated_tail_of_each_row(rows: int) -> None:
         c = Concat <axis = 1> (x, e) y = Neg (c)"""
     text = f"g (float[batch, T, 4] x) => (float[batch, U, 4] y) {{ {body} }}"
     assert_exact(text, "x:1=T", rows=None, padded_rows=rows, opset=18)
+
+
+def test_frames_end_the_domain_below() -> None:
+    """Div truncates: (T - 3) / 2 + 1 is 1 at one step too, and native then reads behind the end."""
+    body = f"""{_SIZE} three = Constant <value_int = 3> () two = Constant <value_int = 2> () d = Sub (t, three)
+        e = Div (d, two) n = Add (e, o) rr = Range (z, n, o) st = Mul (rr, two) s = Unsqueeze (st, a1)
+        w = Constant <value_ints = [0, 1, 2]> () i = Add (s, w) y = Gather <axis = 1> (x, i)"""
+    verdict = verdict_of(
+        f"g (float[batch, T] x) => (float[batch, F, 3] y) {{ {body} }}", "x:1=T", rows=None, padded_rows=2
+    )
+    assert verdict.outcome == "exact", verdict.reason
+    assert verdict.spans["T"].first == 3

@@ -7,6 +7,7 @@ used as data, so the run-time length is substituted (PAD106) and the read lands 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -147,6 +148,12 @@ def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) 
             context.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
         if max(picks) >= 0:
             context.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
+    if isinstance(content, Affine) and content.face is Face.CONSTANT and content.base.integer is not None:
+        highest = content.base.integer
+        for i, step in content.coefficients:
+            highest = highest + (index.atoms[i].size - 1) * max(math.ceil(step), 0)
+        if any(index.atoms[i].ragged for i, _ in content.coefficients):
+            context.need(size - 1 - highest, f"an index of {highest} needs a step behind it")
     _from_the_end(context, index, size)
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")
