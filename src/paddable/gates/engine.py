@@ -79,7 +79,8 @@ class Engine:
             EngineError: the run failed.
         """
         try:
-            return dict(zip(self.outputs, self._session.run(None, dict(feeds)), strict=True))
+            arrays = {name: np.asarray(value) for name, value in feeds.items()}  # NumPy makes scalars of rank 0
+            return dict(zip(self.outputs, self._session.run(None, arrays), strict=True))
         except Exception as error:
             raise EngineError(f"onnxruntime: {_line(error)}", where=self._where) from None
 

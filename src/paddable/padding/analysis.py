@@ -19,7 +19,8 @@ from paddable.errors import RefusedError
 from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.prepare.expand import ExpandPass
-from paddable.graph.prepare.normalise import captured, normalise
+from paddable.graph.prepare.fold import FoldPass
+from paddable.graph.prepare.normalise import bodies, captured, normalise
 from paddable.lengths import Length, Span, symbol
 from paddable.padding.declaration import Declarations
 from paddable.padding.deduce.branches import in_branch, inline_both, inline_branch, selects
@@ -159,6 +160,8 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
     while expand(model).modified:
+        normalise(model)
+    if FoldPass(name for domain, name in known_operators() if not domain and name not in ADVICE)(model).modified:
         normalise(model)
     asked = declarations.shortest
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
@@ -338,6 +341,8 @@ class _Walk:
         try:
             if value.relative is not None:
                 context.refuse("an output is inside a relative shift")
+            if value.copies is not None:
+                raise _unfit(value.copies.count)
             plain = value.rows_in_front or not any(atom.batch for atom in value.atoms)
             if not self.scope.single_row and plain:
                 context.refuse("an output has no batch axis, and each row has a length of its own")
@@ -389,6 +394,9 @@ class _Walk:
                 rule is not elementwise and node.op_type not in _BEHIND_ROWS
             ):
                 context.refuse("a vector made of each row's own length is used other than elementwise", _ONE_ROW)
+            copies = next((v.copies for v in operands if v is not None and v.copies is not None), None)
+            if copies is not None and node.op_type != "Concat":
+                raise _unfit(copies.count)
             if rule is None or (node.op_type in ADVICE and not varying and not node.op_type.startswith("Random")):
                 outputs: Sequence[Facts | None] = self._default(context, varying)
             else:
@@ -411,23 +419,31 @@ class _Walk:
         for remedy in context.remedies:
             if isinstance(remedy, Take) and remedy.on_output:
                 results[remedy.output] = _taken(results[remedy.output])
+        from_sizes = node.op_type in ("Shape", "Size") or self._from_sizes(node, context)
         for output, value in zip(node.outputs, results, strict=False):
             if output.name and value is not None:
+                value = replace(value, from_sizes=from_sizes and value.pending is None)
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype
         if varying or context.remedies or any(v is not None and v.pending is not None for v in results):
             self.analysis.sites.append(Site(node, before, context.remedies, tuple(results)))
 
+    def _from_sizes(self, node: ir.Node, context: RuleContext) -> bool:
+        """Whether a node reads nothing but constants and what is made of sizes, and is left as it is."""
+        if context.remedies or bodies(node):
+            return False
+        return all(
+            facts is None or facts.from_sizes or (value is not None and (value.name or "") not in self.values)
+            for value, facts in zip(node.inputs, context.operands, strict=False)
+        )
+
     def _fits(self, node: ir.Node, values: Sequence[Facts | None]) -> None:
         """A container holds the valid part only if its size grows with the length; T % 3 does not."""
         for output, value in zip(node.outputs, values, strict=False):
             for atom in value.atoms if output.name and value is not None else ():
                 if atom.ragged and not self.scope.grows(atom.size):
-                    raise NoProof(
-                        f"the size {atom.size} does not grow with the length, so no container holds every shorter one",
-                        "make the size a constant, or let it grow with the input",
-                    )
+                    raise _unfit(atom.size)
 
     def _default(self, context: RuleContext, varying: Sequence[Facts]) -> list[Facts | None]:
         """An operator without a rule, away from ragged axes: its outputs are what ONNX's inference recorded."""
@@ -473,6 +489,13 @@ class _Walk:
         if finding.source is not None:
             place += f" at {finding.source}"
         raise RefusedError(proof.reason, where=place, fix=proof.fix, findings=[finding]) from None
+
+
+def _unfit(size: Length) -> NoProof:
+    return NoProof(
+        f"the size {size} does not grow with the length, so no container holds every shorter one",
+        "make the size a constant, or let it grow with the input",
+    )
 
 
 def _varies(value: Facts) -> bool:

@@ -17,7 +17,7 @@ from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 
-__all__ = ["Affine", "Diagonal", "Elements", "PaddingFact", "Pending", "Relative", "Facts", "MASK_FILL"]
+__all__ = ["Affine", "Copies", "Diagonal", "Elements", "PaddingFact", "Pending", "Relative", "Facts", "MASK_FILL"]
 
 MASK_FILL = -1e30
 """From here down a score is taken for a mask's fill: -10,000 is none, the lowest number of bfloat16 is."""
@@ -96,6 +96,17 @@ class Relative:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """One element that stands for as many as native repeats along an axis: 0 or 1, and no more at greater lengths.
+
+    No container holds every shorter number of them. Only a concatenation along the axis, whose result grows, reads it.
+    """
+
+    axis: int
+    count: Length
+
+
+@dataclass(frozen=True)
 class Diagonal:
     """What is known where the indices of two ragged atoms are equal, valid or not: a causal mask keeps every step
     itself."""
@@ -126,6 +137,8 @@ class Facts:
         diagonal: what is known where two ragged indices are equal.
         constant: what every valid element equals, if they are all equal (a mask of ones).
         relative: the value is inside a relative shift, and only its next movement may read it.
+        copies: along one axis the tensor holds one element for a number of equal ones that does not grow.
+        from_sizes: made of sizes and constants alone, so that the whole tensor is native's at the container's length.
         rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
     """
 
@@ -144,6 +157,8 @@ class Facts:
     diagonal: Diagonal | None = None
     rows_in_front: bool = False
     below: bool = False
+    copies: Copies | None = None
+    from_sizes: bool = False
 
     def __post_init__(self) -> None:
         if not self.pads:

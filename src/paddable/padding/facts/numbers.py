@@ -174,7 +174,8 @@ def divide(a: Number, b: Number, *, integer: bool, domain: Domain) -> Number | N
             factors = list(a.length.factors)
             factors.remove(b.length)
             return Number(product(a.length.scale, *factors), 1, face)
-        return None
+        times = _quotient(a, b, domain)
+        return None if times is None else number(times, face)
     value = b.fraction
     if value == 0:
         return None
@@ -194,6 +195,20 @@ def divide(a: Number, b: Number, *, integer: bool, domain: Domain) -> Number | N
     if a.divisor != 1:
         return None
     return number(domain.simplify(a.length.truncdiv(divisor)), face)
+
+
+def _quotient(a: Number, b: Number, domain: Domain) -> int | None:
+    """The integer that ``a / b`` is at every length: 32 * T over T, as torch.export writes an inferred size."""
+    if a.divisor != b.divisor or not (isinstance(a.length, Length) and isinstance(b.length, Length)):
+        return None
+    (factor, _), (divisor, _) = (length.terms[0] if length.terms else (0, None) for length in (a.length, b.length))
+    if not divisor or factor % divisor:
+        return None
+    times = factor // divisor
+    try:
+        return times if domain.positive(b.length) and domain.equal(a.length, b.length * times) else None
+    except Undecided:
+        return None
 
 
 def modulo(a: Number, b: Number, domain: Domain) -> Number | None:

@@ -373,7 +373,8 @@ class Emitter:
             total = self.place(base, axes, [row])
         else:
             total = self.op("Reshape", base, self.constant(np.ones(len(axes), dtype=np.int64)))
-        covered = {row} if row is not None else set()
+        # a constant is one number for all rows, and is spread over them at the end
+        covered = {row} if row is not None and not content.base.is_constant else set()
         for i, coefficient in content.coefficients:
             index = self.iota(flat[i].size)
             term = self.cast(index, dtype) if dtype != INT64 else index

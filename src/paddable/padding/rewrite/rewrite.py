@@ -269,6 +269,9 @@ class _Rewriter:
                 output = node.outputs[remedy.output]
                 own = self._take(output, remedy)
                 self._redirect(output, own, except_for=own.producer())
+                if remedy.source != remedy.size:  # what is known of the result is not of what it is gathered from
+                    self.analysis.values.pop(output.name or "", None)
+                    output.shape = None
 
     def _operand_axes(self, operands: Sequence[Facts | None], remedies: Sequence[Remedy]) -> Axes:
         """The axes of the first operand as the last remedy saw them (merged axes included)."""
@@ -355,7 +358,7 @@ class _Rewriter:
     ) -> ir.Value:
         index = self._index(size, source, tuple(segments))
         emitter = self.emitter
-        if emitter.scope.single_row:
+        if emitter.scope.single_row or self._serves_every_row(source, segments):
             return emitter.op("Gather", value, index, axis=axis)
         row = next((i for i, a in enumerate(axes) if len(a) == 1 and a[0].batch), None)
         if row is None:
@@ -365,6 +368,13 @@ class _Rewriter:
         taken = self._gather_rows(moved, index, [axes[i] for i in order])
         back = [order.index(i) for i in range(len(axes))]
         return taken if back == list(range(len(axes))) else emitter.op("Transpose", taken, perm=back)
+
+    @staticmethod
+    def _serves_every_row(source: Length, segments: Sequence[Segment]) -> bool:
+        """Whether an index map is made of constants and sizes alone, so that its vector has no row axis."""
+        native = all(segment.physical == constant(0) for segment in segments)
+        numbers = [number for segment in segments for number in (segment.start, segment.native)]
+        return all(number.is_constant for number in (*numbers, *([source] if native else [])))
 
     def _gather_rows(self, value: ir.Value, index: ir.Value, axes: Sequence[Axis]) -> ir.Value:
         """``value[b, index[b, i]]`` for every row b."""
@@ -380,12 +390,16 @@ class _Rewriter:
     def _index(self, size: Length, source: Length, segments: tuple[Segment, ...]) -> ir.Value:
         """The index vector of a piecewise affine map, clamped to the source: [size] or [rows, size]."""
         emitter = self.emitter
+        shared = self._serves_every_row(source, segments)
+
+        def by_row(number: ir.Value) -> ir.Value:
+            return number if shared else emitter.per_row(number)
 
         def make() -> ir.Value:
             iota = emitter.iota(size)
             result: ir.Value | None = None
             for segment in segments:
-                base = emitter.per_row(emitter.length(segment.native))
+                base = by_row(emitter.length(segment.native))
                 if segment.physical != constant(0):
                     base = emitter.op("Add", base, emitter.size(segment.physical), dtype=INT64)
                 if segment.step == 0:
@@ -398,7 +412,7 @@ class _Rewriter:
                 if result is None:
                     result = read
                 else:
-                    early = emitter.op("Less", iota, emitter.per_row(emitter.length(segment.start)))
+                    early = emitter.op("Less", iota, by_row(emitter.length(segment.start)))
                     result = emitter.where(early, result, read)
             assert result is not None
             first, *rest = segments
@@ -406,7 +420,7 @@ class _Rewriter:
                 return result  # an identity, then valid steps repeated: inside the source wherever the index is
             # A map of valid steps onto valid steps is clamped to them, so that its padding repeats one of them.
             native = all(segment.physical == constant(0) for segment in segments)
-            count = emitter.per_row(emitter.length(source)) if native else emitter.size(source)
+            count = by_row(emitter.length(source)) if native else emitter.size(source)
             last = emitter.op("Sub", count, emitter.constant([1]), dtype=INT64)
             zero = emitter.constant([0])
             result = emitter.where(emitter.op("Less", result, zero), zero, result)

@@ -310,13 +310,15 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         if any(a.ragged for a in value.axes[k + 2]) and not context.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
     low, high = value.low, value.high
+    # what ceil_mode reads behind the input is counted by no one; where nothing is padded, there is nothing to include
+    included = context.attribute("count_include_pad", 0) and any(w.before or w.after for w in found)
     if overhanging:
         if context.type == "MaxPool":
             fill = -math.inf if value.masked else lowest(value.dtype)
             value = context.fill(
                 0, overhanging, identity(value.dtype, fill), "PAD107", "the maximum at the valid end sees the padding"
             )
-        elif context.type == "AveragePool" and not context.attribute("count_include_pad", 0):
+        elif context.type == "AveragePool" and not included:
             leak = "the average at the valid end counts the padding"
             value = context.fill(0, overhanging, 0.0, "PAD102", leak)
             arguments = {"atoms": tuple(overhanging), "axes": value.axes}

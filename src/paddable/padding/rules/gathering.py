@@ -7,8 +7,10 @@ used as data, so the run-time length is substituted (PAD106) and the read lands 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -42,6 +44,8 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         _guarded(context, index, value.axes[axis])
         axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
         return [_uniform(value, axes, value.axes[axis])]
+    if _own_rows(value, index, axis):
+        return [value]
     if value.content is not None:
         value = context.data(0)
     rank, whole = index.rank, value.axes[axis]
@@ -63,6 +67,16 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         value, index = _ragged_source(context, value, index, axis)
     axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
     return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
+
+
+def _own_rows(value: Facts, index: Facts, axis: int) -> bool:
+    """Whether each row is picked by its own place in the batch: nothing moves."""
+    content = index.content
+    if not isinstance(content, Affine) or index.rank != 1 or len(index.atoms) != 1 or len(value.axes[axis]) != 1:
+        return False
+    own, rows = index.atoms[0], value.axes[axis][0]
+    whole = content.base.is_constant and content.base.fraction == 0 and content.coefficients == ((0, Fraction(1)),)
+    return whole and own.batch and rows.batch and own.size == rows.size
 
 
 def _uniform(value: Facts, axes: Axes, read: Iterable[Factor]) -> Facts:
@@ -117,6 +131,8 @@ def _guarded(context: RuleContext, index: Facts, source: Axis, position: int = 1
     known = rows.constant if isinstance(rows, Length) and rows.is_constant else 0
     if index.everywhere.finite and index.low >= -known and index.high < known:
         return index
+    if index.from_sizes and not (context.scope.single_row or any(atom.batch for atom in index.atoms)):
+        return index  # native's own index at the container's length: inside what it reads there, whatever the row
     loose = [i for i in index.ragged if index.pads[i].strong.value is None]
     return context.fill(position, loose, 0.0, "", "an index in the padding may be out of range")
 
@@ -132,6 +148,12 @@ def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) 
             context.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
         if max(picks) >= 0:
             context.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
+    if isinstance(content, Affine) and content.face is Face.CONSTANT and content.base.integer is not None:
+        highest = content.base.integer
+        for i, step in content.coefficients:
+            highest = highest + (index.atoms[i].size - 1) * max(math.ceil(step), 0)
+        if any(index.atoms[i].ragged for i, _ in content.coefficients):
+            context.need(size - 1 - highest, f"an index of {highest} needs a step behind it")
     _from_the_end(context, index, size)
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")

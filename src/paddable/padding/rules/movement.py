@@ -21,11 +21,11 @@ from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.regroup import Origin, regroup
 from paddable.padding.deduce.relative_shift import relative_view
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axes, Factor, axis_size
-from paddable.padding.facts.facts import Affine, Diagonal, Elements, Facts, PaddingFact
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
+from paddable.padding.facts.facts import Affine, Copies, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
-from paddable.padding.facts.numbers import Number, Product, product
-from paddable.padding.remedies import Replace
+from paddable.padding.facts.numbers import Product, number, product
+from paddable.padding.remedies import Replace, UseSize
 
 __all__ = ["moved", "reshaped", "target_axes"]
 
@@ -99,6 +99,8 @@ def squeeze(context: RuleContext) -> Sequence[Facts | None]:
     for i in dropped:
         if value.axes[i]:
             size = axis_size(value.axes[i])
+            if isinstance(size, Length) and value.axes[i][0].ragged:  # the domain ends where it is 1 no more
+                context.scope.need_equal(size, constant(1), f"Squeeze of an axis of size {size}")
             context.refuse(f"Squeeze of an axis of size {size}")
     return [_with_axes(value, tuple(axis for i, axis in enumerate(value.axes) if i not in dropped))]
 
@@ -258,24 +260,40 @@ def flatten(context: RuleContext) -> Sequence[Facts | None]:
     return [reshaped(context, value, sizes)]
 
 
-def target_axes(context: RuleContext, numbers: Sequence[Number]) -> Axes:
-    """Axes of a value made to a computed shape (Expand, ConstantOfShape)."""
-    axes = []
-    for wanted in numbers:
+def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
+    """Axes of a value made to a computed shape (Expand, ConstantOfShape), which is an input of the node.
+
+    A size that does not grow is made 1 in the container, where one element stands for all its copies.
+    """
+    axes: list[Axis] = []
+    copies = None
+    numbers = context.sizes(index)
+    for place, wanted in enumerate(numbers):
         if wanted.divisor != 1:
             context.refuse(f"a size is the fraction {wanted}")
         length = wanted.length
         if isinstance(length, Length) and not length.is_constant:
             context.need(length, f"the size {length} must not be negative")
+            if copies is None and not context.scope.grows(length):
+                copies = Copies(place, context.scope.simplify(length))
+                length = constant(1)
         axes.append(context.axis(length))
-    return tuple(axes)
+    if copies is not None:
+        shape = np.array(numbers, dtype=object)
+        shape[copies.axis] = number(1)
+        context.ask(UseSize("", "one element stands for all its copies", index, Elements(shape)))
+    return tuple(axes), copies
 
 
 @rule("Expand")
 def expand(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
-    target = target_axes(context, context.sizes(1))
+    target, copies = target_axes(context, 1)
     rank = max(value.rank, len(target))
+    if copies is not None:
+        copies = replace(copies, axis=copies.axis + rank - len(target))
+        if copies.axis >= rank - value.rank and value.axes[copies.axis - (rank - value.rank)]:
+            context.refuse(f"Expand to the size {copies.count}, which does not grow with the length")
     own = ((),) * (rank - value.rank) + value.axes
     wanted = ((),) * (rank - len(target)) + target
     axes: list[tuple[Factor, ...]] = []
@@ -303,7 +321,7 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
     def kind_at(region: tuple[int, ...]) -> Kind:
         return value.kind([k for k in (back[i] for i in region) if k is not None])
 
-    return [replace(result, pads=pads_of(result.axes, kind_at))]
+    return [replace(result, pads=pads_of(result.axes, kind_at), copies=copies)]
 
 
 @rule("Tile")

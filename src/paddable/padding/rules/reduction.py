@@ -110,7 +110,9 @@ def _known(context: RuleContext) -> Facts | None:
     """A reduction of sizes is a size: the product of a shape's entries."""
     value = context.peek(0)
     fold = _FOLD.get(context.type)
-    if fold is None or not isinstance(value.content, Elements) or value.content.face is Face.CONSTANT:
+    if fold is None or not isinstance(value.content, Elements):
+        return None
+    if value.content.face is Face.CONSTANT and not value.is_integer:  # a float sum rounds as the provider does
         return None
     axes = axes_of(context, value.rank)
     if axes != list(range(value.rank)) or any(x is None for x in value.content.array.flat):
@@ -190,9 +192,13 @@ def arg_extremum(context: RuleContext) -> Sequence[Facts | None]:
 
 @rule("TopK")
 def top_k(context: RuleContext) -> Sequence[Facts | None]:
-    value = context.data(0)
-    axis = context.attribute("axis", -1) % value.rank
+    axis = context.attribute("axis", -1) % context.peek(0).rank
     counts = context.integers(1)
+    if not context.peek(0).axes[axis] and counts == [1]:  # the only element, whatever it is
+        value = context.settle(0)
+        zeros = Facts.known(ir.DataType.INT64, value.axes, Affine(number(0)), 0.0, 0.0)
+        return [value, zeros]
+    value = context.data(0)
     if counts is None:
         context.refuse("TopK without k")
     count = counts[0]

@@ -8,6 +8,7 @@ Refuses: a Range whose limits come from data or whose step varies.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,7 @@ import onnx_ir as ir
 from paddable.lengths import Length
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.axes import axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import constant
 from paddable.padding.facts.numbers import Face, Number, negate, number, product
@@ -93,18 +95,18 @@ def _scalar(context: RuleContext, index: int) -> Number:
 
 @rule("ConstantOfShape")
 def constant_of_shape(context: RuleContext) -> Sequence[Facts | None]:
-    numbers = context.sizes(0)
-    axes = target_axes(context, numbers)
+    axes, copies = target_axes(context, 0)
     tensor = context.attribute("value")
     fill = tensor.numpy().reshape(-1)[0] if tensor is not None else np.float32(0)
     dtype = tensor.dtype if tensor is not None else ir.DataType.FLOAT
     if not np.isfinite(fill):
         pads = tuple(PaddingFact.of(constant(float(fill))) for axis in axes for _ in axis)
-        return [Facts(dtype, axes, pads, None, float(fill), float(fill))]
+        return [Facts(dtype, axes, pads, None, float(fill), float(fill), copies=copies)]
     content = Affine(number(Fraction(float(fill))))
     result: Affine | Elements = content
-    if all(n.is_constant for n in numbers):
-        count = [int(n.fraction) for n in numbers]
+    sizes = [axis_size(axis) for axis in axes]
+    if copies is None and all(isinstance(size, Length) and size.is_constant for size in sizes):
+        count = [size.constant for size in sizes if isinstance(size, Length)]
         if int(np.prod(count, dtype=np.int64)) <= 256:
             result = Elements(np.full(count, content.base, dtype=object))
-    return [Facts.known(dtype, axes, result, float(fill), float(fill))]
+    return [replace(Facts.known(dtype, axes, result, float(fill), float(fill)), copies=copies)]

@@ -137,13 +137,16 @@ def _slice_axis(
     stop = _bound(context, end, size, step=step, last=True)
     count = (stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step)
     count = scope.simplify(maximum(count, constant(0)))
-    if count.is_constant and count.constant == 0:
+    varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
+    if count.is_constant and count.constant == 0 and varies:
         context.refuse("an empty slice")
     if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
         context.need(count - 1, f"a slice of {count} steps must not be empty")
         count = scope.simplify(count)
     if scope.same(count, size) and step == 1:
         return value
+    if not varies and first.is_constant and count.is_constant:
+        return _of_fixed(context, value, axis, first, step, count)
     context.keep_rows_apart(whole, "a slice of")
     atom = value.axes[axis][0] if value.axes[axis] else Factor(constant(1))
     position = value.span(axis).start if value.axes[axis] else 0
@@ -179,6 +182,13 @@ def _slice_axis(
     )
     taken = context.take(0, axis, count, segments, "PAD105", leak, instead=True)
     return taken
+
+
+def _of_fixed(context: RuleContext, value: Facts, axis: int, first: Length, step: int, count: Length) -> Facts:
+    """Native's own elements at every length, in any order: nothing of the padding is read along this axis."""
+    new = context.axis(count)
+    result = replaced_axis(value, axis, new, PaddingFact())
+    return replace(result, content=_sliced_affine(value, axis, first, step, new))
 
 
 def _start(scope: Scope, first: Length, start: Number) -> int | None:
@@ -309,6 +319,8 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     indices = list(range(len(context.operands)))
     values = [context.peek(i) for i in indices]
     axis = context.attribute("axis", 0) % values[0].rank
+    if any(v.copies is not None for v in values):
+        return [_with_copies(context, values, axis)]
     arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
     if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
@@ -317,17 +329,21 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     vector = _size_vector(context, values)
     if vector is not None:
         return [vector]
-    started = _relative_column(context, values, axis)
+    indices = [i for i in indices if values[i].size(axis) != constant(0)] or indices[:1]
+    values = [values[i] for i in indices]
+    if len(values) == 1:
+        return [values[0]]
+    started = _relative_column(context, indices, values, axis)
     if started is not None:
         return [started]
     for value in values:
         context.keep_rows_apart(value.axes[axis], "Concat along")
     row_axis = _row_axis(context, values)
-    for i in indices:
-        on_axis = row_axis == values[i].rank - axis
-        values[i] = context.data(i, row_axis=None if on_axis else row_axis, shifted=True)
+    for k, i in enumerate(indices):
+        on_axis = row_axis == values[k].rank - axis
+        values[k] = context.data(i, row_axis=None if on_axis else row_axis, shifted=True)
     if not _equally_shifted(context, values, axis):
-        values = [context.align(i, values[i]) for i in indices]
+        values = [context.align(i, value) for i, value in zip(indices, values, strict=True)]
     values = _agreeing(context, values, axis)
     # an axis of one size throughout
     parts = [context.length_of(v.axes[axis]) for v in values]
@@ -345,13 +361,48 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
         # zeros appended to a ragged part: with its own padding zero, the zeros may start anywhere
         k = ragged[0]
         span = values[k].span(axis)
-        filled = context.fill(k, span, 0.0, "PAD102", "the padding stands before the zeros appended to the valid part")
+        leak = "the padding stands before the zeros appended to the valid part"
+        filled = context.fill(indices[k], span, 0.0, "PAD102", leak)
         values[k] = filled
         result = _joined(context, values, axis, total)
         pad = PaddingFact.of(ZERO)
         return [replaced_axis(result, axis, result.axes[axis], pad)]
     _gather_after(context, values, axis, parts, total)
     return [result]
+
+
+def _with_copies(context: RuleContext, values: list[Facts], axis: int) -> Facts:
+    """Parts of which some hold one element for all their copies: the result is gathered, each part where native's is.
+
+    Zipformer repeats the last step up to an even number of them.
+    """
+    counts = [v.copies.count if v.copies is not None and v.copies.axis == axis else None for v in values]
+    if any(v.copies is not None and count is None for v, count in zip(values, counts, strict=True)):
+        context.refuse("Concat beside an axis whose size does not grow with the length")
+    row_axis = _row_axis(context, values)
+    for i, value in enumerate(values):
+        context.keep_rows_apart(value.axes[axis], "Concat along")
+        values[i] = context.data(i, row_axis=None if row_axis == value.rank - axis else row_axis)
+    values = [_single(context, v, axis) for v in _agreeing(context, values, axis)]
+    held = [context.length_of(v.axes[axis]) for v in values]
+    start, place, segments = constant(0), constant(0), []
+    for count, size in zip(counts, held, strict=True):
+        segments.append(Segment(start, -start, place) if count is None else Segment(start, constant(0), place, 0))
+        start, place = start + (size if count is None else count), place + size
+    total = context.scope.simplify(start)
+    axes = (*values[0].axes[:axis], context.axis(total), *values[0].axes[axis + 1 :])
+    finite = all(v.everywhere.finite for v in values)
+    context.ask(
+        Take(
+            "PAD105", "what follows a ragged part starts in its padding", 0, axis, axes, total, place,
+            tuple(segments), on_output=True,
+        )
+    )  # fmt: skip
+    return Facts(
+        values[0].dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), None,
+        min(v.low for v in values), max(v.high for v in values),
+        finite=all(v.finite for v in values), masked=any(v.masked for v in values),
+    )  # fmt: skip
 
 
 def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
@@ -385,11 +436,11 @@ def _row_axis(context: RuleContext, values: Sequence[Facts]) -> int | None:
     return None
 
 
-def _relative_column(context: RuleContext, values: Sequence[Facts], axis: int) -> Facts | None:
+def _relative_column(context: RuleContext, indices: Sequence[int], values: Sequence[Facts], axis: int) -> Facts | None:
     """A column of zeros in front of centred scores starts a relative shift."""
     if len(values) != 2 or axis != values[0].rank - 1 or values[0].axes[axis] or not values[0].everywhere.is_zero:
         return None
-    return relative_start(context, context.data(1, shifted=True))
+    return relative_start(context, context.data(indices[1], shifted=True))
 
 
 def _equally_shifted(context: RuleContext, values: Sequence[Facts], axis: int) -> bool:

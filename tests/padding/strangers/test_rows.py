@@ -1,0 +1,77 @@
+"""Two rows of different lengths: tables and index vectors that serve them all, and each row picked by its own place."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..rules.native import assert_exact, verdict_of
+
+_SIZE = """o = Constant <value_int = 1> () z = Constant <value_int = 0> () a1 = Constant <value_ints = [1]> ()
+    sh = Shape (x) t = Gather (sh, o) r = Range (z, t, o)"""
+_ROWS = [1, 2, 3]
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+def test_frames_by_an_index_of_every_row(rows: int) -> None:
+    """CREPE: the index 2i + j does not depend on the length."""
+    body = f"""{_SIZE} two = Constant <value_int = 2> () n = Div (t, two) rr = Range (z, n, o) st = Mul (rr, two)
+        s = Unsqueeze (st, a1) w = Constant <value_ints = [0, 1]> () i = Add (s, w) y = Gather <axis = 1> (x, i)"""
+    text = f"g (float[batch, T] x) => (float[batch, F, 2] y) {{ {body} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows, opset=18)
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+def test_buckets_of_positions_through_a_logarithm(rows: int) -> None:
+    """WavLM and T5: T reaches the numbers only through extents."""
+    body = f"""{_SIZE} r1 = Add (r, o) f = Cast <to = 1> (r1) l = Log (f) k = Cast <to = 7> (l) b = Gather (table, k)
+        u = Unsqueeze (b, a1) y = Add (x, u)"""
+    table = "float[9] table = {1, 2, 3, 4, 5, 6, 7, 8, 9}"
+    text = f"g (float[batch, T, 4] x) => (float[batch, T, 4] y) <{table}> {{ {body} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+def test_each_row_is_picked_by_its_own_place(rows: int) -> None:
+    body = f"{_SIZE} b = Gather (sh, z) rows = Range (z, b, o) p = Gather <axis = 0> (x, rows) y = Softmax (p)"
+    text = f"g (float[batch, T] x) => (float[batch, T] y) {{ {body} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
+
+
+def test_a_row_picked_by_the_place_of_another_is_refused() -> None:
+    body = f"{_SIZE} b = Gather (sh, z) p = Range (z, b, o) q = Add (p, o) c = Mod (q, b) y = Gather <axis = 0> (x, c)"
+    text = f"g (float[batch, T] x) => (float[batch, T] y) {{ {body} }}"
+    assert verdict_of(text, "x:1=T", rows=None, padded_rows=2).outcome == "refused"
+
+
+@pytest.mark.parametrize("number", ["t", "n"])
+def test_an_index_made_of_the_length_itself_is_each_rows_own(number: str) -> None:
+    """T - 1 - log i reads another step in every row: no index serves them all."""
+    body = f"""{_SIZE} m = Sub (t, o) n = Identity (m) r1 = Add (r, o) f = Cast <to = 1> (r1) l = Log (f)
+        k = Cast <to = 7> (l) d = Sub ({number}, k) e = Sub (d, {"o" if number == "t" else "z"})
+        y = Gather <axis = 1> (x, e)"""
+    text = f"g (float[batch, T] x) => (float[batch, U] y) {{ {body} }}"
+    assert verdict_of(text, "x:1=T", rows=None, padded_rows=2).outcome == "refused"
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+def test_the_repeated_tail_of_each_row(rows: int) -> None:
+    """Zipformer with rows of odd and even lengths."""
+    body = f"""{_SIZE} two = Constant <value_int = 2> () tp = Add (t, o) d = Div (tp, two) full = Mul (d, two)
+        rest = Sub (full, t) a0 = Constant <value_ints = [0]> () b = Shape <end = 1> (x) ku = Unsqueeze (rest, a0)
+        four = Constant <value_ints = [4]> () es = Concat <axis = 0> (b, ku, four) m1 = Constant <value_ints = [-1]> ()
+        big = Constant <value_ints = [9223372036854775807]> () last = Slice (x, m1, big, a1) e = Expand (last, es)
+        c = Concat <axis = 1> (x, e) y = Neg (c)"""
+    text = f"g (float[batch, T, 4] x) => (float[batch, U, 4] y) {{ {body} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows, opset=18)
+
+
+def test_frames_end_the_domain_below() -> None:
+    """Div truncates: (T - 3) / 2 + 1 is 1 at one step too, and native then reads behind the end."""
+    body = f"""{_SIZE} three = Constant <value_int = 3> () two = Constant <value_int = 2> () d = Sub (t, three)
+        e = Div (d, two) n = Add (e, o) rr = Range (z, n, o) st = Mul (rr, two) s = Unsqueeze (st, a1)
+        w = Constant <value_ints = [0, 1, 2]> () i = Add (s, w) y = Gather <axis = 1> (x, i)"""
+    verdict = verdict_of(
+        f"g (float[batch, T] x) => (float[batch, F, 3] y) {{ {body} }}", "x:1=T", rows=None, padded_rows=2
+    )
+    assert verdict.outcome == "exact", verdict.reason
+    assert verdict.spans["T"].first == 3

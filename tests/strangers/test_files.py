@@ -1,0 +1,42 @@
+"""The faults that published files showed (`shared/strangers/files.py`), each a graph of a few nodes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.shared
+
+THROUGH = ["clip_inf", "scalar_input", "scatter_constant", "squeeze_ends_domain", "static_batch", "range_of_numel"]
+ADVISED = {"state_batch_advice": "--batch x:0,h0:1", "lens_advice": "--length-input lens=T"}
+
+
+@pytest.fixture(scope="module")
+def said(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, str]]:
+    """Exit code and first line of the answer, by case."""
+    script = shared / "strangers" / "files.py"
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path_factory.mktemp("files"))],
+        check=True, capture_output=True, text=True, timeout=600, env={**os.environ, "PATH": path},
+    )  # fmt: skip
+    assert "TRACEBACK" not in done.stdout
+    lines = re.findall(r"^(\w+) +rc=(-?\d+) \(wanted \d+\) (.*)$", done.stdout, re.MULTILINE)
+    return {name: (int(code), text) for name, code, text in lines}
+
+
+@pytest.mark.parametrize("name", THROUGH)
+def test_it_goes_through(said: dict[str, tuple[int, str]], name: str) -> None:
+    code, text = said[name]
+    assert code == 0, text
+
+
+@pytest.mark.parametrize("name", ADVISED)
+def test_its_message_has_the_right_declaration(said: dict[str, tuple[int, str]], name: str) -> None:
+    code, text = said[name]
+    assert code == 2 and ADVISED[name] in text

@@ -1,0 +1,94 @@
+"""The smallest graphs of what strangers' exports need (`shared/strangers/graphs.py`), one row and two.
+
+Each that is wanted converts, and its padded file equals native at every length beside junk. What is refused today is
+listed with the words that its message has to hold.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+
+pytestmark = pytest.mark.shared
+
+CONTAINER = 24
+LENGTHS = (3, 4, 5, 11, 12, 13, 23, 24)
+
+THROUGH = [
+    ("edge_pad_to_multiple", "x:1=T", 1),
+    ("partial_rotary_all", "x:1=T", 1),
+    ("pool_ceil_mode", "x:2=T", 1),
+    ("constant_scatter", "x:1=T", 1),
+    ("frames_by_unfold", "x:1=T", 1),
+    ("frames_by_unfold", "x:1=T", 2),
+    ("log_bucket_rows", "x:1=T", 1),
+    ("log_bucket_rows", "x:1=T", 2),
+    ("flip_fixed_axis_rows", "x:2=T", 1),
+    ("flip_fixed_axis_rows", "x:2=T", 2),
+    ("dft_of_frames", "x:1=T", 1),
+    ("pick_own_row", "x:1=T", 1),
+    ("pick_own_row", "x:1=T", 2),
+    ("quotient_of_lengths", "x:1=T", 1),
+]
+REFUSED = [
+    ("centred_table_pad", "x:1=T", "a pad in front of the valid part depends on the length"),
+    ("resize_to_size", "x:2=T", "the scale depends on the length"),
+    ("legacy_relative_shift", "x:1=T", "neither part nor multiple"),
+]
+
+
+@pytest.fixture(scope="module")
+def graphs(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graphs")
+    script = shared / "strangers" / "graphs.py"
+    subprocess.run([sys.executable, str(script), str(folder)], check=True, capture_output=True, timeout=300)
+    return folder
+
+
+def _paddable(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "paddable", *words], capture_output=True, text=True, timeout=300)
+
+
+def _convert(graphs: Path, name: str, spec: str, rows: int) -> subprocess.CompletedProcess[str]:
+    batch = ["--batch-size", str(rows)] if rows > 1 else []
+    return _paddable(
+        "convert", str(graphs / f"{name}.onnx"), "-o", str(graphs / f"{name}.{rows}.onnx"), "--force",
+        "--container", str(CONTAINER), "--gate-lengths", "4", "--length", spec, *batch,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "spec", "rows"), THROUGH)
+def test_it_goes_through(graphs: Path, name: str, spec: str, rows: int) -> None:
+    done = _convert(graphs, name, spec, rows)
+    assert done.returncode == 0, done.stdout + done.stderr
+    native, padded = (
+        ort.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+        for path in (graphs / f"{name}.onnx", graphs / f"{name}.{rows}.onnx")
+    )
+    axis = int(spec.split(":")[1][0])
+    shape = [size if isinstance(size, int) else 1 for size in native.get_inputs()[0].shape]
+    rng = np.random.default_rng(7)
+    for k, first in enumerate(LENGTHS):
+        lengths = [LENGTHS[(k + row) % len(LENGTHS)] if row else first for row in range(rows)]
+        box = np.full([CONTAINER if i == axis else rows if i == 0 else size for i, size in enumerate(shape)], 3.7, "f4")
+        wanted = []
+        for row, count in enumerate(lengths):
+            signal = rng.standard_normal([count if i == axis else size for i, size in enumerate(shape)], dtype="f4")
+            box[(slice(row, row + 1), *(slice(size) for size in signal.shape[1:]))] = signal
+            wanted.append(native.run(None, {"x": signal})[0])
+        found = padded.run(["y"], {"x": box, "ilens": np.array(lengths, np.int64)})[0]
+        for row, answer in enumerate(wanted):
+            own = found[(slice(row, row + 1), *(slice(size) for size in answer.shape[1:]))]
+            np.testing.assert_allclose(own, answer, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "spec", "words"), REFUSED)
+def test_it_is_refused_with_its_reason(graphs: Path, name: str, spec: str, words: str) -> None:
+    done = _convert(graphs, name, spec, 1)
+    assert done.returncode == 1 and words in done.stderr, done.stdout + done.stderr
+    assert not (graphs / f"{name}.1.onnx").exists()
