@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +99,7 @@ def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> bool:
 
 
 def test_the_bundle_streams_and_decodes(bundle: Path, codes: np.ndarray, wanted: np.ndarray) -> None:
-    described = read_bundle(bundle, check_files=True)
+    described = read_bundle(bundle, check_below=math.inf)
     assert described.step_graphs == ("step-4.onnx", "step-12.onnx") and described.sample_rate == 24_000
     told = json.loads((bundle / "report.json").read_text())
     assert told["ok"] and told["streams"]["ok"]

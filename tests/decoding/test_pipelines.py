@@ -13,8 +13,9 @@ import soundfile
 from paddable.audio import FrontEnd
 from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.families.fsmn_vad.spec import VadOptions
+from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
 from paddable.runtime.speech.detection import Detector
-from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
+from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.rich_tags import RichTags
 from paddable.runtime.speech.text import Vocabulary
 
@@ -54,7 +55,7 @@ def parrot() -> Parrot:
 
 @pytest.fixture
 def recogniser(parrot: Parrot) -> Recogniser:
-    return Recogniser(parrot, VOCABULARY, SENSE_VOICE)
+    return Recogniser(parrot, CtcDecoder(VOCABULARY, SENSE_VOICE))
 
 
 NOISE = np.random.default_rng(0).uniform(-0.5, 0.5, 16_000).astype(np.float32)
@@ -87,7 +88,7 @@ def test_blank_at_the_end_and_no_prompt() -> None:
             assert set(inputs) == {"audio"}
             return {"ctc_logits": np.eye(9, dtype=np.float32)[[8, 7, 7, 8, 7]][None]}
 
-    transcript = Recogniser(Nano(), VOCABULARY, CtcLayout(blank=-1)).transcribe(NOISE)
+    transcript = Recogniser(Nano(), CtcDecoder(VOCABULARY, CtcLayout(blank=-1))).transcribe(NOISE)
     assert transcript.text == "你你" and transcript.tags == RichTags()
 
 
@@ -125,7 +126,7 @@ def test_languages_that_are_not_there(recogniser: Recogniser) -> None:
     with pytest.raises(MisuseError, match="language 'fr'; choose auto, en"):
         recogniser.transcribe(NOISE, language="fr")
     with pytest.raises(MisuseError, match="language 'en'"):
-        replace(recogniser, layout=CtcLayout()).transcribe(NOISE, language="en")
+        replace(recogniser, decoder=CtcDecoder(VOCABULARY)).transcribe(NOISE, language="en")
 
 
 def test_long_recordings_are_cut_at_pauses(recogniser: Recogniser, parrot: Parrot) -> None:

@@ -1,8 +1,9 @@
 """What ``bundle.json`` says about a family, turned into the pipeline that runs it.
 
 ``settings`` of the bundle, by key: ``ctc`` (a :class:`CtcLayout`), ``cif`` (a :class:`CifLayout`), ``vad``
-(``model_conf`` of FunASR's config.yaml) and ``context`` (frames of the past that a posterior depends on). ``front_end``: ``kind``, ``in_graph`` and, for features
-in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and ``scale``).
+(``model_conf`` of FunASR's config.yaml) and ``context`` (frames of the past that a posterior depends on).
+``front_end``: ``kind``, ``in_graph`` and, for features in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and
+``scale``).
 """
 
 from __future__ import annotations

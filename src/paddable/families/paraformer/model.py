@@ -154,8 +154,12 @@ class DecoderBlock(nn.Module):
             self.src_attn = CrossAttention(config.size, config.decoder_heads)
 
     def forward(self, x_BUC: Tensor, encoded_BTC: Tensor, is_token_BU1: Tensor) -> Tensor:
-        x_BUC = x_BUC + self.self_attn(self.norm2(self.feed_forward(self.norm1(x_BUC))), is_token_BU1)
-        return x_BUC + self.src_attn(self.norm3(x_BUC), encoded_BTC) if self.attends else x_BUC
+        memory_BUC: Tensor = self.self_attn(self.norm2(self.feed_forward(self.norm1(x_BUC))), is_token_BU1)
+        x_BUC = x_BUC + memory_BUC
+        if self.attends:
+            attended_BUC: Tensor = self.src_attn(self.norm3(x_BUC), encoded_BTC)
+            x_BUC = x_BUC + attended_BUC
+        return x_BUC
 
 
 class LastBlock(nn.Module):

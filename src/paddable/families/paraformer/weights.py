@@ -23,7 +23,7 @@ _IDLE = (
     "seaco_decoder.",
     "hotword_output_layer.",
 )
-"""Training alone reads the embedding of targets and the CTC head; the rest finds hotwords, which are not implemented."""
+"""Training alone reads the first two. The others are SeACo's search for hotwords, without which it is a BiCIF model."""
 
 
 def paraformer_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi") -> Paraformer:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,7 @@ class CifDecoder:
         times = token_times(weights, sums, len(classes), FRAME_SECONDS / (layout.upsampling or 1))
         words = _words(map(self._spelling, classes), times)
         text = join_tokens([word for word, _, _ in words])
-        return Heard(text, tuple(Word(word, start + offset, end + offset) for word, start, end in words))
+        return Heard(text, tuple(Word(word, max(start, 0.0) + offset, end + offset) for word, start, end in words))
 
     def _weights(
         self, outputs: Mapping[str, NDArray[Any]], count: int
@@ -117,7 +118,7 @@ def token_times(
     if len(borders) != tokens + 1 and weights.sum() > 0:
         weights = weights / np.float32(weights.sum() / np.float32(tokens + 1))
         borders = np.flatnonzero(_running_sums(weights) >= _THRESHOLD) - _SHIFT
-    times = [(begin, min(end, begin + _LONGEST)) for begin, end in zip(borders[:-1], borders[1:], strict=True)]
+    times = [(begin, min(end, begin + _LONGEST)) for begin, end in pairwise(borders)]
     if times:
         last = borders[-1]
         end = (len(sums) + last) / 2 if len(sums) - last > _SILENCE else len(sums)
