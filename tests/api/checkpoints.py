@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from paddable.families.fsmn_vad.config import FsmnVadConfig
 from paddable.families.fsmn_vad.model import FsmnVad
 from paddable.families.fun_asr_nano.config import AdaptorConfig, FunAsrNanoConfig
 from paddable.families.fun_asr_nano.model import FunAsrNano
-from paddable.families.paraformer.config import ParaformerConfig
+from paddable.families.paraformer.config import ParaformerConfig, PredictorConfig
 from paddable.families.paraformer.model import Paraformer
 from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
@@ -86,6 +87,7 @@ PARAFORMER = ParaformerConfig(
     plain_blocks=1,
     vocabulary=VOCABULARY,
 )
+PLAIN_PARAFORMER = replace(PARAFORMER, predictor=PredictorConfig(upsampling=None))
 PARAFORMER_PIECES = [
     "<blank>",
     "<s>",

@@ -200,8 +200,8 @@ class DecoderMemory(nn.Module):
 
     def forward(self, x_BUC: Tensor, is_token_BU1: Tensor) -> Tensor:
         x_BCU = torch.where(is_token_BU1, x_BUC, 0.0).transpose(1, 2)
-        x_BCU = x_BCU + self.fsmn_block(functional.pad(x_BCU, (self.look_back, self.look_ahead)))
-        return x_BCU.transpose(1, 2)
+        remembered_BCU: Tensor = self.fsmn_block(functional.pad(x_BCU, (self.look_back, self.look_ahead)))
+        return (x_BCU + remembered_BCU).transpose(1, 2)
 
 
 class CrossAttention(nn.Module):

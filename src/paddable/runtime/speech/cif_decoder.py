@@ -23,7 +23,7 @@ from paddable.runtime.speech.heard import Heard
 from paddable.runtime.speech.segments import FRAME_SECONDS, Word
 from paddable.runtime.speech.text import Vocabulary
 
-__all__ = ["CifDecoder", "CifLayout", "join_tokens", "token_times"]
+__all__ = ["CifDecoder", "CifLayout", "join_tokens", "token_times", "written_words"]
 
 _THRESHOLD = np.float32(1 - 1e-4)
 _SHIFT = 1.5  # steps that a token begins before its fire
@@ -78,7 +78,7 @@ class CifDecoder:
         weights, sums = self._weights(outputs, count)
         classes = [int(best) for best in logits.argmax(axis=1) if best not in (layout.blank, *layout.ends)]
         times = token_times(weights, sums, len(classes), FRAME_SECONDS / (layout.upsampling or 1))
-        words = _words(map(self._spelling, classes), times)
+        words = written_words(map(self._spelling, classes), times)
         text = join_tokens([word for word, _, _ in words])
         return Heard(text, tuple(Word(word, max(start, 0.0) + offset, end + offset) for word, start, end in words))
 
@@ -149,8 +149,8 @@ def _running_sums(weights: NDArray[np.float32]) -> NDArray[np.float32]:
     return sums
 
 
-def _words(spellings: Iterable[str], times: Sequence[tuple[float, float]]) -> list[tuple[str, float, float]]:
-    """Pieces joined to words, and single letters to abbreviations in capitals."""
+def written_words(spellings: Iterable[str], times: Sequence[tuple[float, float]]) -> list[tuple[str, float, float]]:
+    """Words with times: pieces joined where one ends in ``@@``, and single letters to abbreviations in capitals."""
     words: list[tuple[str, float, float]] = []
     goes_on = False
     for spelling, (start, end) in zip(spellings, times, strict=True):
