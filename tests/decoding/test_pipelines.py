@@ -161,3 +161,31 @@ def test_a_bad_file_does_not_stop_the_others(recogniser: Recogniser, tmp_path: P
     assert results[files[1]].text == "hello world"
     assert [step[1:] for step in seen if step[0] == "files"] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert ("good.wav", 1, 1) in seen
+
+
+@pytest.mark.parametrize("error", [IndexError("string index out of range"), MemoryError(), KeyError("x")])
+def test_one_bad_file_never_stops_the_others(
+    recogniser: Recogniser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    recognise = Recogniser.transcribe
+
+    def failing(self: Recogniser, sound: Any, **options: Any) -> Any:
+        if Path(sound).stem == "b":
+            raise error
+        return recognise(self, sound, **options)
+
+    monkeypatch.setattr(Recogniser, "transcribe", failing)
+    for name in "abc":
+        soundfile.write(tmp_path / f"{name}.wav", NOISE, 16_000)
+    results = [result for _, result in recogniser.transcribe_many([tmp_path / f"{name}.wav" for name in "abc"])]
+    assert results[0].text == results[2].text == "hello world"
+    assert isinstance(results[1], PaddableError) and results[1].where == str(tmp_path / "b.wav")
+
+
+def test_ctrl_c_still_ends_them_all(recogniser: Recogniser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recogniser, "transcribe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(recogniser.transcribe_many(["a.wav", "b.wav"]))

@@ -122,7 +122,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
 
 
 def _not_tensors_alone(path: Path, told: str) -> UnreadableError:
-    code = re.search(r"GLOBAL (\S+)|Unsupported (?:class|global)\W+(\S+)", told)
+    code = re.search(r"GLOBAL (\S+)", told) or re.search(r"Unsupported class (\S+)", told)
     if code is None:
         return UnreadableError(
             "not a readable file of tensors",
@@ -130,7 +130,7 @@ def _not_tensors_alone(path: Path, told: str) -> UnreadableError:
             why="it is damaged, or of another format",
             fix="download it again",
         )
-    name = (code[1] or code[2]).rstrip(".,")
+    name = code[1].rstrip(".,")
     return UnreadableError(
         f"it holds code ({name}), not tensors alone, and is not loaded",
         where=str(path),
