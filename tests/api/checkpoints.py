@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from paddable.families.fsmn_vad.config import FsmnVadConfig
 from paddable.families.fsmn_vad.model import FsmnVad
 from paddable.families.fun_asr_nano.config import AdaptorConfig, FunAsrNanoConfig
 from paddable.families.fun_asr_nano.model import FunAsrNano
+from paddable.families.paraformer.config import ParaformerConfig, PredictorConfig
+from paddable.families.paraformer.model import Paraformer
 from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
 
@@ -71,6 +74,73 @@ def fun_asr_nano(folder: Path) -> Path:
     letters = "abcdefghijklmnopqrs"  # the last of the 20 classes, the blank, has no row
     ranks = "".join(f"{b64encode(letter.encode()).decode()} {rank}\n" for rank, letter in enumerate(letters))
     (folder / "multilingual.tiktoken").write_text(ranks, encoding="ascii")
+    return folder
+
+
+PARAFORMER = ParaformerConfig(
+    size=32,
+    heads=4,
+    hidden_size=48,
+    blocks=2,
+    decoder_hidden_size=48,
+    decoder_blocks=2,
+    plain_blocks=1,
+    vocabulary=VOCABULARY,
+)
+PLAIN_PARAFORMER = replace(PARAFORMER, predictor=PredictorConfig(upsampling=None))
+PARAFORMER_PIECES = [
+    "<blank>",
+    "<s>",
+    "</s>",
+    *"一二三四五六七",
+    "hel@@",
+    "lo",
+    "world",
+    "a",
+    "b",
+    "c",
+    "d",
+    "e",
+    "f",
+    "<unk>",
+]
+PARAFORMER_YAML = {
+    "model": "BiCifParaformer",
+    "encoder": "SANMEncoder",
+    "encoder_conf": {"output_size": 32, "attention_heads": 4, "linear_units": 48, "num_blocks": 2, "input_layer": "pe"},
+    "decoder": "ParaformerSANMDecoder",
+    "decoder_conf": {
+        "attention_heads": 4,
+        "linear_units": 48,
+        "num_blocks": 3,
+        "att_layer_num": 2,
+        "kernel_size": 11,
+        "sanm_shfit": 0,
+    },
+    "predictor": "CifPredictorV3",
+    "predictor_conf": {
+        "idim": 32,
+        "threshold": 1.0,
+        "l_order": 1,
+        "r_order": 1,
+        "tail_threshold": 0.45,
+        "smooth_factor2": 0.25,
+        "noise_threshold2": 0.01,
+        "upsample_times": 3,
+        "use_cif1_cnn": False,
+        "upsample_type": "cnn_blstm",
+    },
+    "frontend": "WavFrontend",
+    "frontend_conf": {"fs": 16000, "window": "hamming", "n_mels": 80, "lfr_m": 7, "lfr_n": 6},
+}
+"""A BiCIF Paraformer as FunASR's config.yaml describes it."""
+
+
+def paraformer(folder: Path) -> Path:
+    state = randomised(Paraformer(PARAFORMER)).state_dict()
+    state["decoder.output_layer.bias"][:3] -= 9  # neither the blank nor an end, so that something is written
+    _funasr(folder, state, PARAFORMER_YAML, channels=560)
+    (folder / "tokens.json").write_text(json.dumps(PARAFORMER_PIECES), encoding="utf-8")
     return folder
 
 

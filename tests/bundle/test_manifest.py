@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from paddable.bundle import Bundle, Graph, Metadata, Symbol, new_directory, read_bundle, read_metadata, write_bundle
+from paddable.bundle import (
+    CHEAP,
+    Bundle,
+    Graph,
+    Metadata,
+    Symbol,
+    new_directory,
+    read_bundle,
+    read_metadata,
+    write_bundle,
+)
 from paddable.errors import UnreadableError
 
 BUNDLE = Bundle(
@@ -37,7 +48,7 @@ def written(tmp_path: Path) -> Path:
 
 
 def test_what_is_written_is_read(written: Path) -> None:
-    bundle = read_bundle(written, check_files=True)
+    bundle = read_bundle(written, check_below=math.inf)
     assert replace(bundle, files={}) == BUNDLE
     assert set(bundle.files) == {path.name for path in written.iterdir()} - {"bundle.json"}
     assert read_metadata(written) == BUNDLE.metadata
@@ -59,13 +70,13 @@ def test_a_changed_file_is_found_on_request(written: Path) -> None:
     (written / "cpu-fp32-16000.onnx").write_text("cpu-fp32-16000.onnX")
     read_bundle(written)
     with pytest.raises(UnreadableError, match=r"cpu-fp32-16000\.onnx"):
-        read_bundle(written, check_files=True)
+        read_bundle(written, check_below=math.inf)
 
 
 def test_a_missing_file_is_found_on_request(written: Path) -> None:
     (written / "tokens.json").unlink()
     with pytest.raises(UnreadableError, match="missing"):
-        read_bundle(written, check_files=True)
+        read_bundle(written, check_below=math.inf)
 
 
 def test_no_bundle(tmp_path: Path) -> None:
@@ -91,3 +102,45 @@ def test_a_damaged_bundle(written: Path) -> None:
     (written / "bundle.json").write_text(json.dumps(data))
     with pytest.raises(UnreadableError, match="damaged"):
         read_bundle(written)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("step_graphs", 3, "step_graphs is 3, expected a list, each item a text"),
+        ("step_graphs", [3], "expected a list, each item a text"),
+        ("graphs", {"a": 1}, "graphs is {'a': 1}, expected a list, each item a mapping"),
+        ("labels", ["a"], "labels is ['a'], expected a text or null"),
+        ("native", 1, "native is 1, expected a text or null"),
+        ("family", {}, "family is {}, expected a text or null"),
+        ("sample_rate", "16k", "sample_rate is '16k', expected a whole number or null"),
+        ("sample_rate", True, "sample_rate is True"),
+        ("front_end", [], "front_end is [], expected a mapping or null"),
+        ("settings", None, "settings is None, expected a mapping"),
+        ("units", {"T": 1}, "units is {'T': 1}, expected a mapping, each value a text"),
+        ("files", {"a": None}, "files is {'a': None}, expected a mapping, each value a text"),
+        ("files", "x", "files is 'x'"),
+    ],
+)
+def test_a_value_of_another_type_is_one_line(written: Path, key: str, value: object, told: str) -> None:
+    data = json.loads((written / "bundle.json").read_text())
+    (written / "bundle.json").write_text(json.dumps(data | {key: value}))
+    with pytest.raises(UnreadableError) as caught:
+        read_bundle(written)
+    assert told in str(caught.value) and str(written / "bundle.json") in str(caught.value)
+
+
+@pytest.mark.parametrize("part", [{"file": 1}, {"container": {"T": "5"}}, {"target": None}, {"container": 5}])
+def test_a_graph_of_another_type_is_one_line(written: Path, part: dict[str, object]) -> None:
+    data = json.loads((written / "bundle.json").read_text())
+    data["graphs"][0] |= part
+    (written / "bundle.json").write_text(json.dumps(data))
+    with pytest.raises(UnreadableError, match=f"{next(iter(part))} of a graph is"):
+        read_bundle(written)
+
+
+def test_small_files_are_compared_with_their_checksums_at_once(written: Path) -> None:
+    (written / "tokens.json").write_text("x" * 5)
+    with pytest.raises(UnreadableError, match="not the one that the bundle was written with"):
+        read_bundle(written, check_below=CHEAP)
+    read_bundle(written, check_below=5)  # a larger file is not read

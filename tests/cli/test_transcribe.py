@@ -17,8 +17,9 @@ from onnx import numpy_helper
 import paddable as library
 from paddable.api import convert
 from paddable.bundle import read_bundle, write_bundle
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, UnreadableError
 from paddable.runtime.speech.pipelines import Recogniser
+from paddable.runtime.speech.transcript import Transcript
 
 TEXT = """
 <ir_version: 9, opset_import: ["" : 17]>
@@ -238,12 +239,42 @@ def test_a_single_file_names_the_bundle(paddable: Any, bundle: Path, sound: Path
     assert done.code == 2 and "load the directory that paddable export wrote" in done.err
 
 
-def test_damaged_settings_are_one_line(paddable: Any, bundle: Path, sound: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "ctc", [{"blanc": 0}, {"blank": "0"}, {"tag_rows": None}, {"languages": [1]}, {"lead": "x"}, [], 3]
+)
+def test_damaged_settings_are_one_line(paddable: Any, bundle: Path, sound: Path, tmp_path: Path, ctc: Any) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(bundle, copy)
-    write_bundle(replace(read_bundle(bundle), settings={"ctc": {"blanc": 0}}), copy)
+    write_bundle(replace(read_bundle(bundle), settings={"ctc": ctc}), copy)
     done = paddable("transcribe", str(sound), "--model", str(copy))
     assert done.code == 2 and "bundle.json" in done.err and len(done.err.splitlines()) == 1
+
+
+def test_a_damaged_graph_is_one_line_and_no_log(capfd: Any, bundle: Path, sound: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(bundle, copy)
+    graph = copy / read_bundle(copy).graphs[0].file
+    graph.write_bytes(graph.read_bytes()[:-20])
+    with pytest.raises(UnreadableError, match=f"{graph.name}: the file is not the one"):
+        library.load(copy)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_text_that_cannot_be_written_does_not_stop_the_others(
+    paddable: Any, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Transcript.write
+
+    def full(self: Transcript, path: Path, kind: str) -> None:
+        if path.stem == "a":
+            raise OSError(28, "No space left on device")
+        write(self, path, kind)
+
+    monkeypatch.setattr(Transcript, "write", full)
+    sounds = [str(record(tmp_path / f"{name}.wav", 1)) for name in "ab"]
+    done = paddable("transcribe", *sounds, "--model", str(bundle), "-o", str(tmp_path / "texts"))
+    assert done.code == 2 and "a.txt: it cannot be written; No space left" in done.err
+    assert [path.name for path in (tmp_path / "texts").iterdir()] == ["b.txt"]
 
 
 def test_ctrl_c_says_which_files_stay(

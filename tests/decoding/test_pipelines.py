@@ -13,8 +13,9 @@ import soundfile
 from paddable.audio import FrontEnd
 from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.families.fsmn_vad.spec import VadOptions
+from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
 from paddable.runtime.speech.detection import Detector
-from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
+from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.rich_tags import RichTags
 from paddable.runtime.speech.text import Vocabulary
 
@@ -54,7 +55,7 @@ def parrot() -> Parrot:
 
 @pytest.fixture
 def recogniser(parrot: Parrot) -> Recogniser:
-    return Recogniser(parrot, VOCABULARY, SENSE_VOICE)
+    return Recogniser(parrot, CtcDecoder(VOCABULARY, SENSE_VOICE))
 
 
 NOISE = np.random.default_rng(0).uniform(-0.5, 0.5, 16_000).astype(np.float32)
@@ -87,7 +88,7 @@ def test_blank_at_the_end_and_no_prompt() -> None:
             assert set(inputs) == {"audio"}
             return {"ctc_logits": np.eye(9, dtype=np.float32)[[8, 7, 7, 8, 7]][None]}
 
-    transcript = Recogniser(Nano(), VOCABULARY, CtcLayout(blank=-1)).transcribe(NOISE)
+    transcript = Recogniser(Nano(), CtcDecoder(VOCABULARY, CtcLayout(blank=-1))).transcribe(NOISE)
     assert transcript.text == "你你" and transcript.tags == RichTags()
 
 
@@ -125,7 +126,7 @@ def test_languages_that_are_not_there(recogniser: Recogniser) -> None:
     with pytest.raises(MisuseError, match="language 'fr'; choose auto, en"):
         recogniser.transcribe(NOISE, language="fr")
     with pytest.raises(MisuseError, match="language 'en'"):
-        replace(recogniser, layout=CtcLayout()).transcribe(NOISE, language="en")
+        replace(recogniser, decoder=CtcDecoder(VOCABULARY)).transcribe(NOISE, language="en")
 
 
 def test_long_recordings_are_cut_at_pauses(recogniser: Recogniser, parrot: Parrot) -> None:
@@ -160,3 +161,31 @@ def test_a_bad_file_does_not_stop_the_others(recogniser: Recogniser, tmp_path: P
     assert results[files[1]].text == "hello world"
     assert [step[1:] for step in seen if step[0] == "files"] == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert ("good.wav", 1, 1) in seen
+
+
+@pytest.mark.parametrize("error", [IndexError("string index out of range"), MemoryError(), KeyError("x")])
+def test_one_bad_file_never_stops_the_others(
+    recogniser: Recogniser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    recognise = Recogniser.transcribe
+
+    def failing(self: Recogniser, sound: Any, **options: Any) -> Any:
+        if Path(sound).stem == "b":
+            raise error
+        return recognise(self, sound, **options)
+
+    monkeypatch.setattr(Recogniser, "transcribe", failing)
+    for name in "abc":
+        soundfile.write(tmp_path / f"{name}.wav", NOISE, 16_000)
+    results = [result for _, result in recogniser.transcribe_many([tmp_path / f"{name}.wav" for name in "abc"])]
+    assert results[0].text == results[2].text == "hello world"
+    assert isinstance(results[1], PaddableError) and results[1].where == str(tmp_path / "b.wav")
+
+
+def test_ctrl_c_still_ends_them_all(recogniser: Recogniser, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Recogniser, "transcribe", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(recogniser.transcribe_many(["a.wav", "b.wav"]))

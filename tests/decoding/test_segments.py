@@ -49,6 +49,13 @@ def test_mixed_scripts() -> None:
     assert texts("用", "chat", "gpt", "写", " ok") == ["用", "chatgpt", "写", "ok"]
 
 
+def test_a_class_that_writes_nothing_does_not_part_a_word() -> None:
+    assert texts(" hel", "", "lo", "", " world", "") == ["hello", "world"]
+    assert texts("", " a") == ["a"] and texts("") == []
+    assert texts("你", "", "好") == ["你", "好"]
+    assert split_segments(words(" hel", "", "lo"))[0].text == "hello"
+
+
 def test_a_space_of_its_own_begins_a_word() -> None:
     assert texts(" ", "a", "b", " ", "c") == ["ab", "c"]
 
@@ -73,6 +80,13 @@ def test_times_are_on_the_grid_of_60_ms_and_inside_the_recording() -> None:
     assert (second.start, second.end) == (0.09, 0.15)
     assert (third.start, third.end) == (0.21, 0.27)
     assert words(" a", " b", frames=5, offset=10.0)[1] == Word("b", 10.09, 10.15)
+
+
+def test_a_family_says_where_its_frames_begin() -> None:
+    tokens = [CtcToken(0, 2, 3, 1.0), CtcToken(1, 9, 12, 1.0)]
+    spelled = Vocabulary((b" a", b" b"))
+    assert [word[1:] for word in timed_words(tokens, spelled, 11)] == [(0.09, 0.15), (0.51, 0.63)]
+    assert [word[1:] for word in timed_words(tokens, spelled, 11, lead=0.0)] == [(0.12, 0.18), (0.54, 0.66)]
 
 
 def test_segments_end_with_sentences_pauses_and_time() -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -170,8 +172,47 @@ def test_what_is_no_tensor_is_named(tmp_path: Path) -> None:
 
 def test_no_code_is_run_from_a_checkpoint(tmp_path: Path) -> None:
     torch.save({"weight": nn.Linear(1, 1)}, tmp_path / "model.pt")
-    with pytest.raises(UnreadableError, match="not a readable file of tensors"):
+    with pytest.raises(UnreadableError, match=r"it holds code \(torch\.nn\.modules\.linear\.Linear\)"):
         read_tensors(tmp_path / "model.pt")
+
+
+class Bomb:
+    """Runs a command when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.system, ("false",)
+
+
+def test_a_file_with_code_is_refused_in_our_words(tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(2), "more": Bomb()}, tmp_path / "model.pt")
+    with pytest.raises(UnreadableError, match=r"holds code \(\w+\.system\).*would run that code") as caught:
+        read_tensors(tmp_path / "model.pt")
+    assert "weights_only" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"hello", b"\x80\x02}q\x00.", b"\x80\x02\x8c", bytes(range(256))])
+def test_a_damaged_file_gets_no_advice_to_run_code(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "model.pt").write_bytes(content)
+    with pytest.raises(UnreadableError) as caught:
+        read_tensors(tmp_path / "model.pt")
+    assert "weights_only" not in str(caught.value) and "trust" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["model.pt", "model.safetensors"])
+def test_a_pointer_of_git_lfs_is_told_as_one(tmp_path: Path, name: str) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0123\nsize 936291369\n"
+    (tmp_path / name).write_text(pointer)
+    with pytest.raises(UnreadableError, match=r"a Git LFS pointer, not the weights.*git lfs pull"):
+        read_tensors(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["../secret.yaml", "/etc/passwd", "a/../../b", "C:\\x.yaml", "\\\\host\\x", "C:x"])
+@pytest.mark.parametrize("key", ["config", "init_param", "cmvn_file"])
+def test_configuration_json_names_nothing_outside(folder: Path, key: str, name: str) -> None:
+    metas = {"frontend_conf": {key: name}} if key == "cmvn_file" else {key: name}
+    (folder / "configuration.json").write_text(json.dumps({"file_path_metas": metas}))
+    with pytest.raises(UnreadableError, match="outside the folder"):
+        sense_voice_from_folder(folder)
 
 
 def test_configuration_json_overrides_config_yaml(folder: Path) -> None:

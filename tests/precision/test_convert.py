@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import onnx
@@ -48,7 +49,7 @@ def native():
 @pytest.mark.parametrize(("precision", "cosine"), [("fp16", 0.99999), ("int8", 0.998)])
 def test_a_bundle_is_judged_written_verified_and_run(native, tmp_path, precision, cosine):
     out = convert(native, ["x:2=T"], containers=[20, 40], out=tmp_path / "b", precision=precision)
-    bundle = read_bundle(out, check_files=True)
+    bundle = read_bundle(out, check_below=math.inf)
     assert [graph.file for graph in bundle.graphs] == [f"cpu-{precision}-{steps}.onnx" for steps in (20, 40)]
     assert {graph.precision for graph in bundle.graphs} == {precision} == {bundle.metadata.precision}
     told = json.loads((out / "report.json").read_text())

@@ -34,6 +34,14 @@ def test_feeds_what_the_graph_takes(name, want):
     assert np.array_equal(session.feeds[name], want)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_peak_above_1_is_scaled_as_qwen_asr_does(dtype):
+    session = RecordingSession("audio")
+    Qwen3AsrEncoding(session).encode((32_768 * AUDIO).astype(dtype))
+    heard = session.feeds["audio"]
+    assert heard.dtype == np.float32 and np.allclose(heard, AUDIO[None] / np.abs(AUDIO).max(), atol=1e-6)
+
+
 @pytest.mark.parametrize("audio", [AUDIO[:0], AUDIO[None], np.array([1, 2]), np.array([0.0, np.nan])])
 def test_refuses_what_is_no_clip(audio):
     with pytest.raises(MisuseError, match="one row of finite samples"):

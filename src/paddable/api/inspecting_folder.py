@@ -61,6 +61,7 @@ def inspect_folder(folder: Path) -> FolderReport:
     """
     if (folder / MANIFEST).is_file():
         return _bundle(folder)
+    folder = folder / "speech_tokenizer" if (folder / "speech_tokenizer").is_dir() else folder
     try:
         config = read_json(folder / "config.json")
     except UnreadableError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -51,7 +52,7 @@ def verify(
         on_message: called with a line for each limit of the accepted lengths.
 
     Raises:
-        UnreadableError: one of the models cannot be read.
+        UnreadableError: one of the models cannot be read, or a file of the bundle is not the one it was written with.
         MisuseError: the padded file was not made by Paddable, or there is no native model to compare with.
         RefusedError: native is not understood, so its operators cannot be judged alone.
     """
@@ -64,7 +65,9 @@ def verify(
         native = _native_of(place)
     opened = open_as_converted(native, metadata)
     analysis = opened.analyse()
-    files = [graph.file for graph in read_bundle(place).graphs] if place.is_dir() else [place.name]
+    files = (
+        [graph.file for graph in read_bundle(place, check_below=math.inf).graphs] if place.is_dir() else [place.name]
+    )
     folder = place if place.is_dir() else place.parent
     candidates = [_candidate(analysis, folder / file, file) for file in files]
     exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]

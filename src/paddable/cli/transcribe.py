@@ -97,8 +97,7 @@ def transcribe(
         try:
             for sound, place, (_, result) in zip(sounds, places, results, strict=True):
                 if not isinstance(result, PaddableError) and place is not None:
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    result.write(place, kind)
+                    result = _written(result, place, kind)
                 if isinstance(result, PaddableError):
                     worst = max(worst, exit_code(result))
                     told.append({"file": str(sound), "ok": False, "error": str(result)})
@@ -115,6 +114,16 @@ def transcribe(
     if as_json:
         render.show_json({"ok": worst == 0, "files": told})
     return worst
+
+
+def _written(result: Transcript, place: Path, kind: str) -> Transcript | PaddableError:
+    """The transcript once it is in its file, or why it is not; the other recordings go on."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        result.write(place, kind)
+    except OSError as error:
+        return MisuseError("it cannot be written", where=str(place), why=error.strerror or str(error))
+    return result
 
 
 def _one_bar_a_kind(progress: Progress) -> Progress:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from paddable.errors import MisuseError
 from paddable.families.fsmn_vad.spec import FSMN_VAD
 from paddable.families.fun_asr_nano.spec import FUN_ASR_NANO
+from paddable.families.paraformer.spec import PARAFORMER
 from paddable.families.qwen3_asr.spec import QWEN3_ASR
 from paddable.families.qwen3_tts_codec.spec import QWEN3_TTS_CODEC
 from paddable.families.sense_voice.spec import SENSE_VOICE
@@ -15,7 +16,7 @@ from paddable.families.spec import FamilySpec
 __all__ = ["FAMILIES", "spec_of"]
 
 FAMILIES: Mapping[str, FamilySpec] = {
-    spec.name: spec for spec in (SENSE_VOICE, FUN_ASR_NANO, FSMN_VAD, QWEN3_ASR, QWEN3_TTS_CODEC)
+    spec.name: spec for spec in (SENSE_VOICE, FUN_ASR_NANO, PARAFORMER, FSMN_VAD, QWEN3_ASR, QWEN3_TTS_CODEC)
 }
 
 

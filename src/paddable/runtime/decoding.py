@@ -65,7 +65,8 @@ def decode(
 
     Args:
         bundle: the bundle.
-        codes: a ``.npy`` file of integers [F, Q] or [1, F, Q].
+        codes: a ``.npy`` file of integers [F, Q] or [1, F, Q]. Frames of -1 at the end, with which qwen-tts fills the
+            rows of a batch, are left out.
         out: the sound file; its ending says the format (wav, flac, ogg).
         stream: step by step, which takes any length; otherwise at once, in the smallest container that holds it.
         chunk: frames a step; the smallest step graph's by default.
@@ -91,7 +92,7 @@ def decode(
     _refuse_place(place, force)
     if chunk is not None and not stream:
         raise MisuseError("--chunk belongs to --stream", fix="add --stream, or leave it out")
-    steps = _read_codes(Path(codes))
+    steps = _without_filling(_read_codes(Path(codes)))
     model = load(bundle, provider, target=target, device_id=device_id, allow_tf32=allow_tf32, allow_mixed=allow_mixed)
     streaming = model.stream()
     rate = streaming.spec.sample_rate or 24_000
@@ -136,6 +137,15 @@ def _read_codes(path: Path) -> NDArray[Any]:
             "several arrays, where one of codes is wanted", where=str(path), fix="save it with numpy.save"
         )
     return array
+
+
+def _without_filling(codes: NDArray[Any]) -> NDArray[Any]:
+    """The frames up to the last one that is not -1 throughout."""
+    if codes.ndim not in (2, 3) or codes.dtype.kind != "i":
+        return codes  # refused later, with what is expected
+    frames = codes.shape[-2]
+    real = np.flatnonzero((codes != -1).any(axis=tuple(axis for axis in range(codes.ndim) if axis != codes.ndim - 2)))
+    return codes[..., : real[-1] + 1 if len(real) else 0, :] if frames else codes
 
 
 def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: str) -> None:

@@ -1,15 +1,16 @@
 """What ``bundle.json`` says about a family, turned into the pipeline that runs it.
 
-``settings`` of the bundle, by key: ``ctc`` (a :class:`CtcLayout`), ``vad`` (``model_conf`` of FunASR's config.yaml) and
-``context`` (frames of the past that a posterior depends on). ``front_end``: ``kind``, ``in_graph`` and, for features
-in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and ``scale``).
+``settings`` of the bundle, by key: ``ctc`` (a :class:`CtcLayout`), ``cif`` (a :class:`CifLayout`), ``vad``
+(``model_conf`` of FunASR's config.yaml) and ``context`` (frames of the past that a posterior depends on).
+``front_end``: ``kind``, ``in_graph`` and, for features in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and
+``scale``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -17,15 +18,21 @@ from paddable.audio.cmvn import Cmvn
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
 from paddable.bundle import Bundle
+from paddable.bundle.conform import conforms, type_name
 from paddable.errors import UnreadableError
 from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.families.registry import FAMILIES
 from paddable.runtime.session.session import Unjudged
+from paddable.runtime.speech.cif_decoder import CifDecoder, CifLayout
+from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
 from paddable.runtime.speech.detection import Detector
-from paddable.runtime.speech.pipelines import CtcLayout, Recogniser
-from paddable.runtime.speech.text import read_vocabulary
+from paddable.runtime.speech.heard import Decoder
+from paddable.runtime.speech.pipelines import Recogniser
+from paddable.runtime.speech.text import Vocabulary, read_vocabulary
 
 __all__ = ["abilities_of", "detector_of", "recogniser_of"]
+
+_Layout = TypeVar("_Layout", CtcLayout, CifLayout)
 
 
 def abilities_of(bundle: Bundle) -> list[str]:
@@ -35,24 +42,21 @@ def abilities_of(bundle: Bundle) -> list[str]:
 
 
 def recogniser_of(bundle: Bundle, folder: Path, session: Unjudged) -> Recogniser:
-    """The CTC recogniser of a bundle.
+    """The recogniser of a bundle.
 
     Raises:
         UnreadableError: its settings or labels are damaged.
         MissingExtraError: the labels need sentencepiece.
     """
     front_end = _front_end(bundle)
-    try:
-        layout = CtcLayout(**bundle.settings["ctc"])
-    except TypeError as error:
-        raise _damaged(f"settings.ctc: {error}") from error
-    return Recogniser(
-        session,
-        read_vocabulary(folder / str(bundle.labels)),
-        layout,
-        front_end,
-        max_seconds=_longest_seconds(session, front_end),
-    )
+    decoder = _decoder(bundle, read_vocabulary(folder / str(bundle.labels)))
+    return Recogniser(session, decoder, front_end, max_seconds=_longest_seconds(session, front_end))
+
+
+def _decoder(bundle: Bundle, vocabulary: Vocabulary) -> Decoder:
+    if "cif" in bundle.settings:
+        return CifDecoder(vocabulary, _read_settings(CifLayout, bundle.settings["cif"], "settings.cif"))
+    return CtcDecoder(vocabulary, _read_settings(CtcLayout, bundle.settings["ctc"], "settings.ctc"))
 
 
 def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
@@ -93,3 +97,16 @@ def _longest_seconds(session: Unjudged, front_end: FrontEnd | None) -> float | N
 
 def _damaged(what: str) -> UnreadableError:
     return UnreadableError(what, where="bundle.json", fix="export the model again")
+
+
+def _read_settings(layout: type[_Layout], said: Any, path: str) -> _Layout:
+    """A layout of what bundle.json says, each value of the type that the layout declares."""
+    hints = get_type_hints(layout)
+    if not isinstance(said, Mapping):
+        raise _damaged(f"{path} is {said!r}, expected a mapping")
+    for key, value in said.items():
+        if key not in hints:
+            raise _damaged(f"{path} has the unknown key {key!r}, expected {', '.join(hints)}")
+        if not conforms(value, hints[key]):
+            raise _damaged(f"{path}.{key} is {value!r}, expected {type_name(hints[key])}")
+    return layout(**said)

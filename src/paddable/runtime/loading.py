@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from paddable.bundle import KEY, Bundle, Graph, Metadata, read_bundle, read_entries
+from paddable.bundle import CHEAP, KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.errors import MisuseError
 from paddable.providers.advice import known_advice, session_advice
 from paddable.providers.session_advice import SessionAdvice
@@ -52,7 +52,7 @@ def load(
         UnreadableError: the bundle or the file cannot be read.
     """
     place = Path(path)
-    bundle = read_bundle(place) if place.is_dir() else None
+    bundle = read_bundle(place, check_below=CHEAP) if place.is_dir() else None
     if bundle is not None:
         graphs = _chosen(bundle, str(place), target or provider, precision)
         metadata: Metadata | None = bundle.metadata

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from pickle import UnpicklingError
 from typing import Any
 
@@ -20,7 +20,7 @@ import yaml
 from torch import Tensor
 
 from paddable.errors import UnreadableError
-from paddable.families.checkpoints.safetensors_files import read_file, read_index
+from paddable.families.checkpoints.safetensors_files import read_file, read_index, refuse_pointer
 from paddable.families.checkpoints.settings import shown
 from paddable.families.checkpoints.weights import FLOATS
 
@@ -60,7 +60,7 @@ class CheckpointFolder:
         metas = _parse(said, json.loads).get("file_path_metas") or {}
         if not isinstance(metas, Mapping):
             raise UnreadableError(f"file_path_metas is {metas!r}, expected a mapping", where=str(said))
-        config_file = root / str(metas.get("config", "config.yaml"))
+        config_file = _inside(root, metas.get("config") or "config.yaml", "configuration.json: config")
         if not config_file.is_file():
             raise UnreadableError(
                 f"no {config_file.name} in it", where=str(root), why="the sizes of the model are unknown"
@@ -77,7 +77,7 @@ class CheckpointFolder:
         entry: Any = self.config
         for key in keys:
             entry = entry.get(key) if isinstance(entry, Mapping) else None
-        path = self.root / str(entry or default)
+        path = _inside(self.root, entry or default, ".".join(keys))
         if os.path.isfile(path):  # Path.is_file raises for a name that is too long for the system
             return path
         if entry is None:
@@ -109,13 +109,34 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
         elif path.suffix == ".safetensors":
             state = read_file(path)
         else:
+            refuse_pointer(path)
             state = torch.load(path, map_location="cpu", weights_only=True)
     except UnreadableError:
         raise
-    except (OSError, RuntimeError, ValueError, KeyError, EOFError, UnpicklingError) as error:
+    except UnpicklingError as error:  # its text advises to load with code allowed
+        raise _not_tensors_alone(path, str(error)) from error
+    except (OSError, RuntimeError, ValueError, KeyError, EOFError) as error:
         first_line = str(error).strip().split("\n")[0]
         raise UnreadableError("not a readable file of tensors", where=str(path), why=first_line) from error
     return {key: value.float() if value.dtype in FLOATS else value for key, value in _unwrap(state, path).items()}
+
+
+def _not_tensors_alone(path: Path, told: str) -> UnreadableError:
+    code = re.search(r"GLOBAL (\S+)", told) or re.search(r"Unsupported class (\S+)", told)
+    if code is None:
+        return UnreadableError(
+            "not a readable file of tensors",
+            where=str(path),
+            why="it is damaged, or of another format",
+            fix="download it again",
+        )
+    name = code[1].rstrip(".,")
+    return UnreadableError(
+        f"it holds code ({name}), not tensors alone, and is not loaded",
+        where=str(path),
+        why="reading it would run that code on this machine",
+        fix="take the weights from the release as safetensors or as a plain dictionary of tensors",
+    )
 
 
 def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:
@@ -134,6 +155,20 @@ def _unwrap(state: Any, path: Path) -> dict[str, Tensor]:
             fix=f"save the weights alone, or under one of {', '.join(_WRAPPERS)}",
         )
     return {_PARALLEL.sub("", str(key)): value for key, value in state.items()}
+
+
+def _inside(root: Path, name: object, said_by: str) -> Path:
+    """A file that a configuration names; a link is followed, a path to elsewhere is not."""
+    text = str(name)
+    parts = PureWindowsPath(text)  # knows / and \\ and drives
+    if parts.is_absolute() or parts.drive or parts.root or ".." in parts.parts:
+        raise UnreadableError(
+            f"{said_by} names {shown(name)}, which is outside the folder",
+            where=str(root),
+            why="it could name any file of this machine",
+            fix="put the file into the folder, and its bare name into the configuration",
+        )
+    return root / text
 
 
 def _parse(path: Path, parser: Any) -> dict[str, Any]:

@@ -13,10 +13,11 @@ from paddable.errors import UnreadableError
 from paddable.families.checkpoints.key_report import summarise_keys
 from paddable.families.checkpoints.settings import read_json, shown
 
-__all__ = ["INDEX", "read_file", "read_folder", "read_index"]
+__all__ = ["INDEX", "read_file", "read_folder", "read_index", "refuse_pointer"]
 
 INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"
+_POINTER = b"version https://git-lfs.github.com/spec/"
 Wanted = Callable[[str], bool]
 
 
@@ -86,12 +87,28 @@ def read_file(file: Path, wanted: Wanted = lambda key: True) -> dict[str, Tensor
     Raises:
         UnreadableError: not a readable safetensors file.
     """
+    refuse_pointer(file)
     try:
         with safe_open(file, framework="pt") as stored:
             return {key: stored.get_tensor(key) for key in stored.keys() if wanted(key)}  # noqa: SIM118
     except (OSError, SafetensorError, ValueError) as error:
         why = "it is a directory" if file.is_dir() else str(error).strip().split("\n")[0]
         raise UnreadableError("not a readable safetensors file", where=str(file), why=why) from error
+
+
+def refuse_pointer(file: Path) -> None:
+    """Raise ``UnreadableError`` for what Git LFS leaves in place of a large file that was not downloaded."""
+    if not os.path.isfile(file):
+        return
+    with file.open("rb") as stored:
+        head = stored.read(len(_POINTER))
+    if head == _POINTER:
+        raise UnreadableError(
+            "a Git LFS pointer, not the weights",
+            where=str(file),
+            why="the repository was cloned without its large files",
+            fix="run git lfs pull in it, or download the file by itself",
+        )
 
 
 def _shard(index: Path, name: str) -> Path:

@@ -46,7 +46,8 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
     export, rate = partial(export_fun_asr_nano, model), steps_a_second(front_end, model.config.stride)
     if model.ctc is None:  # MLT-Nano and the transformers port: embeddings, not text
         return Loaded(export, rate, about)
-    return Loaded(export, rate, about | {"settings": {"ctc": {"blank": -1}}}, classes=model.ctc.ctc_lo.out_features)
+    settings = {"ctc": {"blank": -1, "lead": 0.0}}
+    return Loaded(export, rate, about | {"settings": settings}, classes=model.ctc.ctc_lo.out_features)
 
 
 def _outputs(model: FunAsrNano) -> list[str]:

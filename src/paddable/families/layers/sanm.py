@@ -1,7 +1,7 @@
-"""SAN-M encoder (self-attention with a memory block): the trunk of SenseVoiceSmall and Fun-ASR-Nano.
+"""SAN-M encoder (self-attention with a memory block): the trunk of SenseVoiceSmall, Fun-ASR-Nano and Paraformer.
 
 Gao et al., "San-m: Memory equipped self-attention for end-to-end speech recognition" (2020), in the form of FunASR's
-``SenseVoiceEncoderSmall``. Parameter names are FunASR's.
+``SenseVoiceEncoderSmall`` and ``SANMEncoder``. Parameter names are FunASR's.
 
 Legend: B batch, T time (features of 60 ms), C channels, H heads, D channels of a head.
 """
@@ -28,7 +28,7 @@ _FILTER_BANK = {
 
 
 class SanmEncoder(nn.Module):
-    """``blocks`` blocks, a norm, ``tp_blocks`` more blocks, a norm.
+    """``blocks`` blocks and a norm; then, in the SenseVoice family, ``tp_blocks`` more blocks and another norm.
 
     Args:
         input_size: channels of the features; the first block maps them to ``size``.
@@ -36,25 +36,36 @@ class SanmEncoder(nn.Module):
         heads: attention heads.
         hidden_size: inner channels of the feed-forward layers.
         blocks: blocks before ``after_norm``, the first one (``encoders0``) included.
-        tp_blocks: blocks after it.
+        tp_blocks: blocks after it; None for Paraformer, which has neither them nor the second norm.
         kernel_size: taps of the memory block, odd.
+        norm_epsilon: of every norm; FunASR's SenseVoice uses 1e-5, its Paraformer 1e-12.
     """
 
     def __init__(
-        self, input_size: int, size: int, heads: int, hidden_size: int, blocks: int, tp_blocks: int, kernel_size: int
+        self,
+        input_size: int,
+        size: int,
+        heads: int,
+        hidden_size: int,
+        blocks: int,
+        tp_blocks: int | None,
+        kernel_size: int,
+        norm_epsilon: float = 1e-5,
     ) -> None:
         super().__init__()
 
         def stack(count: int, in_size: int = size) -> nn.ModuleList:
-            return nn.ModuleList(SanmBlock(in_size, size, heads, hidden_size, kernel_size) for _ in range(count))
+            return nn.ModuleList(
+                SanmBlock(in_size, size, heads, hidden_size, kernel_size, norm_epsilon) for _ in range(count)
+            )
 
         self.input_size, self.scale = input_size, size**0.5
         self.position = SinusoidalPosition(input_size)
         self.encoders0 = stack(1, input_size)
         self.encoders = stack(blocks - 1)
-        self.after_norm = nn.LayerNorm(size)
-        self.tp_encoders = stack(tp_blocks)
-        self.tp_norm = nn.LayerNorm(size)
+        self.after_norm = nn.LayerNorm(size, eps=norm_epsilon)
+        self.tp_encoders = stack(tp_blocks or 0)
+        self.tp_norm = nn.Identity() if tp_blocks is None else nn.LayerNorm(size, eps=norm_epsilon)
 
     def forward(self, x_BTC: Tensor) -> Tensor:
         """Features [B, T, input_size] to [B, T, size]."""
@@ -75,12 +86,14 @@ class SanmBlock(nn.Module):
     feed-forward layer runs like every other.
     """
 
-    def __init__(self, in_size: int, size: int, heads: int, hidden_size: int, kernel_size: int) -> None:
+    def __init__(
+        self, in_size: int, size: int, heads: int, hidden_size: int, kernel_size: int, norm_epsilon: float
+    ) -> None:
         super().__init__()
         self.same_size = in_size == size
-        self.norm1 = nn.LayerNorm(in_size)
+        self.norm1 = nn.LayerNorm(in_size, eps=norm_epsilon)
         self.self_attn = SanmAttention(in_size, size, heads, kernel_size)
-        self.norm2 = nn.LayerNorm(size)
+        self.norm2 = nn.LayerNorm(size, eps=norm_epsilon)
         self.feed_forward = FeedForward(size, hidden_size)
 
     def forward(self, x_BTC: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from paddable.families.checkpoints.weights import check_weights
 from paddable.families.qwen3_tts_codec.config import CodecConfig
 from paddable.families.qwen3_tts_codec.model import Decoder
 
-__all__ = ["decoder_from_arrays", "decoder_from_checkpoint"]
+__all__ = ["codec_folder", "decoder_from_arrays", "decoder_from_checkpoint"]
 
 PREFIX = "decoder."
 USAGE_FLOOR = 1e-5
@@ -33,14 +33,22 @@ RENAMED = {
 def decoder_from_checkpoint(directory: Path | str) -> Decoder:
     """The decoder of a ``speech_tokenizer/`` folder (config.json, model.safetensors or shards), fp32, in eval mode.
 
+    The folder above it, of a whole Qwen3-TTS model, is taken too.
+
     Raises:
         UnreadableError: a file is absent or damaged, a setting is no size, or as :func:`decoder_from_arrays`.
         RefusedError: the configuration asks for something that this decoder does not have.
     """
-    directory = Path(directory)
+    directory = codec_folder(Path(directory))
     config = CodecConfig.from_file(directory / "config.json")
     tensors = read_folder(directory, lambda key: key.startswith(PREFIX))
     return decoder_from_arrays(config, tensors, where=str(directory))
+
+
+def codec_folder(folder: Path) -> Path:
+    """The folder of the codec: the one given, or ``speech_tokenizer/`` in a folder of the whole model."""
+    inner = folder / "speech_tokenizer"
+    return inner if inner.is_dir() else folder
 
 
 def decoder_from_arrays(config: CodecConfig, tensors: Mapping[str, Tensor], *, where: str = "weights") -> Decoder:

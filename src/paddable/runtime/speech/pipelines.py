@@ -1,9 +1,9 @@
-"""CTC recognisers on a session: a file or a waveform to a transcript."""
+"""Recognisers on a session: a file or a waveform to a transcript."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,33 +14,14 @@ from numpy.typing import NDArray
 from paddable.audio.features import FrontEnd
 from paddable.audio.kaldi import FRAME, SAMPLE_RATE
 from paddable.audio.read import as_waveform, read_audio
-from paddable.errors import MisuseError, PaddableError
-from paddable.runtime.speech.answers import finite
-from paddable.runtime.speech.ctc import CtcToken, greedy
+from paddable.errors import PaddableError
 from paddable.runtime.speech.detection import Detector, Session
-from paddable.runtime.speech.rich_tags import RichTags, parse_tags, strip_tags
-from paddable.runtime.speech.segments import split_segments, timed_words
-from paddable.runtime.speech.text import Vocabulary
+from paddable.runtime.speech.heard import Decoder, Heard
+from paddable.runtime.speech.rich_tags import RichTags
+from paddable.runtime.speech.segments import Word, split_segments
 from paddable.runtime.speech.transcript import Transcript
 
-__all__ = ["CtcLayout", "Recogniser"]
-
-
-@dataclass(frozen=True)
-class CtcLayout:
-    """How a family spells its logits.
-
-    Attributes:
-        blank: blank class; -1 is the last one.
-        tag_rows: rows of the prompt in front of the speech, one rich tag each (4 for SenseVoice, else 0).
-        languages: value of the input ``language`` for each name; empty where the model has no such input.
-        text_norms: value of the input ``textnorm``, likewise.
-    """
-
-    blank: int = 0
-    tag_rows: int = 0
-    languages: Mapping[str, int] = field(default_factory=dict)
-    text_norms: Mapping[str, int] = field(default_factory=dict)
+__all__ = ["Recogniser"]
 
 
 @dataclass(frozen=True)
@@ -48,17 +29,16 @@ class Recogniser:
     """A session, and everything around it.
 
     Attributes:
-        session: input ``audio`` [1, S], or ``speech`` [1, T, C] where ``front_end`` is given; output ``ctc_logits``.
-        vocabulary: what the classes write.
-        layout: where blank, tags and prompts are.
+        session: input ``audio`` [1, S], or ``speech`` [1, T, C] where ``front_end`` is given; outputs that
+            the decoder reads.
+        decoder: outputs to text and words.
         front_end: computes features in numpy, None where the graph does.
         detector: cuts recordings longer than ``max_seconds``; None leaves them to the session, which may refuse them.
         max_seconds: longest stretch that the session takes; None for any.
     """
 
     session: Session
-    vocabulary: Vocabulary
-    layout: CtcLayout = CtcLayout()
+    decoder: Decoder
     front_end: FrontEnd | None = None
     detector: Detector | None = None
     max_seconds: float | None = None
@@ -78,7 +58,7 @@ class Recogniser:
         Args:
             sound: a file, or samples [S] or [S, channels].
             rate: samples per second of an array; a file says it itself.
-            language: a name of ``layout.languages``.
+            language: ``auto``, or one that the model knows.
             itn: punctuation and digits, where the model has the choice.
             timestamps: words and segments with times.
             progress: told after each stretch how many seconds are done, and how many there are.
@@ -91,15 +71,16 @@ class Recogniser:
             MisuseError: an unknown language, or a recording too long for every container and no detector.
             PaddableError: the model answers NaN.
         """
-        prompts = self._prompts(language, itn)
+        prompts = self.decoder.prompts(language, itn)
         waveform = read_audio(sound) if isinstance(sound, (str, Path)) else as_waveform(sound, rate)
-        audio, words, texts, tags = waveform.samples, [], [], None
+        audio, texts, tags = waveform.samples, [], None
+        words: list[Word] = []
         for begin, end in self._stretches(audio):
-            stretch_tags, tokens, frames = self._recognise(audio[begin:end], prompts)
-            tags = tags or stretch_tags
-            texts.append(strip_tags(self.vocabulary.text(token.id for token in tokens)))
+            heard = self._recognise(audio[begin:end], prompts, begin / SAMPLE_RATE)
+            tags = tags or heard.tags
+            texts.append(heard.text)
             if timestamps:
-                words += timed_words(tokens, self.vocabulary, frames, begin / SAMPLE_RATE)
+                words += heard.words
             if progress:
                 progress(end // SAMPLE_RATE, len(audio) // SAMPLE_RATE)
         return Transcript(
@@ -117,8 +98,8 @@ class Recogniser:
         progress: Callable[[str, int, int], None] | None = None,
         **options: Any,
     ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
-        """Recognises files one after the other; a bad file gives its error in place of a transcript, and the others go
-        on.
+        """Recognises files one after the other; a file that fails, whatever it raises, gives its error in place of a
+        transcript, and the others go on.
 
         Args:
             sounds: files.
@@ -136,20 +117,10 @@ class Recogniser:
                 yield sound, self.transcribe(sound, progress=inside, **options)
             except PaddableError as error:
                 yield sound, error
+            except Exception as error:  # a fault of ours, or no memory: it is told of this file, not of the others
+                yield sound, _as_told(error, sound)
         if progress:
             progress("files", len(sounds), len(sounds))
-
-    def _prompts(self, language: str, itn: bool) -> dict[str, NDArray[np.int64]]:
-        layout = self.layout
-        if layout.languages and language not in layout.languages:
-            raise MisuseError(f"language {language!r}", fix=f"choose {', '.join(layout.languages)}")
-        if not layout.languages and language != "auto":
-            raise MisuseError(f"language {language!r}", why="this model finds the language itself", fix="leave it out")
-        values = {
-            "language": layout.languages.get(language),
-            "textnorm": layout.text_norms.get("withitn" if itn else "woitn"),
-        }
-        return {name: np.array([value], np.int64) for name, value in values.items() if value is not None}
 
     def _stretches(self, audio: NDArray[np.float32]) -> Iterator[tuple[int, int]]:
         """Sample ranges to recognise: everything at once, or what the detector finds, never longer than the session
@@ -166,12 +137,19 @@ class Recogniser:
                 if min(start + limit, end) - start >= FRAME:
                     yield start, min(start + limit, end)
 
-    def _recognise(
-        self, audio: NDArray[np.float32], prompts: Mapping[str, NDArray[np.int64]]
-    ) -> tuple[RichTags, list[CtcToken], int]:
+    def _recognise(self, audio: NDArray[np.float32], prompts: Mapping[str, NDArray[np.int64]], offset: float) -> Heard:
         sound = {"speech": self.front_end(audio)[None]} if self.front_end else {"audio": audio[None]}
-        logits = finite(self.session.run({**sound, **prompts})["ctc_logits"][0], "ctc_logits")
-        head, body = logits[: self.layout.tag_rows], logits[self.layout.tag_rows :]
-        blank = self.layout.blank % logits.shape[1]
-        tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))
-        return tags, greedy(body, blank), len(body)
+        return self.decoder.read(self.session.run({**sound, **prompts}), offset)
+
+
+def _as_told(error: Exception, sound: str | Path) -> PaddableError:
+    if isinstance(error, MemoryError):
+        return PaddableError("out of memory", where=str(sound), fix="cut the recording, or add a detector that does")
+    told = PaddableError(
+        f"{type(error).__name__}: {error}",
+        where=str(sound),
+        why="this is a fault of Paddable, not of your file",
+        fix="report it with the file",
+    )
+    told.__cause__ = error
+    return told

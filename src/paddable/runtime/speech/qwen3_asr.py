@@ -34,7 +34,7 @@ class Qwen3AsrEncoding:
 
         Args:
             audio: floats [S] in [-1, 1] at 16 kHz, mono, at least one sample; under half a second it is filled up
-                with zeros, as both originals do.
+                with zeros, as both originals do. A peak above 1 is scaled to 1, as qwen-asr does.
 
         Returns:
             float32 [L, E], 13 rows a second.
@@ -51,6 +51,7 @@ class Qwen3AsrEncoding:
                 why="the encoder takes one row of finite samples in [-1, 1] at 16 kHz",
                 fix="read the file with paddable.audio.read_audio",
             )
+        audio = audio / max(1.0, float(np.abs(audio).max()))
         metadata = self.session.metadata
         takes_waveform = metadata is not None and any(s.input == "audio" for s in metadata.symbols.values())
         feeds = {"audio": audio.astype(np.float32)[None]} if takes_waveform else {"mel": whisper.log_mel(audio)[None]}

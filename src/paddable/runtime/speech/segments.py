@@ -35,23 +35,33 @@ class Segment(NamedTuple):
     words: tuple[Word, ...]
 
 
-def timed_words(tokens: Iterable[CtcToken], vocabulary: Vocabulary, frames: int, offset: float = 0.0) -> list[Word]:
+def timed_words(
+    tokens: Iterable[CtcToken],
+    vocabulary: Vocabulary,
+    frames: int,
+    offset: float = 0.0,
+    lead: float = FRAME_SECONDS / 2,
+) -> list[Word]:
     """Words with times.
 
-    A token of frames [a, b) lasts from 60 a - 30 ms to 60 b - 30 ms, as FunASR counts: frame i is centred on 60 i ms.
+    A token of frames [a, b) lasts from 60 a ms - ``lead`` to 60 b ms - ``lead``. A class that writes nothing is passed
+    over: the word goes on behind it.
 
     Args:
         tokens: of ``ctc.greedy``.
         vocabulary: what the tokens write.
         frames: number of frames; no word ends later.
         offset: seconds to add.
+        lead: seconds by which a frame begins before its place.
     """
     words: list[Word] = []
     previous = " "
     for spelling, start, end in _characters(tokens, vocabulary):
+        if not spelling:
+            continue
         text = strip_tags(spelling)
         if text:
-            first, last = offset + _seconds(start), offset + min(_seconds(end), _seconds(frames))
+            first, last = offset + _seconds(start, lead), offset + _seconds(min(end, frames), lead)
             if words and _continues(previous, spelling):
                 words[-1] = Word(words[-1].text + text, words[-1].start, last)
             else:
@@ -118,5 +128,5 @@ def _is_wide(character: str) -> bool:
     )  # Korean has spaces
 
 
-def _seconds(frame: int) -> float:
-    return max(round(frame * FRAME_SECONDS - FRAME_SECONDS / 2, 6), 0.0)
+def _seconds(frame: int, lead: float) -> float:
+    return max(round(frame * FRAME_SECONDS - lead, 6), 0.0)

@@ -1,0 +1,1 @@
+"""Paraformer: recognition in one pass, with a predictor of how many tokens were said."""

@@ -1,0 +1,187 @@
+"""Paraformer's outputs to text and timed words, by FunASR's own rules.
+
+The model says how many tokens there are and which. When they were said follows from weights (``us_alphas`` of BiCIF,
+else ``fires``): scaled so that they add up to the tokens, they are summed from the left, and each time the sum passes 1
+a token begins. After FunASR's ``ts_prediction_lfr6_standard`` and ``sentence_postprocess``.
+
+Legend: T features, U token rows, V classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddable.errors import MisuseError
+from paddable.runtime.speech.answers import finite
+from paddable.runtime.speech.heard import Heard
+from paddable.runtime.speech.segments import FRAME_SECONDS, Word
+from paddable.runtime.speech.text import Vocabulary
+
+__all__ = ["CifDecoder", "CifLayout", "join_tokens", "token_times", "written_words"]
+
+_THRESHOLD = np.float32(1 - 1e-4)
+_SHIFT = 1.5  # steps that a token begins before its fire
+_LONGEST = 12  # steps of a token; what is left before the next one is silence
+_SILENCE = 5  # steps at either end that are silence rather than part of a token
+_NOT_WRITTEN = {"<unk>", "<OOV>"}
+
+
+@dataclass(frozen=True)
+class CifLayout:
+    """How a Paraformer spells its outputs.
+
+    Attributes:
+        blank: class that writes nothing.
+        ends: classes of beginning and end, which write nothing either.
+        upsampling: steps of ``us_alphas`` in one feature; None where the model has no such output.
+        tail: what the model adds to the sum of its weights.
+    """
+
+    blank: int = 0
+    ends: Sequence[int] = (1, 2)
+    upsampling: int | None = 3
+    tail: float = 0.45
+
+
+@dataclass(frozen=True)
+class CifDecoder:
+    """Best class of each token.
+
+    Attributes:
+        vocabulary: what the classes write; ``@@`` at the end says that the word goes on.
+        layout: which classes write nothing, and where the times are.
+    """
+
+    vocabulary: Vocabulary
+    layout: CifLayout = CifLayout()
+
+    def prompts(self, language: str, itn: bool) -> dict[str, NDArray[np.int64]]:
+        """No input beside the sound: the model knows one way of writing."""
+        if language != "auto":
+            raise MisuseError(f"language {language!r}", why="this model finds the language itself", fix="leave it out")
+        return {}
+
+    def read(self, outputs: Mapping[str, NDArray[Any]], offset: float) -> Heard:
+        """What ``logits`` [1, U, V], ``token_count`` [1] and the weights say.
+
+        Raises:
+            PaddableError: NaN or infinity among them.
+        """
+        count, layout = int(outputs["token_count"][0]), self.layout
+        logits = finite(outputs["logits"][0, :count], "logits")
+        weights, sums = self._weights(outputs, count)
+        classes = [int(best) for best in logits.argmax(axis=1) if best not in (layout.blank, *layout.ends)]
+        times = token_times(weights, sums, len(classes), FRAME_SECONDS / (layout.upsampling or 1))
+        words = written_words(map(self._spelling, classes), times)
+        text = join_tokens([word for word, _, _ in words])
+        return Heard(text, tuple(Word(word, max(start, 0.0) + offset, end + offset) for word, start, end in words))
+
+    def _weights(
+        self, outputs: Mapping[str, NDArray[Any]], count: int
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The weights that time the tokens, and the sums whose fires are the borders."""
+        if self.layout.upsampling is None:  # FunASR takes the fires for weights and the weights for fires
+            fires = finite(outputs["fires"][0], "fires")
+            rest = np.float32(fires[-1] % 1 + self.layout.tail)
+            alphas = finite(outputs["alphas"][0], "alphas")
+            return np.append(fires, rest), np.append(alphas, np.float32(self.layout.tail))
+        weights = np.asarray(finite(outputs["us_alphas"][0], "us_alphas"), np.float32)
+        weights = weights * np.float32(count / max(weights.sum(), np.finfo(np.float32).tiny))
+        return weights, _running_sums(weights)
+
+    def _spelling(self, token: int) -> str:
+        text = self.vocabulary.spelling(token).decode("utf-8", errors="replace").strip()
+        return "" if text in _NOT_WRITTEN or text == "\u2047" else text
+
+
+def token_times(
+    weights: NDArray[np.float32], sums: NDArray[np.float32], tokens: int, step_seconds: float
+) -> list[tuple[float, float]]:
+    """Begin and end of each token in seconds, to the millisecond.
+
+    Args:
+        weights: one a step.
+        sums: running sums of the weights, 1 or more where a border is. They are made again, from weights that add up
+            to one more than the tokens, where the borders are not one more than those.
+        tokens: how many.
+        step_seconds: length of a step.
+    """
+    if not tokens:
+        return []
+    borders = np.flatnonzero(sums >= _THRESHOLD) - _SHIFT
+    if len(borders) != tokens + 1 and weights.sum() > 0:
+        weights = weights / np.float32(weights.sum() / np.float32(tokens + 1))
+        borders = np.flatnonzero(_running_sums(weights) >= _THRESHOLD) - _SHIFT
+    times = [(begin, min(end, begin + _LONGEST)) for begin, end in pairwise(borders)]
+    if times:
+        last = borders[-1]
+        end = (len(sums) + last) / 2 if len(sums) - last > _SILENCE else len(sums)
+        # the pause that a long last token is cut at stays FunASR's: only then does silence, not the token, last on
+        if borders[-1] - borders[-2] <= _LONGEST:
+            times[-1] = (times[-1][0], end)
+    times = times[:tokens]
+    times += [times[-1][1:] * 2 if times else (0.0, float(len(sums)))] * (tokens - len(times))
+    return [(int(begin * step_seconds * 1000) / 1000, int(end * step_seconds * 1000) / 1000) for begin, end in times]
+
+
+def join_tokens(words: Sequence[str]) -> str:
+    """Words as FunASR writes them: a space behind words of letters, none beside Chinese characters and digits."""
+    text = ""
+    for word in words:
+        text = (text.removesuffix(" ") if _is_character(word) else text) + word + " " * _is_letters(word)
+    return text.strip()
+
+
+def _running_sums(weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The sum after each step, in float32 as FunASR adds; passing the threshold takes it away."""
+    sums, total = np.empty_like(weights), np.float32(0)
+    for step, weight in enumerate(weights):
+        total = np.float32(total + weight)
+        sums[step] = total
+        if total >= _THRESHOLD:
+            total = np.float32(total - _THRESHOLD)
+    return sums
+
+
+def written_words(spellings: Iterable[str], times: Sequence[tuple[float, float]]) -> list[tuple[str, float, float]]:
+    """Words with times: pieces joined where one ends in ``@@``, and single letters to abbreviations in capitals."""
+    words: list[tuple[str, float, float]] = []
+    goes_on = False
+    for spelling, (start, end) in zip(spellings, times, strict=True):
+        if not spelling:
+            continue
+        text = spelling.removesuffix("@@")
+        if goes_on and not _is_character(text):
+            words[-1] = (words[-1][0] + text, words[-1][1], end)
+        elif text:
+            words.append((text, start, end))
+        goes_on = spelling.endswith("@@") and bool(words)
+    return _abbreviations(words)
+
+
+def _abbreviations(words: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    joined: list[tuple[str, float, float]] = []
+    letters = 0  # single ones at the end of ``joined``
+    for text, start, end in words:
+        single = len(text) == 1 and text.isascii() and text.isalpha()
+        if single and letters:
+            joined[-1] = (joined[-1][0].upper() + text.upper(), joined[-1][1], end)
+        else:
+            joined.append((text, start, end))
+        letters = letters + 1 if single else 0
+    return joined
+
+
+def _is_character(word: str) -> bool:
+    """What FunASR calls Chinese: an ideograph, a digit or @."""
+    return bool(word) and all("\u4e00" <= c <= "\u9fff" or "0" <= c <= "9" or c == "@" for c in word)
+
+
+def _is_letters(word: str) -> bool:
+    return bool(word) and all(c == "'" or (c.isalpha() and not _is_character(c)) for c in word)

@@ -1,0 +1,290 @@
+"""Paraformer and BiCIF against FunASR's recorded answers, the predictor against exact sums, and the exported graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+import torch
+import yaml
+from torch import nn
+
+from paddable import load
+from paddable.api import convert, export
+from paddable.bundle import read_bundle
+from paddable.errors import UnreadableError
+from paddable.families.paraformer.cif import integrate_and_fire
+from paddable.families.paraformer.config import ParaformerConfig
+from paddable.families.paraformer.export import export_paraformer
+from paddable.families.paraformer.weights import paraformer_from_folder
+from paddable.runtime import Model
+from paddable.runtime.speech.cif_decoder import CifDecoder, CifLayout, join_tokens, token_times, written_words
+from paddable.runtime.speech.text import Vocabulary
+
+from ..api import checkpoints
+from ..api.checkpoints import PARAFORMER, PARAFORMER_PIECES, PARAFORMER_YAML, PLAIN_PARAFORMER
+from .record_paraformer import CONFIGS, GOLDEN, LENGTHS, answers, original, speech, weights
+
+OUTPUTS = ("logits", "token_count", "alphas", "fires", "us_alphas")
+DATA_DEPENDENT = {"Loop", "Scan", "If", "NonZero", "Compress", "Unique"}
+
+
+@pytest.fixture(scope="module")
+def golden() -> dict[str, np.ndarray]:
+    return dict(np.load(GOLDEN))
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, nn.Module]:
+    return {kind: weights(kind) for kind in CONFIGS}
+
+
+@torch.no_grad()
+def run(model: nn.Module, sound: torch.Tensor) -> dict[str, np.ndarray]:
+    return {name: value.numpy() for name, value in zip(OUTPUTS, model(sound), strict=False)}
+
+
+def decoder(kind: str) -> CifDecoder:
+    spelled = tuple(b"" if piece.startswith("<") else piece.encode() for piece in PARAFORMER_PIECES)
+    return CifDecoder(Vocabulary(spelled), CifLayout(upsampling=3 if kind == "bicif" else None))
+
+
+def judge_answers(kind: str, got: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]) -> None:
+    """Same count and fires; logits to 2e-5 of scale; time stamps to the millisecond."""
+    count = int(wanted["token_count"][0])
+    assert got["token_count"].tolist() == [count]
+    assert np.flatnonzero(got["fires"][0] >= 1).tolist() == wanted["fires"].tolist()
+    assert np.abs(got["alphas"] - wanted["alphas"]).max() <= 1e-6
+    assert not got["logits"][:, count:].any()
+    if not count:
+        return
+    assert np.abs(got["logits"][:, :count] - wanted["logits"]).max() <= 2e-5 * np.abs(wanted["logits"]).max()
+    said = decoder(kind)
+    times_of, sums = said._weights(got, count)
+    if kind == "bicif":
+        assert np.abs(times_of - wanted["us_alphas"][0]).max() <= 1e-6
+    tokens = int((got["logits"][0, :count].argmax(axis=1) > 2).sum())
+    times = token_times(times_of, sums, tokens, 0.06 / (3 if kind == "bicif" else 1))
+    # FunASR gives no time at all to a token without a border; ours gives it the whole sound
+    assert not len(wanted["times"]) or np.round(np.array(times) * 1000).tolist() == wanted["times"].tolist()
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_answers_are_funasrs(
+    kind: str, length: int, models: dict[str, nn.Module], golden: dict[str, np.ndarray]
+) -> None:
+    head = f"{kind}/{length}/"
+    wanted = {name.removeprefix(head): array for name, array in golden.items() if name.startswith(head)}
+    judge_answers(kind, run(models[kind], speech(length)), wanted)
+
+
+@pytest.mark.original
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_equal_to_funasr(kind: str, models: dict[str, nn.Module]) -> None:
+    pytest.importorskip("funasr")
+    theirs = original(kind, models[kind].state_dict())
+    for length in (*LENGTHS, 500):
+        sound = speech(length)
+        judge_answers(kind, run(models[kind], sound), answers(theirs, kind, sound.clone()))
+
+
+def test_the_weights_really_fire(golden: dict[str, np.ndarray]) -> None:
+    assert golden["bicif/167/token_count"][0] > 50 and golden["plain/167/token_count"][0] > 50
+    assert len(golden["bicif/167/times"]) > 30 and len(golden["plain/167/times"]) > 30
+
+
+def test_texts_and_words_are_funasrs() -> None:
+    rows = json.loads((GOLDEN.parent / "paraformer_texts.json").read_text(encoding="utf-8"))
+    for row in rows:
+        times = [(i / 10, (i + 1) / 10) for i in range(len(row["pieces"]))]
+        words = written_words(row["pieces"], times)
+        assert [word for word, _, _ in words] == row["words"]
+        assert join_tokens(row["words"]) == row["text"]
+        assert [[round(1000 * start), round(1000 * end)] for _, start, end in words] == row["times"]
+    assert len(rows) == 300
+
+
+@pytest.mark.parametrize("most", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("length", [1, 7, 100, 500, 2000])
+def test_rows_of_tokens_are_the_exact_sums(length: int, most: float) -> None:
+    weights_BT = most * torch.rand(1, length, generator=torch.Generator().manual_seed(length))
+    fired = integrate_and_fire(weights_BT, 0.45)
+    exact = [Fraction(float(weight)) for weight in weights_BT[0]]
+    tail = Fraction(float(torch.tensor(0.45)))
+    assert fired.count_B.tolist() == [int(sum(exact) + tail)] and fired.count_B.item() <= length
+    before, shares = Fraction(0), np.zeros((length, length))
+    for step, weight in enumerate(exact):
+        after = before + weight
+        assert (fired.fires_BT[0, step] >= 1) == (int(after) > int(before))
+        for row in {int(before), min(int(after), length - 1)}:
+            shares[row, step] = float(max(Fraction(0), min(after, Fraction(row + 1)) - max(before, Fraction(row))))
+        before = after
+    assert np.abs(fired.shares_BUT[0].double().numpy() - shares).max() <= 2e-7
+
+
+@pytest.mark.parametrize(
+    ("weights_T", "count"),
+    [
+        ([0.0] * 30, 0),  # silence
+        ([0.5], 0),
+        ([0.55], 1),  # 0.55 + 0.45 in float32 is 1
+        ([0.5499999], 0),
+        ([0.5] * 11, 5),  # sums to 5.5, and 5.95 with the tail
+        ([0.1] * 6, 1),
+        ([1.0] * 40, 40),  # the most that 40 steps can hold
+        ([1.0], 1),
+    ],
+)
+def test_counts_at_the_edges(weights_T: list[float], count: int) -> None:
+    assert integrate_and_fire(torch.tensor([weights_T]), 0.45).count_B.tolist() == [count]
+
+
+def test_every_parameter_matters() -> None:
+    model = weights("bicif")
+    before = run(model, speech(30))
+    for name, parameter in model.named_parameters():
+        if name in ("decoder.output_layer.bias",) or not name.endswith(("weight", "weight_ih_l0", "weight_hh_l0")):
+            continue
+        saved = parameter.data.clone()
+        parameter.data = saved * 1.5
+        after = run(model, speech(30))
+        parameter.data = saved
+        same = all(np.array_equal(before[output], after[output]) for output in OUTPUTS)
+        assert not same, f"{name} changes nothing"
+
+
+@pytest.fixture(scope="module")
+def graphs(models: dict[str, nn.Module]) -> dict[str, onnx.ModelProto]:
+    return {kind: export_paraformer(models[kind]) for kind in CONFIGS}
+
+
+def test_the_graph_has_no_control_flow(graphs: dict[str, onnx.ModelProto], models: dict[str, nn.Module]) -> None:
+    for kind, graph in graphs.items():
+        operators = [node.op_type for node in graph.graph.node]
+        assert not DATA_DEPENDENT & set(operators)
+        assert operators.count("LSTM") == (kind == "bicif")
+    assert isinstance(models["bicif"].predictor.blstm, nn.LSTM)  # export puts it back
+
+
+@pytest.fixture(scope="module")
+def natives(graphs: dict[str, onnx.ModelProto], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Model]:
+    folder = tmp_path_factory.mktemp("native")
+    for kind, graph in graphs.items():
+        onnx.save(graph, folder / f"{kind}.onnx")
+    return {kind: load(folder / f"{kind}.onnx", threads=1) for kind in graphs}
+
+
+@pytest.fixture(scope="module")
+def padded(graphs: dict[str, onnx.ModelProto], tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Model]]:
+    """A model for each container, so that every length meets all of those that hold it."""
+    folder = tmp_path_factory.mktemp("padded")
+    made: dict[str, list[Model]] = {}
+    for kind, graph in graphs.items():
+        out = folder / kind
+        convert(graph, ["speech:1=T"], containers=["5s", "30s", "60s"], out=out, rate=16.666666, verify=False)
+        made[kind] = [load(out / graph.file, threads=1) for graph in read_bundle(out).graphs]
+    return made
+
+
+@pytest.mark.parametrize("length", [5, 17, 50, 83, 84, 167, 499, 500])  # 0.3 to 30 s
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_padded_is_native(
+    kind: str, length: int, models: dict[str, nn.Module], natives: dict[str, Model], padded: dict[str, list[Model]]
+) -> None:
+    sound = speech(length)
+    wanted, in_torch = natives[kind].run({"speech": sound.numpy()}), run(models[kind], sound)
+    noise = distances(wanted, in_torch)  # of native itself: errors of the weights add up over the steps
+    assert max(noise.values()) <= 3e-5
+    for model in padded[kind]:
+        if model.largest["T"] < length:
+            continue
+        for name, distance in distances(model.run({"speech": sound.numpy()}), wanted).items():
+            assert distance <= max(1e-5, 2 * noise[name]), (name, model.largest)
+
+
+def distances(got: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Largest difference of each output, relative to its scale; the counts are equal."""
+    assert got["token_count"].tolist() == wanted["token_count"].tolist()
+    assert {name: array.shape for name, array in got.items()} == {name: array.shape for name, array in wanted.items()}
+    return {
+        name: float(np.abs(got[name] - array).max() / np.abs(array).max())
+        for name, array in wanted.items()
+        if array.any()
+    }
+
+
+@pytest.mark.parametrize("front_end", ["in-graph", "numpy"])
+def test_a_bundle_transcribes(tmp_path: Path, front_end: str) -> None:
+    checkpoint = checkpoints.paraformer(tmp_path / "checkpoint")
+    model = load(
+        export("paraformer", checkpoint, tmp_path / "b", containers=["2s"], front_end=front_end, verify=False),
+        threads=1,
+    )
+    sound = (np.random.default_rng(0).standard_normal(24_000) / 10).astype(np.float32)
+    said = model.transcribe(sound, timestamps=True)
+    torch_model = paraformer_from_folder(checkpoint)
+    wanted = run(torch_model, torch.from_numpy(sound[None]))
+    heard = decoder("bicif").read(wanted, 0.0)
+    assert said.text == heard.text and said.text
+    assert [word.text for word in said.words] == [word.text for word in heard.words]
+    assert all(0 <= word.start <= word.end <= said.seconds + 0.06 for word in said.words)
+    assert model.transcribe(sound[:399]).text == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"model": "Conformer"}, "model is 'Conformer', not one of Paraformer, BiCifParaformer, SeacoParaformer"),
+        ({"encoder": "SANMEncoderChunkOpt"}, "encoder is 'SANMEncoderChunkOpt', expected 'SANMEncoder'"),
+        ({"predictor": "CifPredictor"}, "predictor is 'CifPredictor', expected CifPredictorV2 or CifPredictorV3"),
+        ({"predictor_conf": {"smooth_factor": 1.5}}, "predictor_conf.smooth_factor is 1.5, expected at most 1"),
+        ({"predictor_conf": {"tail_threshold": 0}}, "predictor_conf.tail_threshold is 0, expected a number above 0"),
+        ({"predictor_conf": {"threshold": 0.9}}, "predictor_conf.threshold is 0.9, expected 1.0"),
+        ({"predictor_conf": {"upsample_type": "cnn_attn"}}, "expected cnn or cnn_blstm"),
+        ({"decoder_conf": {"attention_heads": 5}}, "decoder_conf.attention_heads is 5, expected a divisor of the 32"),
+        ({"decoder_conf": {"sanm_shfit": 9}}, "decoder_conf.sanm_shfit is 9, expected a whole number from 0 to 5"),
+    ],
+)
+def test_another_model_is_refused(change: dict[str, Any], told: str) -> None:
+    config = yaml.safe_load(yaml.safe_dump(PARAFORMER_YAML))
+    for key, value in change.items():
+        config[key] = {**config[key], **value} if isinstance(value, dict) else value
+    with pytest.raises(UnreadableError) as caught:
+        ParaformerConfig.from_funasr(config, vocabulary=20)
+    assert told in str(caught.value)
+
+
+def test_the_configuration_is_read(tmp_path: Path) -> None:
+    assert ParaformerConfig.from_funasr(PARAFORMER_YAML, vocabulary=20) == PARAFORMER
+    plain = {**PARAFORMER_YAML, "model": "Paraformer", "predictor": "CifPredictorV2"}
+    assert ParaformerConfig.from_funasr(plain, vocabulary=20) == PLAIN_PARAFORMER
+
+
+def test_keys_of_hotwords_are_left_out(tmp_path: Path) -> None:
+    checkpoint = checkpoints.paraformer(tmp_path / "checkpoint")
+    state = torch.load(checkpoint / "model.pt", weights_only=True)
+    state |= {"bias_encoder.weight_ih_l0": torch.ones(2), "seaco_decoder.after_norm.weight": torch.ones(2)}
+    torch.save(state, checkpoint / "model.pt")
+    paraformer_from_folder(checkpoint)
+    torch.save(state | {"predictor.other": torch.ones(1)}, checkpoint / "model.pt")
+    with pytest.raises(UnreadableError, match=r"1 unexpected: predictor\.other"):
+        paraformer_from_folder(checkpoint)
+
+
+def test_a_model_without_a_token_says_nothing() -> None:
+    silence = {
+        "logits": np.zeros((1, 9, 20), np.float32),
+        "token_count": np.array([0]),
+        "alphas": np.zeros((1, 9), np.float32),
+        "fires": np.zeros((1, 9), np.float32),
+        "us_alphas": np.zeros((1, 27), np.float32),
+    }
+    for kind in CONFIGS:
+        assert decoder(kind).read(silence, 0.0).text == ""
