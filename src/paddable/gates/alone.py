@@ -322,7 +322,7 @@ def _with_junk(
     if facts.content is not None and frame.contents(facts) is not None:
         return valid
     result = np.array(valid, copy=True)
-    shared = facts.from_sizes and facts.is_integer and not frame.single_row and not any(a.batch for a in facts.atoms)
+    shared = facts.from_sizes and facts.is_integer and not frame.single and not any(a.batch for a in facts.atoms)
     if facts.image or shared:  # copies of valid elements, any of them: an index that serves every row stays in range
         return _with_copies(facts, result, frame, filling)
     for padded, mask in regions:
