@@ -42,12 +42,12 @@ def test_axes_get_sizes_by_place_and_by_name(model: ir.Model) -> None:
     [
         ("rate=1", "no input 'rate'.*sr"),
         ("sr", "not NAME=VALUE"),
-        ("sr=16k", "'16k' is no value of the input sr, which is INT64"),
+        ("sr=16k", "'16k' is not a value of the input sr, which is INT64"),
         ("sr=1.5", "'1.5' is no value"),
         ("sr=99999999999999999999", "is no value"),
-        ("scale=1,2", "is no value of the input scale"),
+        ("scale=1,2", "is not a value of the input scale"),
         ("x:5=1", "no axis 5.*0 to 1"),
-        ("x:1=0", "'0' is no size"),
+        ("x:1=0", "'0' is not a size"),
         ("state:0=3", "has the fixed size 2"),
     ],
 )

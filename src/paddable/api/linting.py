@@ -104,7 +104,7 @@ def lint(
     left: Mapping[str, str] = {}
     if fix:
         if target is None:
-            raise MisuseError("--fix needs to know for whom", fix="add --target, such as --target directml")
+            raise MisuseError("--fix needs a --target", fix="add --target, such as --target directml")
         found, report = fix_for(found, target, Sampled())
         applied, left = report.applied, report.refused
         if place is not None:

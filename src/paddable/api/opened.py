@@ -136,7 +136,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
         dict(parse_shortest(text) for text in declared.get("shortest") or ()),
     )
     if rate is not None and not (math.isfinite(rate) and rate > 0):
-        raise MisuseError(f"--rate {rate} is no rate", fix="give the steps a second, such as --rate 16000")
+        raise MisuseError(f"--rate {rate} is not a rate", fix="give the steps a second, such as --rate 16000")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
     return Opened(found, declarations, rates, _file_of(model), bindings)
 

@@ -123,7 +123,7 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
 
     Raises:
         MisuseError: the array is not numeric or masked, has more than two axes, or seems to have its channels first; or
-            the rate is no positive whole number.
+            the rate is not a positive whole number.
         UnreadableError: NaN or infinity (in float32) among the samples.
     """
     whole = (
@@ -132,10 +132,10 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
         and source_rate == int(source_rate)
     )
     if not whole or source_rate <= 0:
-        raise MisuseError(f"sample rate {source_rate!r} is no positive whole number", where=where)
+        raise MisuseError(f"sample rate {source_rate!r} is not a positive whole number", where=where)
     if isinstance(samples, np.ma.MaskedArray):
         raise MisuseError(
-            "a masked array", where=where, why="a sample is there or not", fix="cut or fill what is masked"
+            "a masked array", where=where, why="masked arrays are not supported", fix="cut or fill what is masked"
         )
     mono = _mix(_full_scale(np.asarray(samples), where), where)
     _refuse_non_finite(mono, 0, where)

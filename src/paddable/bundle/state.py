@@ -188,7 +188,7 @@ class StepSpec:
                 raise MisuseError(
                     f"{x[at]} at {list(at)} is outside {self.low} .. {self.high}",
                     where=f"input {self.input}",
-                    why="it is no code of this model, perhaps an end marker",
+                    why="it is not a code of this model, perhaps an end marker",
                     fix="leave such steps out",
                 )
 

@@ -54,7 +54,7 @@ def fields(data: Buffer, start: int, stop: int) -> Iterator[Field]:
     """Yields the fields of the message ``data[start:stop]``.
 
     Raises:
-        Malformed: when the bytes are no message, or when a field reaches past ``stop``.
+        Malformed: when the bytes are not a message, or when a field reaches past ``stop``.
     """
     at = start
     while at < stop:

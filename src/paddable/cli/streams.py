@@ -35,7 +35,7 @@ def prepare_streams() -> None:
 
 
 def _errors(encoding: str) -> str:
-    """Names of files may be bytes that are no text; UTF-8 gives them back as they came."""
+    """Names of files may be bytes that are not text; UTF-8 gives them back as they came."""
     if encoding.lower().replace("-", "").replace("_", "") != "utf8":
         return "strict"
     return "surrogatepass" if os.name == "nt" else "surrogateescape"

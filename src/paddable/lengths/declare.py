@@ -226,7 +226,7 @@ def _steps(size: str, symbol: str, text: str, rate: float | None) -> int:
         )
     if not seconds and not _is_integer(size):
         raise MisuseError(
-            f"container {text!r}: {size!r} is no size", fix="give steps, such as 24000, or seconds, such as 30s"
+            f"container {text!r}: {size!r} is not a size", fix="give steps, such as 24000, or seconds, such as 30s"
         )
     steps = math.ceil(Fraction(seconds[1]) * Fraction(str(rate))) if seconds else int(size)
     if not 1 <= steps <= LARGEST:

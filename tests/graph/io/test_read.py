@@ -275,7 +275,7 @@ def custom_operator(folder: Path) -> tuple[Path, str]:
 def unknown_operator(folder: Path) -> tuple[Path, str]:
     model = dense()
     model.graph.node[0].op_type = "Addd"
-    return save(model, folder / "m.onnx"), r"'add' \(Addd\) is no operator of ONNX opset 18"
+    return save(model, folder / "m.onnx"), r"'add' \(Addd\) is not an operator of ONNX opset 18"
 
 
 @bad

@@ -197,7 +197,7 @@ EXAMPLES = {
         OUT,
         OVER,
         "float[2] w, float[2] b",
-        refused="node 'y' (GroupNormalization) is no operator of ONNX opset 1",
+        refused="node 'y' (GroupNormalization) is not an operator of ONNX opset 1",
     ),
     "groups with a scale for each channel": Example(
         "y = GroupNormalization <num_groups = 2> (x, w, b)",

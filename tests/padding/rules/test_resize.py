@@ -145,7 +145,7 @@ EXAMPLES = {
         "float[1, 2, U] y",
         constants="float[3] s = {1, 1, 2}",
         opset=11,
-        refused="node 'y' (Upsample) is no operator of ONNX opset 11",
+        refused="node 'y' (Upsample) is not an operator of ONNX opset 11",
     ),
     "rows": Example(
         'y = Resize <mode = "linear"> (x, , s)',

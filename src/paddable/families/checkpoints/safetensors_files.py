@@ -48,7 +48,7 @@ def read_index(index: Path, wanted: Wanted = lambda key: True) -> dict[str, Tens
     """
     places = read_json(index).get("weight_map")
     if not isinstance(places, Mapping) or not all(isinstance(file, str) for file in places.values()):
-        raise UnreadableError("weight_map is no table of keys and files", where=str(index))
+        raise UnreadableError("weight_map is not a table of keys and files", where=str(index))
     tensors: dict[str, Tensor] = {}
     source: dict[str, str] = {}
     for name in sorted({file for key, file in places.items() if wanted(key)}):

@@ -48,7 +48,7 @@ class FsmnVadConfig:
             where: the file.
 
         Raises:
-            UnreadableError: a value that is no size, another model, or a memory that looks ahead or skips steps (no
+            UnreadableError: a value that is not a size, another model, or a memory that looks ahead or skips steps (no
                 published checkpoint does).
         """
         file = Settings(config, where)

@@ -80,7 +80,7 @@ class FunAsrNanoConfig:
             where: the file.
 
         Raises:
-            UnreadableError: the file describes another model, or holds a value that is no size.
+            UnreadableError: the file describes another model, or holds a value that is not a size.
         """
         if config.get("model") != "FunASRNano":
             raise UnreadableError(f"model is {config.get('model')!r}, not FunASRNano", where=where)

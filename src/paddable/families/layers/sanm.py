@@ -184,7 +184,7 @@ def encoder_sizes(conf: Settings, default: int) -> dict[str, int]:
         default: channels of an encoder whose section gives none.
 
     Raises:
-        UnreadableError: a value that is no size, or a form of the encoder that no published SenseVoice checkpoint uses.
+        UnreadableError: a value that is not a size, or a form of the encoder that no published checkpoint uses.
     """
     conf.demand(["output_size", "num_blocks"], "the size of the encoder would be a guess")
     conf.allow_only({"normalize_before": True, "sanm_shfit": 0, "concat_after": False})
@@ -209,7 +209,7 @@ def stacking(config: Settings, *, stack: int, stride: int, mels: int = 80) -> di
     """``input_size``, ``stack`` and ``stride`` of FunASR's low-frame-rate features.
 
     Raises:
-        UnreadableError: a value that is no size, sizes that contradict each other, or another front end than ours.
+        UnreadableError: a value that is not a size, sizes that contradict each other, or another front end than ours.
     """
     if config.get("frontend", "WavFrontend") not in ("WavFrontend", "wav_frontend", "WavFrontendOnline"):
         raise config.wrong("frontend", "WavFrontend: nothing else is implemented")

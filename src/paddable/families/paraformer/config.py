@@ -105,7 +105,7 @@ class ParaformerConfig:
             where: the file.
 
         Raises:
-            UnreadableError: the file describes another model, or holds a value that is no size.
+            UnreadableError: the file describes another model, or holds a value that is not a size.
         """
         if config.get("model") not in MODELS:
             raise UnreadableError(f"model is {config.get('model')!r}, not one of {', '.join(MODELS)}", where=where)

@@ -74,7 +74,7 @@ class Qwen3AsrConfig:
         """Reads a parsed config.json of either layout.
 
         Raises:
-            UnreadableError: a value that is no size, another model, or an encoder that this package does not know.
+            UnreadableError: a value that is not a size, another model, or an encoder that this package does not know.
         """
         file = Settings(config, where)
         original = "thinker_config" in file
@@ -100,7 +100,7 @@ class Qwen3AsrConfig:
         ]
         window = size("n_window_infer")
         if window % CHUNK:
-            unknown.append(f"n_window_infer {window} is no multiple of {CHUNK}")
+            unknown.append(f"n_window_infer {window} is not a multiple of {CHUNK}")
         channels, heads = size("d_model", least=4), size("encoder_attention_heads")  # 4: positions of 2 wavelengths
         if channels % (2 * heads):
             unknown.append(f"d_model {channels} does not split into {heads} heads of even width")

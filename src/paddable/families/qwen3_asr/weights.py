@@ -41,7 +41,7 @@ def qwen3_asr_from_folder(
         front_end: a ``WhisperFrontEnd`` for a model that takes a waveform.
 
     Raises:
-        UnreadableError: a file is absent or damaged, a setting is no size, or a weight is missing, unexpected, of
+        UnreadableError: a file is absent or damaged, a setting is not a size, or a weight is missing, unexpected, of
             another shape or type, or not finite.
     """
     folder, where = Path(folder), str(folder)

@@ -66,7 +66,7 @@ class CodecConfig:
         """Read ``config.json`` of a ``speech_tokenizer/`` folder.
 
         Raises:
-            UnreadableError: the file is absent, is not JSON, lacks a field or holds one that is no size.
+            UnreadableError: the file is absent, is not JSON, lacks a field or holds one that is not a size.
             RefusedError: it asks for something that this decoder does not have.
         """
         outer = Settings(read_json(path, fix=_PLACE), str(path))
@@ -74,7 +74,7 @@ class CodecConfig:
             raise UnreadableError(
                 f"no decoder_config in it; model_type is {outer.get('model_type')!r}",
                 where=str(path),
-                why="this is no codec",
+                why="this is not a codec",
                 fix=_PLACE,
             )
         if (kind := outer.get("model_type")) not in (None, _KIND):

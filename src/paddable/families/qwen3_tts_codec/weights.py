@@ -36,7 +36,7 @@ def decoder_from_checkpoint(directory: Path | str) -> Decoder:
     The folder above it, of a whole Qwen3-TTS model, is taken too.
 
     Raises:
-        UnreadableError: a file is absent or damaged, a setting is no size, or as :func:`decoder_from_arrays`.
+        UnreadableError: a file is absent or damaged, a setting is not a size, or as :func:`decoder_from_arrays`.
         RefusedError: the configuration asks for something that this decoder does not have.
     """
     directory = codec_folder(Path(directory))

@@ -59,7 +59,7 @@ class SenseVoiceConfig:
             where: the file.
 
         Raises:
-            UnreadableError: the file describes another model, or holds a value that is no size.
+            UnreadableError: the file describes another model, or holds a value that is not a size.
         """
         if config.get("model") != "SenseVoiceSmall":
             raise UnreadableError(f"model is {config.get('model')!r}, not SenseVoiceSmall", where=where)

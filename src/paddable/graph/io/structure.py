@@ -161,7 +161,7 @@ class _Scope:
             return
         if arity is None:
             raise RefusedError(
-                f"{_called(node)} is no operator of ONNX opset {self._opsets['']}",
+                f"{_called(node)} is not an operator of ONNX opset {self._opsets['']}",
                 where=self._where,
                 fix="export the model again, or check the opset that it declares",
             )

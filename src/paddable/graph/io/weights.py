@@ -35,7 +35,7 @@ def cut_weights(data: Buffer, file_name: str) -> bytes:
     The result is valid ONNX as it stands: external data may lie in any file, at any offset.
 
     Raises:
-        Malformed: when ``data`` is no protobuf message.
+        Malformed: when ``data`` is not a protobuf message.
     """
 
     def cut(start: int, stop: int, message: Any) -> bytes:

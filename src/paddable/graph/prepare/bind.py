@@ -77,7 +77,7 @@ def _bind_input(model: ir.Model, value: ir.Value, text: str) -> None:
         array = np.full(wanted, array[0]) if len(words) == 1 else array.reshape(wanted)
     except (ValueError, KeyError, OverflowError) as error:
         raise MisuseError(
-            f"{text!r} is no value of the input {value.name}, which is {dtype.name}{list(map(str, shape))}",
+            f"{text!r} is not a value of the input {value.name}, which is {dtype.name}{list(map(str, shape))}",
             where="--set",
             why=str(error) if isinstance(error, ValueError) else "",
             fix="give numbers of that type, separated by commas",
@@ -95,7 +95,7 @@ def _give_size(value: ir.Value, axis: int, text: str) -> None:
     if shape is None or not -rank <= axis < rank:
         raise MisuseError(f"{value.name} has no axis {axis}", where=where, fix=f"its axes are 0 to {rank - 1}")
     if not text.isdecimal() or int(text) < 1:
-        raise MisuseError(f"{text!r} is no size", where=where, fix="give a whole number of at least 1")
+        raise MisuseError(f"{text!r} is not a size", where=where, fix="give a whole number of at least 1")
     size, wanted = shape[axis], int(text)
     if isinstance(size, int) and size != wanted:
         raise MisuseError(f"axis {axis} of {value.name} has the fixed size {size}", where=where, fix="leave it out")

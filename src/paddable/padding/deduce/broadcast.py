@@ -89,7 +89,9 @@ def broadcast(context: RuleContext, indices: Sequence[int]) -> Broadcast:
         chosen = values[present[0]]
         axes.append(chosen.axes[chosen.rank - back])
     if sum(any(atom.batch for atom in axis) for axis in axes) > 1:
-        context.refuse("rows of a batch meet each other", "keep the batch in one place, or export with batch 1")
+        context.refuse(
+            "this operation combines different rows of the batch", "keep the batch in one place, or export with batch 1"
+        )
     places = []
     for value in values:
         place: list[int | None] = []

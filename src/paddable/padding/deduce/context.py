@@ -226,7 +226,7 @@ class RuleContext:
             content = Elements(np.array([content.base] * count, dtype=object))
         if content is None or any(x is None for x in content.array.flat):
             self.refuse(
-                "a size is computed from data, or from lengths in a way that is no length itself",
+                "a size is computed from data, or from lengths in a way that is not an expression of the input length",
                 "write the operation with a mask instead of a size (see PAD190)",
             )
         if content.face in (Face.LENGTH, Face.MIXED):

@@ -36,7 +36,7 @@ def fold(context: RuleContext) -> Sequence[Facts | None]:
     for k, found in enumerate(sizes):
         size = found.integer
         if size is None:
-            context.refuse("the size of Col2Im's result is no length")
+            context.refuse("the size of Col2Im's result cannot be written as an expression of the input length")
         padded = context.scope.simplify(size) + (pads[k] + pads[rank + k] - dilations[k] * (kernel[k] - 1) - 1)
         count = context.scope.simplify(padded // strides[k] + 1)
         if not count.is_constant:

@@ -57,7 +57,7 @@ def _amounts(context: RuleContext, value: Facts) -> dict[int, tuple[Length, Leng
     for k, axis in enumerate(axes):
         before, after = numbers[k].integer, numbers[half + k].integer
         if before is None or after is None:
-            context.refuse("a pad amount is no length")
+            context.refuse("a pad amount cannot be written as an expression of the input length")
         before, after = context.scope.simplify(before), context.scope.simplify(after)
         if before != constant(0) or after != constant(0):
             result[axis] = (before, after)

@@ -58,7 +58,7 @@ def _scales(context: RuleContext, value: Facts) -> list[Fraction]:
     for axis, target in zip(axes, context.sizes(3), strict=True):
         wanted, size = target.integer, value.size(axis)
         if wanted is None or not isinstance(size, Length):
-            context.refuse("a size that is no length")
+            context.refuse("a size that cannot be written as an expression of the input length")
         if context.scope.same(wanted, size):
             continue
         if size.is_constant and wanted.is_constant:

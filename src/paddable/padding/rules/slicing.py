@@ -101,7 +101,7 @@ def _bound(context: RuleContext, bound: Number, size: Length, *, step: int, last
     """A slice bound as ONNX clamps it, as a length."""
     length = bound.integer
     if length is None:
-        context.refuse(f"the slice bound {bound} is no length")
+        context.refuse(f"the slice bound {bound} cannot be written as an expression of the input length")
     scope = context.scope
     if length.is_constant:
         value = length.constant

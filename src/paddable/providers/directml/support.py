@@ -81,7 +81,7 @@ def _matmul_nbits(node: NodeView, view: GraphView) -> str | None:
     bits, block = node.attribute("bits", 4), node.attribute("block_size", 0)
     if bits not in (4, 8):
         return f"bits is {bits}, neither 4 nor 8"
-    return f"K is no multiple of block_size {block}" if block and node.attribute("K", 0) % block else None
+    return f"K is not a multiple of block_size {block}" if block and node.attribute("K", 0) % block else None
 
 
 def _attention(node: NodeView, view: GraphView) -> str | None:

@@ -9,5 +9,5 @@ ADVICE = SessionAdvice(
     "WebGpuExecutionProvider",
     extra="webgpu",
     source="measured, onnxruntime-ep-webgpu 0.4.0 on a software Vulkan: shaders are compiled for each class of "
-    "length (2 s for the first one that is no multiple of 4)",
+    "length (2 s for the first one that is not a multiple of 4)",
 )

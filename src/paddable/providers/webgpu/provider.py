@@ -18,7 +18,7 @@ FACTS = ProviderFacts(
     "webgpu",
     "preferred",
     Fact(
-        "about 2 s at the first length that is no multiple of 4, then 0.2 to 0.4 s; none static",
+        "about 2 s at the first length that is not a multiple of 4, then 0.2 to 0.4 s; none static",
         _WEBGPU,
     ),
     unsupported={

@@ -72,7 +72,9 @@ def _as_integer(name: str, array: NDArray[Any], declared: np.dtype[Any]) -> NDAr
         fractions = array[~(np.isfinite(array) & (array == np.round(array)))]
         if fractions.size:
             raise MisuseError(
-                f"{fractions.flat[0]!s} is no whole number", where=f"input {name!r}", why=f"the model wants {declared}"
+                f"{fractions.flat[0]!s} is not a whole number",
+                where=f"input {name!r}",
+                why=f"the model wants {declared}",
             )
     limits = np.iinfo(declared)
     if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):

@@ -50,7 +50,7 @@ class Opening:
         Raises:
             MissingExtraError: no ONNX Runtime is installed, or the installed one lacks the provider.
             MisuseError: the provider is there and does not start, has no such device, or cannot capture the graph.
-            UnreadableError: the file is no model that ONNX Runtime can load.
+            UnreadableError: the file is not a model that ONNX Runtime can load.
         """
         ort, advice = import_onnxruntime(allow_mixed=self.allow_mixed), self.advice
         available = ort.get_available_providers()

@@ -38,7 +38,7 @@ class StepGraph:
         output_shape: shape of the ragged output of a full chunk.
 
     Raises:
-        MisuseError: the file is no step graph.
+        MisuseError: the file is not a step graph.
         UnreadableError: its declaration and its inputs or outputs do not agree.
     """
 
@@ -47,7 +47,7 @@ class StepGraph:
         bare = self.on.session
         text = bare.get_modelmeta().custom_metadata_map.get(STEP_METADATA_KEY)
         if text is None:
-            raise MisuseError("the model is no step graph", fix="export it for streaming")
+            raise MisuseError("the model is not a step graph", fix="export it for streaming")
         self.spec = StepSpec.from_json(text)
         inputs = {node.name: node for node in bare.get_inputs()}
         outputs = {node.name: node for node in bare.get_outputs()}

@@ -128,7 +128,9 @@ class Stream:
         spec, graph = self.spec, self._graphs[0]
         where = f"input {spec.input}"
         if isinstance(steps, np.ma.MaskedArray):
-            raise MisuseError("a masked array", where=where, why="a step is there or not", fix="leave masked steps out")
+            raise MisuseError(
+                "a masked array", where=where, why="masked arrays are not supported", fix="leave masked steps out"
+            )
         try:
             x = np.asarray(steps)
         except ValueError as error:
@@ -175,7 +177,7 @@ def decode(stream: Stream, steps: ArrayLike, chunk: int | None = None) -> Decode
         chunk: steps a push; by default the chunk size of the stream's smallest graph.
 
     Raises:
-        MisuseError: as :meth:`Stream.push`, or a chunk that is no whole number of at least 1.
+        MisuseError: as :meth:`Stream.push`, or a chunk that is not a whole number of at least 1.
         PaddableError: as :meth:`Stream.push`.
     """
     x = stream.checked(steps)

@@ -54,7 +54,7 @@ class CausalUpsample(nn.Module):
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int, *, rate: int) -> None:
         super().__init__()
         if kernel % stride:
-            raise MisuseError(f"kernel {kernel} is no multiple of stride {stride}", where="CausalUpsample")
+            raise MisuseError(f"kernel {kernel} is not a multiple of stride {stride}", where="CausalUpsample")
         history = kernel // stride - 1
         self.conv = nn.ConvTranspose1d(inputs, outputs, kernel, stride, padding=history * stride)
         meaning = f"input of the transposed convolution (kernel {kernel}, stride {stride}), {rate} steps a frame"
