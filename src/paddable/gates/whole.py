@@ -66,7 +66,6 @@ def judge_whole(
     cases: Sequence[Steps],
     *,
     engine: Engine | None = None,
-    threads: int = 1,
     tick: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """Gates C and J of one graph.
@@ -80,13 +79,12 @@ def judge_whole(
         signals: the inputs, with as many rows as the graph is run with.
         cases: the lengths to try; the other rows of a batch take lengths from them too.
         engine: a session of the graph, where there is one already.
-        threads: of the padded graph; 0 takes every core.
         tick: called after each length.
 
     Returns:
         One row an output and length, in the order of ``cases``.
     """
-    engine = engine or open_candidate(candidate, threads)
+    engine = engine or open_candidate(candidate)
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
     fillings = _fillings(cases, candidate.largest)
     measured = {0, len(cases) // 2, len(cases) - 1}
@@ -119,10 +117,10 @@ def largest_of(candidates: Sequence[Candidate]) -> dict[str, int]:
     return {name: max(candidate.largest[name] for candidate in candidates) for name in candidates[0].largest}
 
 
-def open_candidate(candidate: Candidate, threads: int = 1) -> Engine:
+def open_candidate(candidate: Candidate, threads: int = 1, half: bool | None = None) -> Engine:
     """A session as the graph's precision wants it."""
     config = session_config(candidate.metadata.precision)
-    return Engine(candidate.model, where=candidate.name, config=config, threads=threads)
+    return Engine(candidate.model, where=candidate.name, config=config, threads=threads, half=half)
 
 
 def _fillings(cases: Sequence[Steps], largest: Steps) -> list[list[int]]:
