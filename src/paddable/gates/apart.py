@@ -127,7 +127,7 @@ def _started(model: Source) -> subprocess.Popen[bytes]:
 
 
 def _sent(model: Source) -> tuple[str | bytes, str]:
-    """What the child opens, and the folder of its weights; see ``runtime.session.model_file`` for names beyond ASCII."""
+    """What the child opens, and the folder of its weights: ``model_file`` says why a name beyond ASCII is read here."""
     if isinstance(model, bytes):
         return model, ""
     if str(model.absolute()).isascii():
