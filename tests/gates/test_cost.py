@@ -66,8 +66,8 @@ def test_each_filling_stands_in_the_padding_and_all_of_them_at_the_ends() -> Non
     compared = [(first, more) for first, *more in found if more]
     assert len(compared) == COMPARED and all(first == 0 for first, _ in compared)
     assert {filling for _, more in compared[1:-1] for filling in more} == {1, 2, 3, 4}
-    alone = Counter(first for first, *more in found if not more)
-    assert set(alone) == set(range(FILLINGS)) and min(alone.values()) >= 8
+    turned = Counter(first for first, *more in found if not more)
+    assert set(turned) == set(range(FILLINGS)) and min(turned.values()) >= 8
     assert all(len(fillings) > 1 for fillings in _fillings(cases[: COMPARED - 1], cases[-1]))
 
 
@@ -130,3 +130,14 @@ def test_a_smaller_container_takes_the_lengths_that_are_answered_first() -> None
     small = [steps["S"] for steps in choose(spans, {"S": 40_000}, [expression], known=wide)]
     assert len(small) == len(wide) and small[0] == 400 and small[-1] == 40_000
     assert {steps["S"] for steps in wide if steps["S"] <= 40_000} < set(small)
+
+
+def test_a_symbolic_form_leaves_the_largest_container_to_the_static_one_beside_it(opened: Opened) -> None:
+    metadata = certificate(opened.analyse(), {}, {}, "cpu")
+    single, beside = (Candidate("symbolic", b"", metadata, {"T": 40}, beside) for beside in (False, True))
+    for compared in (False, True):
+        assert [size["T"] for size in single.containers({"T": 9}, compared=compared)] == [9, 10, 18, 40]
+    assert [size["T"] for size in beside.containers({"T": 9}, compared=True)] == [9, 10, 18, 40]
+    assert [size["T"] for size in beside.containers({"T": 9}, compared=False)] == [9, 10, 18]
+    assert [size["T"] for size in beside.containers({"T": 30}, compared=False)] == [30, 31]
+    assert [size["T"] for size in beside.containers({"T": 40}, compared=False)] == [40]

@@ -36,19 +36,28 @@ class Candidate:
         model: the graph.
         metadata: what it says of itself.
         largest: steps of its container; of a symbolic one, the largest that is tried.
+        beside: a static form of the same graph is judged in the largest container, at every length that is tried.
     """
 
     name: str
     model: Source
     metadata: Metadata
     largest: Steps
+    beside: bool = False
 
-    def containers(self, steps: Steps) -> list[Steps]:
-        """Where to try a length: a static graph in its own; a symbolic one at n, n+1, 2n and the largest."""
+    def containers(self, steps: Steps, *, compared: bool = True) -> list[Steps]:
+        """Where to try a length: a static graph in its own; a symbolic one at n, n+1, 2n and the largest.
+
+        Args:
+            steps: the length.
+            compared: gate J looks at it. Elsewhere a symbolic graph beside a static one leaves the largest to that.
+        """
         if self.metadata.container:
             return [self.metadata.container]
-        grown = [steps, self._grown(steps, 1, 1), self._grown(steps, 2, 0), self.largest]
-        return [size for i, size in enumerate(grown) if size not in grown[:i]]
+        grown = [self._grown(steps, 1, 1), self._grown(steps, 2, 0), self.largest]
+        if self.beside and not compared:
+            grown = [size for size in grown if size != self.largest]
+        return [steps, *(size for i, size in enumerate(grown) if size not in (steps, *grown[:i]))]
 
     def _grown(self, steps: Steps, factor: int, more: int) -> Steps:
         sizes = {}
@@ -93,7 +102,7 @@ def judge_whole(
         worst: dict[str, Row] = {}
         junk: dict[str, bool] | None = None
         stops = ""
-        for container in candidate.containers(steps):
+        for container in candidate.containers(steps, compared=len(fillings[number]) > 1):
             others = [_fitting([*companions, steps], number + row, container) for row in range(1, signals.rows)]
             lengths = [steps, *others]
             first, *more = fillings[number] if container == candidate.largest else fillings[number][:1]
