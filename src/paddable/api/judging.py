@@ -47,7 +47,8 @@ def judged(
     candidates = [Candidate(graph.name, file, graph.metadata, widest) for file, graph in graphs.items()]
     if static:
         symbolic = padded(opened, {})
-        candidates = [Candidate(symbolic.name, stage.lend(symbolic.model), symbolic.metadata, widest)]
+        beside = any(graph.metadata.container == widest for graph in static.values())
+        candidates = [Candidate(symbolic.name, stage.lend(symbolic.model), symbolic.metadata, widest, beside)]
         for file, graph in static.items():
             place = file if graph.exact is graph.model else stage.lend(graph.exact)
             metadata = replace(graph.metadata, precision="fp32")

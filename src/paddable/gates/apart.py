@@ -122,8 +122,17 @@ def _started(model: Source) -> subprocess.Popen[bytes]:
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, close_fds=True
     )
     assert process.stdin is not None
-    pickle.dump(model if isinstance(model, bytes) else os.fspath(model), process.stdin)
+    pickle.dump(_sent(model), process.stdin)
     return process
+
+
+def _sent(model: Source) -> tuple[str | bytes, str]:
+    """What the child opens, and the folder of its weights: ``model_file`` says why a name beyond ASCII is read here."""
+    if isinstance(model, bytes):
+        return model, ""
+    if str(model.absolute()).isascii():
+        return os.fspath(model.absolute()), ""
+    return model.read_bytes(), os.fspath(model.parent.absolute())
 
 
 def _beginning(model: onnx.ModelProto, count: int) -> bytes:

@@ -14,8 +14,13 @@ import onnxruntime as ort
 __all__: list[str] = []
 
 
-def _session(source: str | bytes, level: str) -> Any:
+_FOLDER_OF_WEIGHTS = "session.model_external_initializers_file_folder_path"
+
+
+def _session(source: str | bytes, folder: str, level: str) -> Any:
     options = ort.SessionOptions()
+    if folder:
+        options.add_session_config_entry(_FOLDER_OF_WEIGHTS, folder)
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
     options.enable_cpu_mem_arena = False
@@ -23,11 +28,11 @@ def _session(source: str | bytes, level: str) -> Any:
     return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
-def _answer(sessions: dict[str, Any], source: str | bytes, level: str, feeds: dict[str, Any]) -> object:
+def _answer(sessions: dict[str, Any], model: tuple[str | bytes, str], level: str, feeds: dict[str, Any]) -> object:
     """Outputs by name, or the text of what went wrong."""
     try:
         if level not in sessions:
-            sessions[level] = _session(source, level)
+            sessions[level] = _session(*model, level)
         session = sessions[level]
         names = [output.name for output in session.get_outputs()]
         return dict(zip(names, session.run(None, feeds), strict=True))
@@ -36,14 +41,14 @@ def _answer(sessions: dict[str, Any], source: str | bytes, level: str, feeds: di
 
 
 def _serve() -> None:
-    source = pickle.load(sys.stdin.buffer)
+    model = pickle.load(sys.stdin.buffer)
     sessions: dict[str, Any] = {}
     while True:
         try:
             level, feeds = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
-        pickle.dump(_answer(sessions, source, level, feeds), sys.stdout.buffer)
+        pickle.dump(_answer(sessions, model, level, feeds), sys.stdout.buffer)
         sys.stdout.buffer.flush()
 
 

@@ -111,14 +111,15 @@ def judge(
             count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
             chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
             whole = drawn(oracle, count)
-            engine = open_candidate(candidate, threads)
+            engine = open_candidate(candidate, threads, half is not None)
             tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
             found = judge_whole(candidate, oracle, whole, chosen, engine=engine, tick=tick)
             if half is not None and exact is not None:
                 wide = lifted(candidate.model, Path(place) / f"{position}.onnx") or candidate.model
                 twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
                 tick = _ticker(progress, f"C and J of {twin.name}", len(chosen))
-                found += judge_whole(twin, exact, drawn(exact, count), chosen, tick=tick)
+                float_engine = open_candidate(twin, half=False)
+                found += judge_whole(twin, exact, drawn(exact, count), chosen, engine=float_engine, tick=tick)
             rows += found
             domain += judge_refused_lengths(candidate, engine, whole)
             if position == 0:

@@ -68,6 +68,7 @@ class Oracle:
     ) -> None:
         self._native, self._twins, self._moved_source, self._threads = native, twins, moved, threads
         self._config = session_config(metadata.precision)
+        self._half = twins is not None
         self._batch = metadata.batch.outputs if metadata.batch else {}
         self._kept: dict[object, dict[str, Array]] = {}
         self._measured: dict[object, tuple[dict[str, float], bool]] = {}
@@ -76,7 +77,7 @@ class Oracle:
     @cached_property
     def engine(self) -> Engine:
         """Native; the first to ask meets an ``EngineError`` where ONNX Runtime cannot load it."""
-        return Engine(self._native, where="native", config=self._config, threads=self._threads)
+        return Engine(self._native, where="native", config=self._config, threads=self._threads, half=self._half)
 
     @cached_property
     def _plain(self) -> Engine:
@@ -84,7 +85,7 @@ class Oracle:
 
     @cached_property
     def _lift(self) -> Engine | None:
-        return None if self._twins is None else Engine(self._twins.lift, where="native's fp32 lift")
+        return None if self._twins is None else Engine(self._twins.lift, where="native's fp32 lift", half=False)
 
     @cached_property
     def _rounded(self) -> Engine | None:
@@ -92,7 +93,8 @@ class Oracle:
 
     @cached_property
     def _moved(self) -> Engine | None:
-        return None if self._moved_source is None else Engine(self._moved_source, where="native's moved lift")
+        source = self._moved_source
+        return None if source is None else Engine(source, where="native's moved lift", half=False)
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner

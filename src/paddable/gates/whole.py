@@ -36,19 +36,28 @@ class Candidate:
         model: the graph.
         metadata: what it says of itself.
         largest: steps of its container; of a symbolic one, the largest that is tried.
+        beside: a static form of the same graph is judged in the largest container, at every length that is tried.
     """
 
     name: str
     model: Source
     metadata: Metadata
     largest: Steps
+    beside: bool = False
 
-    def containers(self, steps: Steps) -> list[Steps]:
-        """Where to try a length: a static graph in its own; a symbolic one at n, n+1, 2n and the largest."""
+    def containers(self, steps: Steps, *, compared: bool = True) -> list[Steps]:
+        """Where to try a length: a static graph in its own; a symbolic one at n, n+1, 2n and the largest.
+
+        Args:
+            steps: the length.
+            compared: gate J looks at it. Elsewhere a symbolic graph beside a static one leaves the largest to that.
+        """
         if self.metadata.container:
             return [self.metadata.container]
-        grown = [steps, self._grown(steps, 1, 1), self._grown(steps, 2, 0), self.largest]
-        return [size for i, size in enumerate(grown) if size not in grown[:i]]
+        grown = [self._grown(steps, 1, 1), self._grown(steps, 2, 0), self.largest]
+        if self.beside and not compared:
+            grown = [size for size in grown if size != self.largest]
+        return [steps, *(size for i, size in enumerate(grown) if size not in (steps, *grown[:i]))]
 
     def _grown(self, steps: Steps, factor: int, more: int) -> Steps:
         sizes = {}
@@ -66,7 +75,6 @@ def judge_whole(
     cases: Sequence[Steps],
     *,
     engine: Engine | None = None,
-    threads: int = 1,
     tick: Callable[[], None] = lambda: None,
 ) -> list[Row]:
     """Gates C and J of one graph.
@@ -80,13 +88,12 @@ def judge_whole(
         signals: the inputs, with as many rows as the graph is run with.
         cases: the lengths to try; the other rows of a batch take lengths from them too.
         engine: a session of the graph, where there is one already.
-        threads: of the padded graph; 0 takes every core.
         tick: called after each length.
 
     Returns:
         One row an output and length, in the order of ``cases``.
     """
-    engine = engine or open_candidate(candidate, threads)
+    engine = engine or open_candidate(candidate)
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
     fillings = _fillings(cases, candidate.largest)
     measured = {0, len(cases) // 2, len(cases) - 1}
@@ -95,7 +102,7 @@ def judge_whole(
         worst: dict[str, Row] = {}
         junk: dict[str, bool] | None = None
         stops = ""
-        for container in candidate.containers(steps):
+        for container in candidate.containers(steps, compared=len(fillings[number]) > 1):
             others = [_fitting([*companions, steps], number + row, container) for row in range(1, signals.rows)]
             lengths = [steps, *others]
             first, *more = fillings[number] if container == candidate.largest else fillings[number][:1]
@@ -119,10 +126,10 @@ def largest_of(candidates: Sequence[Candidate]) -> dict[str, int]:
     return {name: max(candidate.largest[name] for candidate in candidates) for name in candidates[0].largest}
 
 
-def open_candidate(candidate: Candidate, threads: int = 1) -> Engine:
+def open_candidate(candidate: Candidate, threads: int = 1, half: bool | None = None) -> Engine:
     """A session as the graph's precision wants it."""
     config = session_config(candidate.metadata.precision)
-    return Engine(candidate.model, where=candidate.name, config=config, threads=threads)
+    return Engine(candidate.model, where=candidate.name, config=config, threads=threads, half=half)
 
 
 def _fillings(cases: Sequence[Steps], largest: Steps) -> list[list[int]]:
