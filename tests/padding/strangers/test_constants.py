@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..rules.native import assert_exact
+from ..native import assert_exact
 
 _SIZE = "sh = Shape (x) o = Constant <value_int = 1> () z = Constant <value_int = 0> () t = Gather (sh, o)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..rules.native import assert_exact, verdict_of
+from ..native import assert_exact, verdict_of
 
 _SIZE = """sh = Shape (x) o = Constant <value_int = 1> () t = Gather (sh, o) k = Constant <value_int = {k}> ()
     km = Constant <value_int = {less}> () tp = Add (t, km) d = Div (tp, k) full = Mul (d, k) rest = Sub (full, t)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..rules.native import assert_exact
+from ..native import assert_exact
 
 _ENDS = "<int64[1] s = {-1}, int64[1] e = {-9223372036854775807}, int64[1] a = {1}>"
 

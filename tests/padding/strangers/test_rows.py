@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ..rules.native import assert_exact, verdict_of
+from ..native import assert_exact, verdict_of
 
 _SIZE = """o = Constant <value_int = 1> () z = Constant <value_int = 0> () a1 = Constant <value_ints = [1]> ()
     sh = Shape (x) t = Gather (sh, o) r = Range (z, t, o)"""
