@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from paddable.errors import MissingExtraError
 from paddable.runtime.session import environment
+from paddable.runtime.session.recommendation import recommend
 
 
 def test_the_cpu_is_here(paddable: Any) -> None:
@@ -42,3 +44,45 @@ def test_an_unknown_error_is_not_explained(paddable: Any) -> None:
     done = paddable("doctor", "--explain", "all is well")
     assert (done.code, done.out) == (1, "") and "nothing is known" in done.err
     assert json.loads(paddable("doctor", "--explain", "all is well", "--json").out) == {"ok": False, "explanations": []}
+
+
+def test_a_model_is_judged_for_a_pytorch_backend(tmp_path: Path, paddable: Any) -> None:
+    model = tmp_path / "model.py"
+    model.write_text(
+        "import torch\ndef build():\n    return torch.nn.GRU(4, 4), torch.ones(3, 1, 4)\ndef nothing():\n    pass\n"
+    )
+    done = paddable("doctor", f"{model}:build", "--backend", "torch-directml")
+    assert done.code == 1 and "nn.GRU" in done.out and "instead:" in done.out
+    assert paddable("doctor", f"{model}:build", "--backend", "torch-directml", "--json").code == 1
+    for words, told in (
+        ((f"{model}:build",), "--backend"),
+        ((f"{model}:nothing", "--backend", "torch-directml"), "return (module, sample)"),
+        ((f"{model}:absent", "--backend", "torch-directml"), "absent"),
+        ((f"{tmp_path}/no.py:build", "--backend", "torch-directml"), "no such file"),
+        ((f"{model}:build", "--backend", "dml"), "torch-directml"),
+    ):
+        done = paddable("doctor", *words)
+        assert done.code == 2 and told in done.err and "Traceback" not in done.err
+
+
+def test_what_to_use_is_told_for_each_system() -> None:
+    for system, devices, first in (
+        ("Windows", ["GPU"], "Windows ML"),
+        ("Windows", ["NVIDIA GPU"], "CUDA"),
+        ("Darwin", ["Apple GPU"], "CoreML"),
+        ("Linux", ["NVIDIA GPU"], "CUDA"),
+        ("Linux", ["AMD GPU"], "MIGraphX"),
+        ("Linux", ["Intel GPU"], "OpenVINO"),
+        ("Linux", [], "CPU"),
+    ):
+        found = recommend(system, devices)
+        assert found.use.startswith(first), (system, devices)
+        assert all(row["state"] and row["why"] for row in found.routes)
+    rows = {row["route"]: row for row in recommend("Windows", ["GPU"]).routes}
+    assert rows["DirectML"]["state"] == "sustained engineering" and rows["DirectML"]["successor"] == "Windows ML"
+    assert not rows["torch-directml"]["fits"] and rows["torch-directml"]["state"] == "no longer released"
+
+
+def test_the_recommendation_is_shown(paddable: Any) -> None:
+    told = json.loads(paddable("doctor", "--json").out)
+    assert told["use"] and {row["route"] for row in told["routes"]} >= {"CPU"} and "devices" in told

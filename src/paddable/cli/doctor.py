@@ -1,4 +1,4 @@
-"""``paddable doctor``: what can run here, and what an error means."""
+"""``paddable doctor``: what can run here, what to use, what an error means, and what a PyTorch backend would do."""
 
 from __future__ import annotations
 
@@ -11,36 +11,68 @@ import click
 from paddable.bundle import read_bundle
 from paddable.bundle.provider_errors import explain
 from paddable.cli import options, render
+from paddable.errors import MisuseError
 
 __all__ = ["doctor"]
 
 
 @click.command
-@click.argument("bundle", type=click.Path(path_type=Path), required=False, metavar="[BUNDLE]")
+@click.argument("subject", required=False, metavar="[BUNDLE | FILE.py:FUNCTION]")
+@click.option(
+    "--backend", metavar="NAME", help="A PyTorch backend, torch-directml: say which operators of the model it lacks."
+)
 @click.option(
     "--explain", "error", metavar="TEXT", help="Decode an error of an execution provider: a code, or any text."
 )
 @options.as_json
-def doctor(bundle: Path | None, error: str | None, as_json: bool) -> int:
-    """Show the onnxruntime that is installed, its providers, and what is missing; or explain an error.
+def doctor(subject: str | None, backend: str | None, error: str | None, as_json: bool) -> int:
+    """Show what is installed, what is missing, and what to use on this machine; or explain an error.
 
-    With a bundle, first compare each of its files with the SHA-256 that it was written with. Exits with 1 if nothing
-    can run, or nothing is known about the error.
+    With a bundle, first compare each of its files with the SHA-256 that it was written with.
+
+    With FILE.py:FUNCTION and a backend: run the model on the CPU, and say which operators would fail or be wrong on the
+    backend, which need not be installed. FUNCTION takes no argument and returns the module and its sample inputs.
+
+    Exits with 1 if nothing can run, nothing is known about the error, or an operator would fail or be wrong.
 
     \b
     Examples: paddable doctor
               paddable doctor sense-voice/
               paddable doctor --explain "Non-zero status code ... 8007023E"
+              paddable doctor model.py:build --backend torch-directml
     """
-    if bundle is not None:
-        read_bundle(bundle, check_below=math.inf)
+    if backend is not None:
+        return _missing(subject, backend, as_json)
+    if subject is not None:
+        if ".py:" in subject:
+            raise MisuseError(
+                "a model is judged for a PyTorch backend", where=subject, fix="add --backend torch-directml"
+            )
+        read_bundle(Path(subject), check_below=math.inf)
     if error is not None:
         return _explain(error, as_json)
     from paddable.runtime.session.environment import environment
+    from paddable.runtime.session.recommendation import recommend
 
     found = environment()
-    render.show(found, as_json=as_json)
+    payload = {**found.to_json(), **recommend().to_json()}
+    render.show_json(payload) if as_json else render.show_sections(payload)
     return 1 if found.problem else 0
+
+
+def _missing(model: str | None, backend: str, as_json: bool) -> int:
+    if model is None:
+        raise MisuseError("a backend is judged for a model", fix="add FILE.py:FUNCTION, as in model.py:build")
+    from paddable.torch_backends import missing_ops
+    from paddable.torch_backends.loading import build_model
+
+    module, sample = build_model(model)
+    found = missing_ops(module, sample, backend)
+    if as_json:
+        render.show_json(found.to_json())
+    else:
+        print(found)
+    return 0 if found.ok else 1
 
 
 def _explain(error: str, as_json: bool) -> int:

@@ -1,0 +1,408 @@
+"""Run a module on a backend that lacks operators: what fails or is wrong there is replaced, one operator at a time.
+
+Nothing is moved and no parameter is changed. An operator that the table of the backend calls wrong is replaced before
+it runs, by others that are right on the device where there are some, else on the CPU: its operands are copied there
+and its results back. One that fails is computed on the CPU, and stays there for the same dtypes and numbers of axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
+
+from paddable.errors import MisuseError
+from paddable.findings import Source
+from paddable.torch_backends.backends import backend_named, backend_of
+from paddable.torch_backends.calls import Call, describe, is_composite, on_device, operator_name, take_apart, tensors_in
+from paddable.torch_backends.explain import explained, explained_text
+from paddable.torch_backends.faults import Fault, Settings, views_first, writes_first
+from paddable.torch_backends.places import Modules, call_site
+from paddable.torch_backends.text import columns
+from paddable.torch_backends.views import mark_views
+
+__all__ = ["FallbackReport", "Replaced", "fallback"]
+
+_HOME = "_paddable_home"
+"""Set on a tensor that waits on the CPU because its dtype cannot live on the device: the device it belongs to."""
+
+
+@dataclass
+class Replaced:
+    """One operator that was replaced, for one reason.
+
+    Attributes:
+        op: the operator, as ``aten.mul``.
+        reason: the code of the fault, ``failed`` or ``asked for``.
+        how: ``on the device``, by other operators; ``on the CPU``; or ``kept on the CPU``, where its operands were.
+        example: the first call.
+        error: what the device said, empty if it was not tried.
+        module: dotted path of the module of the first call.
+        source: line of the first call.
+        times: how often.
+        copies: how many tensors were copied between the device and the CPU for it.
+        copied_bytes: their size together.
+    """
+
+    op: str
+    reason: str
+    how: str
+    example: str
+    error: str
+    module: str
+    source: Source | None
+    times: int = 0
+    copies: int = 0
+    copied_bytes: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**vars(self), "source": str(self.source) if self.source else None}
+
+
+class FallbackReport:
+    """What a `fallback` replaced.
+
+    Attributes:
+        replaced: one entry for each operator and reason, in the order in which they were met.
+        inference_mode_left: how many operators were called inside of ``torch.inference_mode()`` and taken out of it.
+        indices_read: how many tensors of indices were copied to the CPU to see whether the device would get them wrong.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str, str], Replaced] = {}
+        self.inference_mode_left = 0
+        self.indices_read = 0
+
+    @property
+    def replaced(self) -> list[Replaced]:
+        """One entry for each operator and reason, in the order in which they were met."""
+        return list(self._entries.values())
+
+    @property
+    def copies(self) -> int:
+        """How many tensors were copied between the device and the CPU, those of ``indices_read`` among them."""
+        return sum(entry.copies for entry in self._entries.values()) + self.indices_read
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "replaced": [entry.to_json() for entry in self.replaced],
+            "copies": self.copies,
+            "inference_mode_left": self.inference_mode_left,
+            "indices_read": self.indices_read,
+        }
+
+    def __str__(self) -> str:
+        lines = []
+        if self._entries:
+            rows = [("operator", "because of", "ran", "times", "copies", "KiB", "first in", "line")]
+            for e in self.replaced:
+                size = f"{e.copied_bytes / 1024:.1f}" if e.copies else ""
+                counts = (str(e.times), str(e.copies), size)
+                rows.append((e.op, e.reason, e.how, *counts, e.module, str(e.source or "")))
+            lines.append(columns(rows))
+        else:
+            lines.append("no operator was replaced")
+        if self.inference_mode_left:
+            lines.append(f"{self.inference_mode_left} operators were taken out of inference_mode")
+        if self.indices_read:
+            lines.append(f"{self.indices_read} tensors of indices were read on the CPU to check them")
+        return "\n".join(lines)
+
+    def entry(self, op: str, reason: str, how: str, make: Callable[[], Replaced]) -> Replaced:
+        """The entry to count in, made where it is the first of its kind."""
+        key = (op, reason, how)
+        if key not in self._entries:
+            self._entries[key] = make()
+        return self._entries[key]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What is known of an operator before it is called: which faults may strike it, and whether it makes views."""
+
+    faults: tuple[Fault, ...]
+    asked_for: bool
+    views: bool
+
+
+class fallback(TorchDispatchMode):
+    """Replace the operators that a backend lacks or gets wrong, inside of a ``with`` that gives a `FallbackReport`.
+
+    Args:
+        device: the backend's device, as a ``torch.device`` or its name.
+        ops: more operators to run on the CPU, such as ``"aten::roll"`` or ``"roll"``.
+        backend: name of the backend whose table is used; by default that of the device's type, or none.
+        float64: whether the GPU computes with doubles; by default what torch_directml says, else no.
+
+    Raises:
+        MisuseError: no such backend.
+        BackendError: inside of the ``with``, for an operator that fails on the device and on the CPU.
+    """
+
+    def __init__(
+        self,
+        device: torch.device | str,
+        ops: Iterable[str] = (),
+        *,
+        backend: str | None = None,
+        float64: bool | None = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(ops, str):
+            raise MisuseError(f"ops={ops!r} is one text", fix=f"give a list: ops=[{ops!r}]")
+        self.device = torch.device(device)
+        self.backend = backend_named(backend) if backend else backend_of(self.device.type)
+        self.report = FallbackReport()
+        doubles = _has_float64() if float64 is None else float64
+        # Whether tiled resources are on cannot be asked; an empty tensor made anew is right in both cases.
+        self._settings = Settings(float64=doubles, tiled_resources=False)
+        self._asked_for = {name.replace("aten::", "").replace("aten.", "").partition(".")[0] for name in ops}
+        self._plans: dict[Any, _Plan] = {}
+        self._any_operator = self.backend.of_any_operator if self.backend else ()
+        self._failing: set[Any] = set()
+        self._parked = False
+        self._modules = Modules()
+        self._functions = _Functions(self)
+
+    def __enter__(self) -> FallbackReport:
+        self._modules.__enter__()
+        self._functions.__enter__()
+        super().__enter__()
+        return self.report
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        super().__exit__(kind, error, trace)
+        self._functions.__exit__(kind, error, trace)
+        self._modules.__exit__(kind, error, trace)
+        told = explained_text(error, self.backend) if isinstance(error, Exception) and self.backend else None
+        if told is not None:
+            raise told from error
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if torch.is_inference_mode_enabled():
+            return self._outside_of_inference_mode(func, args, kwargs)
+        plan = self._plans.get(func)
+        if plan is None:
+            plan = self._plans[func] = self._plan(func)
+        unusual = self._is_unusual(args, kwargs)
+        if unusual or plan.faults or plan.asked_for or self._failing:
+            return self._carefully(plan, Call(func, args, kwargs), unusual)
+        try:
+            results = func(*args, **kwargs)
+        except Exception as error:
+            return self._after_failure(plan, Call(func, args, kwargs), error)
+        if plan.views:
+            mark_views(Call(func, args, kwargs), results)
+        return results
+
+    def _plan(self, func: Any) -> _Plan:
+        name = operator_name(func)
+        known = self.backend.candidates(name, writes=writes_first(func)) if self.backend else ()
+        faults = tuple(fault for fault in known if fault.setting(self._settings))
+        if self._any_operator and (name in _ALWAYS_CAREFUL or name.startswith("_fft")):
+            faults += self._any_operator
+        return _Plan(faults, name in self._asked_for or name.rstrip("_") in self._asked_for, views_first(func))
+
+    def _is_unusual(self, args: Any, kwargs: dict[str, Any]) -> bool:
+        """Whether a dtype is asked for or held that the device may lack."""
+        if kwargs and kwargs.get("dtype") in _UNUSUAL:
+            return True
+        for value in args:
+            if isinstance(value, torch.Tensor):
+                if value.dtype in _UNUSUAL:
+                    return True
+            elif isinstance(value, (list, tuple)) and any(
+                isinstance(item, torch.Tensor) and item.dtype in _UNUSUAL for item in value
+            ):
+                return True
+        return self._parked and any(hasattr(tensor, _HOME) for tensor in tensors_in([args, kwargs]))
+
+    def _outside_of_inference_mode(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+        self.report.inference_mode_left += 1
+        with torch.inference_mode(False), torch.no_grad(), self._again():
+            return take_apart(func, args, kwargs) if is_composite(func) else func(*args, **kwargs)
+
+    def _again(self) -> Any:
+        """This mode once more: what a replacement calls may itself have to be replaced."""
+        return _Again(self)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """PyTorch would wrap every call in a switch of its compiler, which costs more than what is done here."""
+        return False
+
+    def _carefully(self, plan: _Plan, call: Call, unusual: bool) -> Any:
+        """An operator that may have to be replaced."""
+        if call.func.namespace == "prim" or not self._concerns(call):
+            return call.run()
+        call.read = self._counted_read()
+        if self._parked and any(hasattr(tensor, _HOME) for tensor in call.tensors):
+            return self._on_cpu(call, "parked", None)
+        if plan.asked_for:
+            return self._on_cpu(call, "asked for", None)
+        faults = (*self._any_operator, *plan.faults) if unusual else plan.faults
+        fault = self.backend.find(call, self._settings, faults) if self.backend else None
+        if fault is not None:
+            return self._replace(call, fault)
+        if self._failing and _signature(call) in self._failing:
+            return self._on_cpu(call, "failed", None)
+        try:
+            results = call.run()
+        except Exception as error:
+            return self._after_failure(plan, call, error)
+        if plan.views:
+            mark_views(call, results)
+        return results
+
+    def _concerns(self, call: Call) -> bool:
+        first = call.args[0] if call.args else None
+        if isinstance(first, torch.Tensor) and first.device.type == self.device.type:
+            return True
+        asked = call["device"] if call.has("device") else None
+        if asked is not None and torch.device(asked).type == self.device.type:
+            return True
+        return any(t.device.type == self.device.type or (self._parked and hasattr(t, _HOME)) for t in call.tensors)
+
+    def _replace(self, call: Call, fault: Fault) -> Any:
+        if fault.repair is None:
+            try:
+                return self._on_cpu(call, fault.code, None)
+            except Exception as error:  # the CPU refuses it too
+                if fault.effect == "wrong":  # what the user would see on the CPU
+                    raise
+                place = call_site()
+                raise explained(error, call, self.backend, module=self._modules.path, source=place) from error
+        entry = self._entry(call, fault.code, "on the device", "")
+        entry.times += 1
+        with self._again():
+            return fault.repair(call)
+
+    def _after_failure(self, plan: _Plan, call: Call, error: Exception) -> Any:
+        if not self._concerns(call) or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+            raise error
+        told = explained(error, call, self.backend, module=self._modules.path, source=call_site())
+        if plan.views:  # a copy would not be a view
+            raise told from error
+        try:
+            results = self._on_cpu(call, "failed", told.what)
+        except Exception:
+            raise told from error
+        self._failing.add(_signature(call))
+        return results
+
+    def _on_cpu(self, call: Call, reason: str, error: str | None) -> Any:
+        """Compute on copies, write back what the operator writes into, and bring the results to the device."""
+        copies: dict[int, torch.Tensor] = {}
+        moved: list[torch.Tensor] = []
+
+        def to_cpu(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor) or value.device.type == "cpu":
+                return value
+            if id(value) not in copies:
+                copies[id(value)] = value.cpu()
+                moved.append(value)
+            return copies[id(value)]
+
+        asked = call["device"] if call.has("device") else None
+        inner = Call(call.func, tree_map(to_cpu, call.args), tree_map(to_cpu, call.kwargs))
+        results = inner.replaced(device=torch.device("cpu")) if asked is not None else inner.run()
+        if writes_first(call.func) and call.args[0].device.type != "cpu":
+            torch.ops.aten.copy_(call.args[0], copies[id(call.args[0])])
+            moved.append(call.args[0])
+            results = call.args[0]
+        elif asked is None or torch.device(asked).type == self.device.type:
+            results = tree_map(lambda value: self._home(value, moved), results)
+        how = "on the CPU" if moved or reason != "parked" else "kept on the CPU"
+        entry = self._entry(call, reason, how, error or "")
+        entry.times += 1
+        entry.copies += len(moved)
+        entry.copied_bytes += sum(tensor.numel() * tensor.element_size() for tensor in moved)
+        return results
+
+    def _home(self, value: Any, moved: list[torch.Tensor]) -> Any:
+        """A result on the device; one that cannot live there is marked, and goes there when its dtype allows."""
+        if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
+            return value
+        if value.dtype in _NEVER or (value.dtype is torch.float64 and not self._settings.float64):
+            setattr(value, _HOME, self.device)
+            self._parked = True
+            return value
+        there = value.to(self.device)
+        moved.append(there)
+        return there
+
+    def _counted_read(self) -> Callable[[torch.Tensor], torch.Tensor]:
+        def read(tensor: torch.Tensor) -> torch.Tensor:
+            self.report.indices_read += tensor.device.type != "cpu"
+            return tensor.detach().cpu()
+
+        return read
+
+    def _entry(self, call: Call, reason: str, how: str, error: str) -> Replaced:
+        op = f"aten.{call.name}"
+
+        def make() -> Replaced:
+            return Replaced(op, reason, how, str(call), error, self._modules.path, call_site())
+
+        return self.report.entry(op, reason, how, make)
+
+
+class _Again(TorchDispatchMode):
+    """A mode that hands every operator to another one."""
+
+    def __init__(self, mode: fallback) -> None:
+        super().__init__()
+        self._mode = mode
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return self._mode.__torch_dispatch__(func, types, args, kwargs)
+
+
+class _Functions(TorchFunctionMode):
+    """Functions that have to be replaced as a whole: PyTorch takes them apart before an operator is seen."""
+
+    def __init__(self, mode: fallback) -> None:
+        super().__init__()
+        self._mode = mode
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _WHOLE and self._mode.backend and on_device([args, kwargs], self._mode.device.type):
+            call = Call(func, args, kwargs or {})
+            call.name, reason = _WHOLE[func]
+            return self._mode._on_cpu(call, reason, None)
+        return func(*args, **(kwargs or {}))
+
+
+_WHOLE: dict[Any, tuple[str, str]] = {
+    torch.quantile: ("quantile", "quantile"),
+    torch.nanquantile: ("nanquantile", "quantile"),
+    torch.Tensor.quantile: ("quantile", "quantile"),
+    torch.Tensor.nanquantile: ("nanquantile", "quantile"),
+    torch.nn.functional.one_hot: ("one_hot", "scatter-in-part"),
+    torch.istft: ("istft", "complex"),  # its spectrum waits on the CPU, its window does not
+    torch.Tensor.istft: ("istft", "complex"),
+}
+"""By function: the name of the operator, and the fault."""
+_NEVER = frozenset({torch.complex32, torch.complex64, torch.complex128, torch.bfloat16})
+_UNUSUAL = _NEVER | {torch.float64}
+_ALWAYS_CAREFUL = frozenset({"complex", "polar", "view_as_complex", "stft", "istft"})
+
+
+def _signature(call: Call) -> tuple[Any, ...]:
+    return (call.func, *((describe(t.dtype), t.dim(), t.numel() == 0) for t in call.tensors))
+
+
+def _has_float64() -> bool:
+    try:
+        import torch_directml
+    except ImportError:
+        return False
+    return bool(torch_directml.has_float64_support())

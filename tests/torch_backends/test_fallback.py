@@ -1,0 +1,134 @@
+"""`fallback`: results equal the CPU's, nothing is moved, and the report lists what was replaced and nothing else."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from paddable.errors import MisuseError
+from paddable.torch_backends import BackendError, fallback, simulated_backend
+
+
+class Masked(nn.Module):
+    """What FunASR's blocks do: a mask, a convolution, an LSTM, a padded list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.conv = nn.Linear(6, 6), nn.Conv1d(6, 6, 3, padding=1, groups=6, bias=False)
+        self.lstm = nn.LSTM(6, 4, batch_first=True, bidirectional=True)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        x = self.conv((self.linear(x) * mask).transpose(1, 2)).transpose(1, 2)
+        out = torch.zeros(len(x), 9, 8, device=x.device)
+        for row, value in enumerate(self.lstm(x)[0]):
+            out[row, : len(value)] = torch.cat([value, torch.zeros(0, 8, device=x.device)])
+        return out
+
+
+@pytest.fixture
+def model() -> tuple[Masked, tuple[Tensor, Tensor]]:
+    torch.manual_seed(0)
+    return Masked().eval(), (torch.randn(2, 7, 6), torch.arange(7)[None, :, None] < torch.tensor([7, 4])[:, None, None])
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_a_model_runs_to_its_end_and_equals_the_cpu(model: tuple[Masked, tuple[Tensor, Tensor]], mode: type) -> None:
+    module, sample = model
+    with torch.no_grad():
+        want = module(*sample)
+    with simulated_backend() as device:
+        there = copy.deepcopy(module).to(device)
+        before = {name: (id(value), value.device) for name, value in there.state_dict(keep_vars=True).items()}
+        with fallback(device) as report, mode():
+            got = there(*[value.to(device) for value in sample])
+        assert got.device == device
+        assert before == {name: (id(value), value.device) for name, value in there.state_dict(keep_vars=True).items()}
+        torch.testing.assert_close(got.cpu(), want)
+    assert {(entry.op, entry.reason) for entry in report.replaced} == {
+        ("aten.mul", "number-times-bool"),
+        ("aten._thnn_fused_lstm_cell", "lstm"),
+        ("aten.cat", "cat-with-empty"),
+        ("aten.copy_", "write-into-view-of-view"),
+    }
+    assert report.copies == 0
+    assert {entry.op: entry.times for entry in report.replaced}["aten._thnn_fused_lstm_cell"] == 14
+    assert (report.inference_mode_left > 0) is (mode is torch.inference_mode)
+    assert "lstm" in str(report) and report.to_json()["copies"] == 0
+
+
+def test_without_it_the_same_model_fails(model: tuple[Masked, tuple[Tensor, Tensor]]) -> None:
+    module, sample = model
+    with simulated_backend() as device, torch.no_grad(), pytest.raises(RuntimeError, match="Invalid parameter"):
+        copy.deepcopy(module).to(device)(*[value.to(device) for value in sample])
+
+
+def test_nothing_to_replace_is_told(model: tuple[Masked, tuple[Tensor, Tensor]]) -> None:
+    with simulated_backend() as device, torch.no_grad(), fallback(device) as report:
+        nn.Sequential(nn.Linear(6, 6), nn.ReLU()).to(device)(model[1][0].to(device))
+    assert report.replaced == [] and str(report) == "no operator was replaced"
+
+
+def test_an_operator_that_is_asked_for_runs_on_the_cpu_and_its_copies_are_counted() -> None:
+    with simulated_backend() as device, fallback(device, ops=["aten::roll"]) as report:
+        x = torch.arange(6.0).to(device)
+        assert x.roll(1).device == device and x.roll(1).cpu().tolist() == [5, 0, 1, 2, 3, 4]
+    (entry,) = report.replaced
+    assert (entry.op, entry.reason, entry.times, entry.copies, entry.copied_bytes) == (
+        "aten.roll",
+        "asked for",
+        2,
+        4,
+        96,
+    )
+
+
+def test_an_operator_that_no_table_knows_goes_to_the_cpu_once_it_has_failed() -> None:
+    with simulated_backend() as device, fallback(device, backend="torch-directml") as report:
+        x = torch.ones(4, 8, dtype=torch.int64).to(device)
+        broken = torch.ops.aten.sum.default
+        assert x.sum().item() == 32 and broken(x).item() == 32
+    assert report.replaced == []
+
+
+def test_complex_numbers_wait_on_the_cpu_and_the_spectrum_comes_back() -> None:
+    wave = torch.randn(1, 400, generator=torch.Generator().manual_seed(1))
+    window = torch.hann_window(64)
+    want = torch.stft(wave, 64, 16, window=window, return_complex=True).abs()
+    with simulated_backend() as device, torch.no_grad(), fallback(device) as report:
+        spectrum = torch.stft(wave.to(device), 64, 16, window=window.to(device), return_complex=True)
+        assert spectrum.device.type == "cpu" and spectrum.abs().device == device
+        torch.testing.assert_close(spectrum.abs().cpu(), want)
+    assert next(entry.op for entry in report.replaced) == "aten._fft_r2c" and report.copies > 0
+
+
+def test_a_failure_on_both_sides_names_operator_shapes_module_and_line() -> None:
+    class Wrong(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = nn.Conv1d(1, 1, 3, bias=False)
+
+        def forward(self, x: Tensor) -> Tensor:
+            return self.conv(x > 0)
+
+    with simulated_backend() as device, torch.no_grad(), pytest.raises(BackendError) as raised, fallback(device):
+        Wrong().to(device)(torch.ones(1, 1, 9).to(device))
+    said = str(raised.value)
+    assert "aten.convolution.default(bool[1, 1, 9], float32[1, 1, 3]" in said and "in conv" in said
+    assert "test_fallback.py" not in raised.value.what and "cast the input with .float()" in said
+
+
+def test_what_raises_outside_of_operators_is_explained() -> None:
+    with pytest.raises(BackendError, match=r"\.half\(\)"), simulated_backend() as device, fallback(device):
+        raise NotImplementedError("Could not run 'aten::linear' with arguments from the 'AutocastPrivateUse1' backend.")
+    with pytest.raises(BackendError, match=r"torch_directml\.device"), simulated_backend() as device, fallback(device):
+        torch.zeros(2, device="dml")
+
+
+def test_misuse_is_told() -> None:
+    with pytest.raises(MisuseError, match="torch-directml"):
+        fallback("cpu", backend="directml")
+    with pytest.raises(MisuseError, match="ops="):
+        fallback("cpu", ops="aten::roll")

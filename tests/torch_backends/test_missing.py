@@ -1,0 +1,69 @@
+"""`missing_ops`: what a module would meet, found without the backend and without touching the module."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from paddable.errors import MisuseError, PaddableError
+from paddable.torch_backends import missing_ops
+
+
+class Many(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(4, 4, batch_first=True)
+        self.register_buffer("window", torch.hann_window(8))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        spectrum = torch.stft(x[:, :, 0], 8, window=self.window, return_complex=True).abs()
+        return (self.lstm(x * mask)[0].sum() + spectrum.roll(1).sum()) * (1.0 - x)
+
+
+SAMPLE = (torch.ones(2, 12, 4), torch.ones(2, 12, 1) > 0)
+
+
+def test_each_kind_is_found_with_its_way_round() -> None:
+    module = Many().eval()
+    state = {
+        name: (id(value), value.device, value.clone()) for name, value in module.state_dict(keep_vars=True).items()
+    }
+    report = missing_ops(module, SAMPLE)
+    found = {entry.fault: entry for entry in report.struck}
+    assert list(found) == ["complex", "number-times-bool", "lstm", "float-minus-tensor", ""]
+    assert next(entry.effect for entry in report.struck) == "ends the process"
+    assert found["lstm"].ops == {"aten::_thnn_fused_lstm_cell": 12} and found["lstm"].modules == ["lstm"]
+    assert found[""].ops == {"aten::roll": 1} and found[""].effect == "goes to the CPU"
+    assert all(entry.way_round for entry in report.struck if entry.fault) and not report.ok
+    assert "masked_fill" in str(report) and len(str(report).splitlines()) <= 30
+    assert all(len(line) <= 110 for line in str(report).splitlines())
+    for name, value in module.state_dict(keep_vars=True).items():
+        assert (id(value), value.device) == state[name][:2] and torch.equal(value, state[name][2])
+
+
+def test_a_module_without_faults_is_ok() -> None:
+    report = missing_ops(nn.Sequential(nn.Linear(4, 4), nn.LayerNorm(4), nn.GELU()), torch.ones(2, 4))
+    assert report.ok and [entry.fault for entry in report.struck] == ["inference-mode"]
+    assert report.struck[0].ops == {"aten::linear": 1} and "Nothing fails" in str(report)
+
+
+def test_misuse_is_told() -> None:
+    with pytest.raises(MisuseError, match="torch-directml"):
+        missing_ops(nn.Linear(4, 4), torch.ones(2, 4), backend="dml")
+    with pytest.raises(PaddableError, match="does not run"):
+        missing_ops(nn.Linear(4, 4), torch.ones(2, 5))
+
+
+def test_it_needs_torch_alone() -> None:
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(['onnx', 'onnx_ir', 'onnxruntime', 'onnxscript', 'transformers', "
+        "'rich', 'click']))\nimport paddable.torch_backends.loading\n"
+        "print([m for m in sys.modules if m.startswith('paddable.') and m.split('.')[1] not in "
+        "('torch_backends', 'errors', 'findings', '_version')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.strip() == "[]", done.stderr + done.stdout
