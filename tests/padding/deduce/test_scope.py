@@ -6,6 +6,7 @@ import pytest
 
 from paddable.lengths import Span, parse
 from paddable.padding.deduce.scope import Scope
+from paddable.padding.facts.numbers import product
 
 from ..native import assert_exact, verdict_of
 
@@ -49,3 +50,86 @@ def test_a_step_and_an_end() -> None:
     assert scope.need_equal(parse("min(T, 12)"), parse("T"), "a table") and scope.spans["T"] == Span(2, 12, 2)
     assert scope.need_multiple(parse("T"), 3, "a window") and scope.spans["T"] == Span(6, 12, 6)
     assert not scope.need_equal(parse("T"), parse("13"), "never")
+
+
+BATCHED = Scope({"T": Span(4, 100), "U": Span(2, None)}, rows=3)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ratio"),
+    [
+        ("6", "3", 2), ("6", "4", None), ("6", "0", None), ("6", "T", None), ("2*T", "T", 2), ("T", "T", 1),
+        ("T", "2*T", None),
+        ("T", "6", None), ("2*T+2", "T+1", 2), ("2*T+1", "T", None), ("0*T", "T", None), ("3*U", "T", None),
+        ("4*(T//2)", "T//2", 4), ("T", "T//2", None), ("2*batch", "batch", 2),
+    ],
+)  # fmt: skip
+def test_how_often_one_size_holds_another(a: str, b: str, ratio: int | None) -> None:
+    assert BATCHED.ratio(parse(a), parse(b)) == ratio
+
+
+def test_axes_of_sizes() -> None:
+    scope = Scope({"T": Span(4, None), "U": Span(5, 5)}, rows=None)
+    assert scope.axis(1) == () and [str(f) for f in scope.axis(6)] == ["6"] and scope.axis(6)[0].fixed
+    (time,) = scope.axis(parse("T"))
+    assert time.ragged and not time.batch and time.prefix
+    assert not scope.axis(parse("T"), shift=parse("T"))[0].prefix
+    (rows,) = scope.axis(parse("batch"))
+    assert rows.batch and not rows.ragged
+    (settled,) = scope.axis(parse("U"))
+    assert settled.fixed and settled.size.constant == 5
+    assert scope.axis(parse("U-4")) == ()
+    both = scope.axis(product(parse("T"), parse("batch"), 2))
+    assert [str(f) for f in both] == ["2", "batch", "T"] and [f.batch for f in both] == [False, True, False]
+    assert (scope.count(rows), scope.count(time), scope.count(settled)) == (None, None, 5)
+    assert BATCHED.count(BATCHED.axis(parse("batch"))[0]) == 3
+
+
+def test_decisions() -> None:
+    assert BATCHED.same(parse("T"), parse("T")) and not BATCHED.same(parse("T"), parse("U"))
+    assert BATCHED.same(parse("2*T//2"), parse("T"))
+    assert BATCHED.same(product(parse("T"), parse("U")), product(parse("U"), parse("T")))
+    assert not BATCHED.same(product(parse("T"), parse("U")), parse("T"))
+    assert BATCHED.at_most(parse("T"), parse("100")) and not BATCHED.at_most(parse("T"), parse("99"))
+    assert BATCHED.grows(parse("T//2")) and not BATCHED.grows(parse("9-T")) and not BATCHED.grows(parse("T%3"))
+    assert BATCHED.has_steps(parse("T-3")) and not BATCHED.has_steps(parse("T-4"))
+    assert BATCHED.never(parse("T-101")) and not BATCHED.never(parse("T-100"))
+    assert BATCHED.single_row is False and Scope({}).single_row
+
+
+def _spans(scope: Scope) -> str:
+    return " ".join(f"{s}={v.first}..{'' if v.last is None else v.last}/{v.step}" for s, v in scope.spans.items())
+
+
+@pytest.mark.parametrize(
+    ("needed", "holds", "spans"),
+    [
+        ("T-3", True, "T=3../1"), ("T", True, "T=1../1"), ("20-T", True, "T=1..20/1"), ("T//4-1", True, "T=4../1"),
+        ("-T", False, "T=1../1"), ("min(T, 9)-5", True, "T=5../1"), ("7-T//2", True, "T=1..15/1"),
+        ("0", True, "T=1../1"),
+        ("2-T", True, "T=1..2/1"), ("1-T", False, "T=1../1"), ("T-1000000", True, "T=1000000../1"),
+    ],
+)  # fmt: skip
+def test_what_is_needed_narrows(needed: str, holds: bool, spans: str) -> None:
+    scope = Scope({"T": Span(1, None)})
+    before = dict(scope.spans)
+    assert scope.need(parse(needed), "a test") is holds
+    assert _spans(scope) == spans
+    assert scope.narrowed is (scope.spans != before)
+    assert scope.reasons == ({"T": "a test"} if scope.narrowed else {})
+    scope.restore(before)
+    assert scope.spans == before and scope.domain.nonnegative(parse("T-1"))
+
+
+@pytest.mark.parametrize(
+    ("length", "divisor", "holds", "spans"),
+    [
+        ("T", 4, True, "T=4../4"), ("T+1", 3, True, "T=2../3"), ("2*T", 4, True, "T=2../2"),
+        ("4*T", 2, True, "T=1../1"),
+        ("2*T+1", 2, False, "T=1../1"), ("T//2", 3, False, "T=1../1"), ("T+U", 2, False, "T=1../1"),
+    ],
+)  # fmt: skip
+def test_multiples_narrow_the_step(length: str, divisor: int, holds: bool, spans: str) -> None:
+    scope = Scope({"T": Span(1, None), "U": Span(1, None)})
+    assert scope.need_multiple(parse(length), divisor, "a window") is holds
+    assert _spans(scope) == f"{spans} U=1../1"
