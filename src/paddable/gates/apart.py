@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
 import onnx
 
 from paddable.gates import child
@@ -78,7 +79,8 @@ class Apart:
         process = self._process = self._process or _started(self._model)
         assert process.stdin is not None and process.stdout is not None
         try:
-            pickle.dump((level, dict(feeds)), process.stdin)
+            arrays = {name: np.asarray(value) for name, value in feeds.items()}  # NumPy makes scalars of rank 0
+            pickle.dump((level, arrays), process.stdin)
             process.stdin.flush()
             answer: dict[str, Array] | str = pickle.load(process.stdout)
         except (EOFError, BrokenPipeError, pickle.UnpicklingError):
