@@ -302,7 +302,7 @@ def test_rows_do_not_meet_each_other(axes: str) -> None:
         }}""",
         "x:1=T", rows=None, padded_rows=3,
     )  # fmt: skip
-    assert verdict.outcome == "refused" and "meet each other" in verdict.reason
+    assert verdict.outcome == "refused" and "combines different rows" in verdict.reason
 
 
 def test_rows_of_two_symbols_are_judged_together() -> None:
