@@ -107,7 +107,7 @@ TU = product(parse("T"), parse("U"))
     ("a", "b", "integer", "result"),
     [
         (n("T"), n("T"), True, "1 constant"), (n("T"), n("T", L), False, "1 mixed"), (n("T"), n("U"), True, "unknown"),
-        (n("2*T"), n("T"), True, "unknown"), (n("T", S, 2), n("T"), False, "unknown"),
+        (n("2*T"), n("T"), True, "2 constant"), (n("T", S, 2), n("T"), False, "unknown"),
         (n("T"), n("0"), True, "unknown"),
         (number(TU, S), n("T"), True, "U size"), (number(TU, S), n("U"), True, "T size"),
         (number(TU, S), n("T"), False, "unknown"), (number(TU, S), n("T+1"), True, "unknown"),

@@ -62,9 +62,7 @@ EXAMPLES = {
         "y = Slice (x, from, to, axis, by)",
         "float[1, 2, T] y",
         constants="int64[1] from = {1}, int64[1] to = {-9}, int64[1] axis = {1}, int64[1] by = {-1}",
-        finds="PAD105 Slice",
-        claims="T finite; finite",
-        harmless="PAD105",
+        claims="T finite; finite; image",
     ),
     "features of codes": Example(
         "y = Slice (x, from, to, axis)",
