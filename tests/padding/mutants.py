@@ -205,6 +205,10 @@ def run(mutants: list[Mutant], record: Path, workers: int, timeout: int) -> None
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
         for k in range(workers):
             copies.put(shutil.copytree(REPOSITORY / "src", Path(folder) / str(k)))
+        every = [file.relative_to(REPOSITORY) for file in sorted((REPOSITORY / TESTS).rglob("test_*.py"))]
+        failed = _first_failure(REPOSITORY / "src", every, 10 * timeout)
+        if failed:  # it would be told to have killed every mutant
+            sys.exit(f"{failed} fails without a change")
 
         def one(mutant: Mutant) -> None:
             copy = copies.get()
