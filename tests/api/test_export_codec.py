@@ -212,8 +212,8 @@ def test_sound_of_nan_is_not_written(
     paddable: Any, bundle: Path, codes: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     np.save(tmp_path / "codes.npy", codes[0, :8])
-    run = library.runtime.Session.run
-    monkeypatch.setattr(library.runtime.Session, "run", lambda *a: {n: v * np.nan for n, v in run(*a).items()})
+    run = library.runtime.Session.answer
+    monkeypatch.setattr(library.runtime.Session, "answer", lambda *a: {n: v * np.nan for n, v in run(*a).items()})
     done = paddable("decode", tmp_path / "codes.npy", "-o", tmp_path / "out.wav", "--model", bundle)
     assert done.code and "NaN or infinity in wav" in done.err and len(done.err.splitlines()) == 1
     assert {file.name for file in tmp_path.iterdir()} == {"codes.npy"}
