@@ -288,7 +288,7 @@ def test_a_length_that_no_chunk_has_is_clamped(
 
 
 def test_a_whole_graph_is_no_step_graph(graphs: dict[str, Path]) -> None:
-    with pytest.raises(MisuseError, match="no step graph"):
+    with pytest.raises(MisuseError, match="not a step graph"):
         StepGraph(open_session(graphs["whole"]))
 
 

@@ -105,8 +105,8 @@ def test_containers(text: str, symbols: list[str], rates: dict[str, float], expe
         ("-5", ["T"], "1 to 2147483647"),
         ("2147483648", ["T"], "1 to 2147483647"),
         ("30 m", ["T"], "seconds"),
-        ("1e5", ["T"], "no size"),
-        ("", ["T"], "no size"),
+        ("1e5", ["T"], "not a size"),
+        ("", ["T"], "not a size"),
     ],
 )
 def test_containers_that_are_refused(text: str, symbols: list[str], told: str) -> None:

@@ -90,8 +90,8 @@ def assert_padded_equals_native(file, lengths, container, error, folder):
 def convert(file, length, container, folder):
     model = read_model(file)
     found = analyse(model, resolve(model, [parse_length(length)]))
-    rewrite(found, None if container is None else {length[-1]: container})
-    write_model(model, folder / "padded.onnx")
+    padded = rewrite(found, None if container is None else {length[-1]: container})
+    write_model(padded, folder / "padded.onnx")
     return folder / "padded.onnx"
 
 

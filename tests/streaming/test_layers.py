@@ -140,7 +140,7 @@ def test_layers_without_history_have_no_state() -> None:
 def test_what_one_count_cannot_describe_is_refused() -> None:
     with pytest.raises(MisuseError, match="several sizes"):
         declare_states(nn.ModuleList([Attention(5), Attention(6)]))
-    with pytest.raises(MisuseError, match="no multiple"):
+    with pytest.raises(MisuseError, match="not a multiple"):
         CausalUpsample(3, 4, 5, 2, rate=1)
 
 

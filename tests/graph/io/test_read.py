@@ -282,7 +282,7 @@ def unknown_operator(folder: Path) -> tuple[Path, str]:
 def deprecated_operator(folder: Path) -> tuple[Path, str]:
     model = dense()
     model.graph.node[0].op_type = "Upsample"
-    return save(model, folder / "m.onnx"), r"Upsample\) is no operator"
+    return save(model, folder / "m.onnx"), r"Upsample\) is not an operator"
 
 
 @bad
