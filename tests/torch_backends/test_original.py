@@ -16,8 +16,13 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from paddable.torch_backends import BackendError, fallback, missing_ops, simulated_backend, trace_ops
 
-pytest.importorskip("funasr")
 pytestmark = pytest.mark.original
+
+
+@pytest.fixture(autouse=True)
+def _installed() -> None:
+    pytest.importorskip("funasr")
+
 
 FRAMES = torch.tensor([40, 31])
 BLOCK = {"attention_heads": 4, "linear_units": 96, "kernel_size": 11}
