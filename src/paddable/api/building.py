@@ -17,7 +17,7 @@ from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import in_precision, session_config
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
-__all__ = ["Padded", "demand_target", "padded", "told"]
+__all__ = ["Padded", "demand_target", "fitted", "padded", "told"]
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,41 @@ def padded(
     model = rewrite(analysis, container or None)
     if not container:
         return Padded(model, metadata, model)
-    exact, fixes = fix_for(model, target, Sampled(container, lend))
-    model = in_precision(exact, precision)
+    return fitted(model, metadata, target, Sampled(container, lend), precision, told(container), on_message)
+
+
+def fitted(
+    model: ir.Model,
+    metadata: Metadata,
+    target: str,
+    runner: Sampled,
+    precision: str,
+    name: str,
+    on_message: Callable[[str], None] | None = None,
+) -> Padded:
+    """A static graph with the fixes of its target, in its precision, and the advice for its session.
+
+    Args:
+        model: the graph, every size known.
+        metadata: what is known of it so far.
+        target: the provider.
+        runner: compares it before and after a fix.
+        precision: of the result.
+        name: of the graph, in messages.
+        on_message: called with a line for each fix that was left out, and for where the nodes run.
+
+    Raises:
+        RefusedError: the target cannot run it whatever is done to it.
+    """
+    exact, fixes = fix_for(model, target, runner)
+    made = in_precision(exact, precision)
     if on_message is not None:
-        for name, why in fixes.refused.items():
-            on_message(f"{told(container)}: fix not applied: {name}: {why}")
-    report = demand_target(model, target, told(container), on_message)
+        for fix, why in fixes.refused.items():
+            on_message(f"{name}: fix not applied: {fix}: {why}")
+    report = demand_target(made, target, name, on_message)
     config = {**report.advice.config, **session_config(precision)}
     advice = {target: replace(report.advice, config=config).to_json()}
-    return Padded(model, replace(metadata, precision=precision, advice=advice), exact)
+    return Padded(made, replace(metadata, precision=precision, advice=advice), exact)
 
 
 def told(container: Mapping[str, int]) -> str:

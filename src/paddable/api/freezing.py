@@ -13,19 +13,19 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.api.building import Padded, demand_target
+from paddable.api.building import Padded, fitted
 from paddable.api.opened import versions
 from paddable.api.running import Lend, Sampled
-from paddable.bundle import KEY, Metadata
+from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError
 from paddable.gates.engine import Engine
+from paddable.gates.oracle import scale
 from paddable.padding.analysis import analyse
 from paddable.padding.declaration import Declarations
 from paddable.padding.remedies.emitter import Emitter
 from paddable.padding.rewrite.specialise import SpecialisePass
 from paddable.padding.suggestion import suggest
-from paddable.precision import PRECISIONS, in_precision, session_config
-from paddable.providers.report import fix_for
+from paddable.precision import PRECISIONS
 
 __all__ = ["compare_frozen", "freeze", "frozen"]
 
@@ -82,19 +82,8 @@ def frozen(
     analysis = analyse(model.clone(), Declarations({}))
     emitter = Emitter(analysis.model, analysis.scope, {}, 1)
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
-    exact, fixes = fix_for(analysis.model, target, Sampled(None, lend))
-    made = in_precision(exact, precision)
-    if on_message is not None:
-        for name, why in fixes.refused.items():
-            on_message(f"fix not applied: {name}: {why}")
-    report = demand_target(made, target, "the model", on_message)
-    advice = {target: {**report.advice.to_json()}}
-    config = session_config(precision)
-    if config:
-        advice[target]["config"] = {**report.advice.config, **config}
-    metadata = Metadata(symbols={}, versions=versions(), advice=advice, precision=precision)
-    made.metadata_props[KEY] = metadata.dumps()
-    return Padded(made, metadata, exact)
+    metadata = Metadata(symbols={}, versions=versions())
+    return fitted(analysis.model, metadata, target, Sampled(None, lend), precision, "the model", on_message)
 
 
 def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any]:
@@ -143,5 +132,4 @@ def _error(want: Any, got: Any) -> float:
         return 0.0 if np.array_equal(want, got) else float("inf")
     if not np.array_equal(np.isnan(want), np.isnan(got)):
         return float("inf")
-    scale = max(1e-6, float(np.nanmax(np.abs(want), initial=0)))
-    return float(np.nanmax(np.abs(want.astype(np.float64) - got), initial=0)) / scale
+    return float(np.nanmax(np.abs(want.astype(np.float64) - got), initial=0)) / scale(want)
