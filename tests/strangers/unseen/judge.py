@@ -4,7 +4,8 @@ python -m tests.strangers.unseen.judge FOLDER [NAME ...]    runs what FOLDER/res
 python -m tests.strangers.unseen.judge FOLDER --table       prints the results
 
 An architecture is *exact* when it converts and its file, in this judge's own comparison, gives native's answer at a
-full and at a shorter length beside junk. A run that ends the process is found when the judge is started again: *crashed*.
+full and at a shorter length beside junk. A run that ends the process is found when the judge is started again, and is
+*crashed*.
 """
 
 from __future__ import annotations
