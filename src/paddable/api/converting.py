@@ -131,7 +131,7 @@ def convert(
     refuse_damaged_weights(opened)
     demand_room(opened.analyse(), wanted, run=verify)
     if on_message is not None:
-        for line in told_domain(domain(opened.analyse())):
+        for line in [*opened.notes(), *told_domain(domain(opened.analyse()))]:
             on_message(line)
     with staging(place, force=force) as stage:
         if place is not None and place.suffix != ".onnx":

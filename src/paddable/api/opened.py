@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from paddable._version import __version__
 from paddable.bundle import KEY, Metadata
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, RefusedError
 from paddable.graph.io.read import read_model
 from paddable.graph.prepare.bind import bind
 from paddable.lengths import Length, parse, symbol
@@ -26,7 +26,7 @@ from paddable.lengths.declare import (
     LengthDeclaration,
     LengthInput,
     MaskInput,
-    parse_batch,
+    parse_batches,
     parse_length,
     parse_length_input,
     parse_mask_input,
@@ -48,7 +48,8 @@ class Declared(TypedDict, total=False):
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
         mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; ``convert`` drops them.
         shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
-        batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``; axis 0 of the first ragged input by default.
+        batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``, or ``"none"``; by default axis 0 of the first ragged
+            input, unless the model mixes what a fixed axis 0 counts.
         batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
         keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
         rate: steps a second.
@@ -98,7 +99,27 @@ class Opened:
 
     @cached_property
     def _analysis(self) -> Analysis:
-        return analyse(self.model.clone(), self.declarations)
+        try:
+            return analyse(self.model.clone(), self.declarations)
+        except RefusedError:
+            if not self.declarations.batch_assumed:
+                raise
+        # what was taken for rows may be mel bands; a refusal that is left has nothing to do with rows
+        return analyse(self.model.clone(), self.declarations.without_batch)
+
+    def notes(self) -> list[str]:
+        """Sentences about what was decided here and is not in the declarations.
+
+        Raises:
+            RefusedError: as of ``analyse``.
+        """
+        batch = self.declarations.batch
+        if batch is None or self.analyse().declarations.batch is not None:
+            return []
+        return [
+            f"axis {batch.axis} of {batch.input} is taken for data, since the model mixes along it: there is one length"
+            f" for all of it, as with --batch none; --batch {batch.input}:{batch.axis} says that it counts rows"
+        ]
 
 
 def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared]) -> Opened:
@@ -124,13 +145,13 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
             why="its length input would be taken for data",
             fix="give the native model, or name its length input, such as --length-input ilens=T",
         )
-    batch, rate = declared.get("batch"), declared.get("rate")
+    rate = declared.get("rate")
     declarations = resolve(
         found,
         [parse_length(text) for text in lengths],
         [parse_length_input(text) for text in length_inputs],
         [parse_mask_input(text) for text in declared.get("mask_inputs") or ()],
-        [parse_batch(part) for part in batch.split(",")] if batch else (),
+        parse_batches(declared.get("batch")),
         declared.get("batch_size"),
         declared.get("keep_dynamic", False),
         dict(parse_shortest(text) for text in declared.get("shortest") or ()),
@@ -161,7 +182,7 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         [*own, *(LengthDeclaration(*place) for place in _places(metadata.inputs))],
         [LengthInput(name, parse(text)) for name, text in metadata.length_inputs.items() if name in has],
         [MaskInput(*place) for place in _places(metadata.mask_inputs)],
-        [BatchAxis(name, axis) for name, axis in batch.inputs.items()] if batch else (),
+        [BatchAxis(name, axis) for name, axis in batch.inputs.items()] if batch else None,
         batch.size if batch else None,
         batch is not None and batch.size is None,
         {name: owner.shortest for name, owner in symbols.items() if owner.shortest is not None},
