@@ -10,13 +10,14 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from paddable.api.opened import Model, versions
+from paddable.api.opened import Model, told_raised, versions
 from paddable.api.place import demand_place, writing_to
 from paddable.api.running import Sampled, run_bytes
 from paddable.errors import MisuseError
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
+from paddable.graph.prepare.raise_opset import raise_opset
 from paddable.lengths.declare import parse_length
 from paddable.linter import lint_model, rules
 from paddable.providers.registry import provider as provider_named
@@ -99,7 +100,9 @@ def lint(
     place = None if out is None else Path(out)
     if place is not None:
         demand_place(place, None if isinstance(model, onnx.ModelProto) else Path(model), force)
-    found = read_model(model, for_lint=True)
+    original = read_model(model, for_lint=True, older=True)
+    found = raise_opset(original, "model" if isinstance(model, onnx.ModelProto) else str(model))
+    raised = () if found is original else (told_raised(original.opset_imports[""], found),)
     applied: Mapping[str, float | None] = {}
     left: Mapping[str, str] = {}
     if fix:
@@ -127,8 +130,9 @@ def lint(
         select=None if record is None else [rule for rule in rules() if rule not in rules_of(record)],
     )
     if target is None:
-        return LintReport(tuple(general), skipped=skipped)
-    source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
+        return LintReport(tuple(general), skipped=(*raised, *skipped))
+    as_it_is = fix or raised or isinstance(model, onnx.ModelProto)
+    source = found if as_it_is else onnx.load(model, load_external_data=False)
     judged = lint_for(source, target, general)
     payload = judged.to_json()
     return LintReport(
@@ -138,7 +142,7 @@ def lint(
         applied,
         left,
         str(place) if fix and place is not None else None,
-        skipped,
+        (*raised, *skipped),
     )
 
 
