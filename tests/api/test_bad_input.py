@@ -118,9 +118,10 @@ def test_what_is_no_model(paddable: Run, tmp_path: Path, make: Callable[[Path], 
 
 
 def test_an_opset_that_is_too_old(paddable: Run, tmp_path: Path) -> None:
-    model = network()
-    model.opset_import[0].version = 6
-    onnx.save(model, tmp_path / "bad.onnx")
+    text = """<ir_version: 4, opset_import: ["" : 6]> g (float[1, 4, T] x, float[4] s) => (float[1, 4, T] y) {
+      y = Add<broadcast = 1, axis = 1>(x, s)
+    }"""  # ONNX's version converter has no way for a size that varies
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "bad.onnx")
     refused(paddable, tmp_path, converting(tmp_path / "bad.onnx"), 1, "bad.onnx", "opset_version=18")
 
 

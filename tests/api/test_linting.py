@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
 from paddable.api import check, convert, lint, linting
 from paddable.errors import MisuseError, RefusedError
+from paddable.lengths.accepted import told_domain
 from paddable.providers.registry import providers
 
 # Runs at 50 steps only.
@@ -105,3 +107,40 @@ def test_an_opset_without_rules_is_linted_all_the_same(opset: int, target: str |
         assert {"DML106", "DML107"} <= set(said)
     with pytest.raises(RefusedError, match=f"opset {opset} is newer than 24"):
         check(model, lengths=["x:2=T"])
+
+
+STRIDED = """<ir_version: 9, opset_import: ["" : 17]> g (float[1, 1, T] x) => (float[1, 1, U] y)
+<float[1, 1, 2] w = {1, 1}, int64[1] two = {2}, int64[1] z = {0}> {
+  c = Conv<strides = [2], kernel_shape = [2]>(x, w) TABLE
+}"""
+SLICED = "s = Shape(c) n = Gather(s, two) p = Slice(t, z, n, two) y = Add(c, p)"
+
+
+def _strided(text: str, table: int) -> onnx.ModelProto:
+    model = onnx.parser.parse_model(STRIDED.replace("TABLE", text))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((1, 1, table), "f4"), "t"))
+    return model
+
+
+@pytest.mark.parametrize("lengths", [[], ["x:2=T"]])
+def test_the_accepted_lengths_are_told_by_lint_too(lengths: list[str]) -> None:
+    report = lint(_strided(SLICED, 5), lengths=lengths)
+    assert (report.domain["T"]["min"], report.domain["T"]["max"]) == (2, 11)
+    assert any("longest accepted length is 11: " in line for line in told_domain(report.domain))
+
+
+def test_a_table_that_was_frozen_behind_a_stride_is_a_finding() -> None:
+    report = lint(_strided("y = Add(c, t)", 5), lengths=["x:2=T"], run=False)
+    (finding,) = [finding for finding in report.findings if finding.op == "Add"]
+    assert "T//2 and 5 do not agree at every length" in finding.leak and "frozen" in finding.remedy
+
+
+def test_a_model_that_runs_at_none_of_the_lengths_is_told() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 17]> g (float[1, T] x, float[1, 3] h) => (float[1, U] y)
+        <int64[2] s = {7, 11}, int64[2] n = {1, -1}> {
+          r = Reshape(x, s) z = Reshape(r, n) y = Concat<axis = 1>(z, h)
+        }"""
+    )
+    told = [finding for finding in lint(model, run=True).findings if "none of the lengths" in finding.leak]
+    assert told and "50, 200, 1000" in told[0].leak and told[0].severity == "warning"

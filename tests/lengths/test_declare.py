@@ -14,7 +14,7 @@ from paddable.lengths.declare import (
     LengthDeclaration,
     LengthInput,
     MaskInput,
-    parse_batch,
+    parse_batches,
     parse_container,
     parse_length,
     parse_length_input,
@@ -42,8 +42,9 @@ def test_length_inputs_masks_and_batch() -> None:
     assert parse_length_input("ilens=T") == LengthInput("ilens", parse("T"))
     assert parse_length_input("frames=T//160+1") == LengthInput("frames", parse("T//160+1"))
     assert parse_mask_input("mask:1=T") == MaskInput("mask", 1, parse("T"))
-    assert parse_batch("x:0") == BatchAxis("x", 0)
-    assert parse_batch("a:b:-2") == BatchAxis("a:b", -2)
+    assert parse_batches("x:0,y:-1") == (BatchAxis("x", 0), BatchAxis("y", -1))
+    assert parse_batches("a:b:-2") == (BatchAxis("a:b", -2),)
+    assert parse_batches(None) == () and parse_batches("none") is None
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_length_inputs_masks_and_batch() -> None:
         (parse_length, "x:1=24000", "--length x:1=T"),
         (parse_mask_input, "mask=T", "--mask-input 'mask:1=T'"),
         (parse_length_input, "ilens", "--length-input ilens=T"),
-        (parse_batch, "x", "--batch x:0"),
+        (parse_batches, "x", "--batch x:0"),
     ],
 )
 def test_what_is_not_understood_is_answered_with_the_right_form(

@@ -13,9 +13,10 @@ import onnxruntime
 import pytest
 
 import paddable
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.runtime.session import devices, not_opened
 from paddable.runtime.session.devices import Adapter, adapters
+from paddable.runtime.session.graph import GraphSession
 
 Padded = Callable[..., Path]
 X = {"x": np.ones((1, 4), np.float32), "gain": np.ones(1, np.float32)}
@@ -62,6 +63,28 @@ def test_a_provider_that_does_not_start_is_no_unreadable_model(
     directml(monkeypatch, lambda _: NO_DXCORE)
     with pytest.raises(MisuseError, match=r"'directml' .* does not start on device 0; .*DXCore is not available"):
         paddable.load(padded_file(16, 1), provider="directml").run(X)
+
+
+def test_a_provider_that_refuses_a_model_says_what_usually_lies_behind_it(
+    padded_file: Padded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = iter(["[ONNXRuntimeError] : 1 : FAIL : Exception(1) tid(24) 8007023E", ""])  # the model, then one Identity
+    directml(monkeypatch, lambda _: next(said))
+    with pytest.raises(MisuseError, match=r"not open this model: .*8007023E; usual cause: Reshape .*; run `paddable lint"):
+        paddable.load(padded_file(16, 1), provider="directml").run(X)
+
+
+def test_a_run_that_fails_says_what_usually_lies_behind_it(
+    padded_file: Padded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : CUDA failure 2: out of memory")
+
+    session = paddable.load(padded_file(16, 1))
+    session.run(X)
+    monkeypatch.setattr(GraphSession, "_run", fail)
+    with pytest.raises(PaddableError, match=r"^onnxruntime: .*out of memory; usual cause: an arena"):
+        session.run(X)
 
 
 def test_a_file_that_is_no_model_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,3 +239,35 @@ def test_warming_up_tells_how_far_it_is(padded_file: Padded) -> None:
     told: list[tuple[str, int, int]] = []
     paddable.load(padded_file(16, 1)).warm_up(lambda *step: told.append(step))
     assert told == [("containers", 0, 1), ("containers", 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        (1, "T=1 is too short: the nearest accepted length is 2"),
+        (0, "T=0 is too short: the nearest accepted length is 2"),
+        (7, "T=7 is off the step: the nearest accepted lengths are 6 and 8"),
+        (13, "T=13 is too long: the nearest accepted length is 12"),
+    ],
+)
+def test_a_single_row_that_is_not_accepted_raises(padded_file: Padded, steps: int, words: str) -> None:
+    session = paddable.load(padded_file(16, 1, symbol=Symbol("x", 1, min=2, max=12, step=2)))
+    with pytest.raises(MisuseError, match=f"^input 'x': {words}; "):
+        session.run({"x": noise(1, steps), "gain": GAIN})
+
+
+def test_rows_that_are_not_accepted_are_told_and_have_the_length_0(padded_file: Padded) -> None:
+    session = paddable.load(padded_file(16, 1))
+    rows = [noise(6), noise(7), noise(1)]
+    with pytest.warns(PaddableWarning, match=r"rows 1, 2 have no answer, and the length 0: T=7 .* are 6 and 8$"):
+        result = session.run({"x": rows, "gain": GAIN})
+    np.testing.assert_array_equal(result["y"][0], sums(rows[0]))
+    with pytest.raises(MisuseError, match="input 'x', row 1: T=7 is off the step"):
+        session.run({"x": rows, "gain": GAIN}, strict=True)
+
+
+def test_a_row_that_fills_the_batch_is_nothing_to_tell(padded_file: Padded) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = paddable.load(padded_file(16, 2)).run({"x": noise(2, 6), "ilens": [6, 0], "gain": GAIN}, strict=True)
+    assert result["y_length"].tolist() == [3, 0]

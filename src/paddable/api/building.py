@@ -65,7 +65,7 @@ def padded(
     """
     analysis = opened.analyse()
     demand_room(analysis, [container], run=False)
-    metadata = certificate(analysis, opened.rates, container, target, opened.bindings)
+    metadata = certificate(analysis, opened.rates, container, target, opened.bindings, opened.native_opset)
     model = rewrite(analysis, container or None)
     if not container:
         return Padded(model, metadata, model)

@@ -19,6 +19,7 @@ def certificate(
     container: Mapping[str, int],
     target: str,
     bindings: Sequence[str] = (),
+    native_opset: int | None = None,
 ) -> Metadata:
     """What a reader of the converted graph has to know, but for what the gates measure.
 
@@ -28,6 +29,7 @@ def certificate(
         container: steps of each symbol; empty for a symbolic container.
         target: the provider it is made for.
         bindings: inputs and sizes that were fixed first.
+        native_opset: of native, where it was brought up to another.
     """
     declared = analysis.declarations
     symbols = {}
@@ -55,6 +57,7 @@ def certificate(
         versions=versions(),
         advice={target: known_advice()[target].to_json()},
         bindings=tuple(bindings),
+        native_opset=native_opset,
     )
 
 

@@ -25,6 +25,7 @@ class CheckReport:
         lengths: of each ragged output, the length along each ragged axis.
         domain: of each symbol the lengths that the model accepts: ``min``, ``max``, ``step`` and, in
             ``limits``, what each of them comes from; see ``told_domain``.
+        notes: sentences about what was decided and not declared, such as that no axis counts rows.
         versions: of the packages that judged.
     """
 
@@ -32,6 +33,7 @@ class CheckReport:
     refusal: str | None = None
     lengths: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     domain: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=versions)
 
     @property
@@ -47,6 +49,7 @@ class CheckReport:
             "refusal": self.refusal,
             "lengths": {name: {str(a): text for a, text in axes.items()} for name, axes in self.lengths.items()},
             "domain": {name: dict(limits) for name, limits in self.domain.items()},
+            "notes": list(self.notes),
             "versions": dict(self.versions),
         }
 
@@ -75,7 +78,7 @@ def check(
         return CheckReport(refusal.findings, str(refusal))
     if progress is not None:
         progress("analyse", 1, 1)
-    return CheckReport(tuple(analysis.findings), None, texts(analysis), domain(analysis))
+    return CheckReport(tuple(analysis.findings), None, texts(analysis), domain(analysis), tuple(opened.notes()))
 
 
 def texts(analysis: Analysis) -> dict[str, dict[int, str]]:

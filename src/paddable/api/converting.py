@@ -16,7 +16,7 @@ from paddable.api.building import Padded, padded
 from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, freeze, frozen
 from paddable.api.judging import demand, judged
-from paddable.api.opened import Declared, Model, Opened, Progress, open_model
+from paddable.api.opened import Declared, Model, Opened, Progress, open_model, read_native, told_raised
 from paddable.api.place import demand_place
 from paddable.api.room import demand_room
 from paddable.api.staging import Stage, staging
@@ -24,9 +24,7 @@ from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, 
 from paddable.errors import MisuseError, RefusedError
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
-from paddable.graph.io.read import read_model
 from paddable.graph.io.write import append_metadata, to_proto
-from paddable.graph.prepare.bind import bind
 from paddable.lengths.accepted import told_domain
 from paddable.lengths.declare import parse_container
 from paddable.linter import lint_model
@@ -131,7 +129,7 @@ def convert(
     refuse_damaged_weights(opened)
     demand_room(opened.analyse(), wanted, run=verify)
     if on_message is not None:
-        for line in told_domain(domain(opened.analyse())):
+        for line in [*opened.notes(), *told_domain(domain(opened.analyse()))]:
             on_message(line)
     with staging(place, force=force) as stage:
         if place is not None and place.suffix != ".onnx":
@@ -178,10 +176,13 @@ def _convert_fixed(
     on_message: Callable[[str], None] | None,
 ) -> onnx.ModelProto | Path:
     """``convert`` without a ragged axis: sizes are fixed and folded; see ``paddable.api.freezing``."""
-    found, source = read_model(model), None if isinstance(model, onnx.ModelProto) else Path(model)
     bindings = tuple(declared.get("bindings") or ())
-    bind(found, bindings)
+    native, found = read_native(model, bindings)
+    source = None if isinstance(model, onnx.ModelProto) else Path(model)
+    raised = None if native is found else native.opset_imports[""]
     freeze(found, declared.get("batch_size"))
+    if raised is not None and on_message is not None:
+        on_message(told_raised(raised, found))
     if containers:
         raise MisuseError(
             "a container is given, and no --length says which axis it sizes", fix="declare the axis, or leave it out"
@@ -195,8 +196,8 @@ def _convert_fixed(
         made = frozen(found, target, precision=precision, on_message=on_message, lend=stage.lending)
         name = "frozen.onnx" if place is None else place.name
         file = stage.keep_one(made.model, name, external_data=external_data, keep_traces=keep_traces)
-        told = compare_frozen(stage.lend(found), file, precision) if verify else {}
-        metadata = replace(made.metadata, verified=told, bindings=bindings).dumps()
+        told = compare_frozen(stage.lend(native), file, precision) if verify else {}
+        metadata = replace(made.metadata, verified=told, bindings=bindings, native_opset=raised).dumps()
         if place is None:
             made.model.metadata_props[KEY] = metadata
             return to_proto(made.model, keep_traces=keep_traces)
@@ -268,7 +269,7 @@ def chosen_precision(precision: str | None, keep_dynamic: bool = False) -> str:
 
 def keep_native(stage: Stage, opened: Opened, *, keep_traces: bool = False) -> Path:
     """Write the native graph of a bundle, before anything that shares its weights. It stays in fp32."""
-    stage.keep({NATIVE: opened.model}, "fp32.data", keep_traces=keep_traces)
+    stage.keep({NATIVE: opened.native}, "fp32.data", keep_traces=keep_traces)
     return stage.folder / NATIVE
 
 

@@ -93,7 +93,7 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
         if lengths:
             raise MisuseError("--length declares an axis of one graph", where=str(model), fix="give the graph's file")
         return inspect_folder(Path(model))
-    found = read_model(model, any_opset=not lengths)
+    found = read_model(model, any_opset=not lengths, older=True)
     step = found.metadata_props.get(STEP_METADATA_KEY)
     states = StepSpec.from_json(step).states if step else None
     stored = [value.const_value for value in found.graph.initializers.values() if value.const_value is not None]

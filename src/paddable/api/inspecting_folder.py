@@ -101,7 +101,7 @@ def _bundle(folder: Path) -> FolderReport:
         states = spec.states
     told: dict[str, Any] = {"state": told_states(states), "state_bytes": states.nbytes} if states else {}
     if bundle.native is not None:
-        graph = read_model(folder / bundle.native).graph
+        graph = read_model(folder / bundle.native, older=True).graph
         told["inputs"], told["outputs"] = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
         told["outputs"] = tuple(_with_lengths(output, bundle.metadata.lengths) for output in told["outputs"])
         told["attention"] = tuple(attention_heads(graph))

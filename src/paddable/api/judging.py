@@ -41,7 +41,7 @@ def judged(
         progress: called with (stage, done, total).
     """
     analysis = opened.analyse()
-    native = opened.oracle or stage.lend(opened.model)
+    native = opened.oracle or stage.lend(opened.native)
     static = {file: graph for file, graph in graphs.items() if graph.metadata.container}
     widest = largest(analysis, [graph.metadata.container for graph in static.values()])
     candidates = [Candidate(graph.name, file, graph.metadata, widest) for file, graph in graphs.items()]

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import onnx
 import onnx_ir as ir
 
-from paddable.api.opened import Model, versions
+from paddable.api.domain import domain
+from paddable.api.opened import Declared, Model, open_model, told_raised, versions
 from paddable.api.place import demand_place, writing_to
 from paddable.api.running import Sampled, run_bytes
-from paddable.errors import MisuseError
+from paddable.bundle import KEY
+from paddable.errors import MisuseError, PaddableError, RefusedError
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
+from paddable.graph.prepare.raise_opset import raise_opset
 from paddable.lengths.declare import parse_length
 from paddable.linter import lint_model, rules
+from paddable.padding.suggestion import suggest
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.registry import rules_of
 from paddable.providers.report import fix_for, lint_for
@@ -38,6 +42,7 @@ class LintReport:
         left: names of the fixes that were not, and why.
         out: the file that was written; None if none was.
         skipped: what was not looked at, and how to ask for it.
+        domain: as of ``check``: of each symbol the lengths that the model accepts; empty where that is not known.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -47,6 +52,7 @@ class LintReport:
     left: Mapping[str, str] = field(default_factory=dict)
     out: str | None = None
     skipped: tuple[str, ...] = ()
+    domain: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=versions)
 
     @property
@@ -66,6 +72,7 @@ class LintReport:
             "out": self.out,
             "skipped": list(self.skipped),
             "lengths": {},
+            "domain": {name: dict(limits) for name, limits in self.domain.items()},
             "versions": dict(self.versions),
         }
 
@@ -99,7 +106,9 @@ def lint(
     place = None if out is None else Path(out)
     if place is not None:
         demand_place(place, None if isinstance(model, onnx.ModelProto) else Path(model), force)
-    found = read_model(model, for_lint=True)
+    original = read_model(model, for_lint=True, older=True)
+    found = raise_opset(original, "model" if isinstance(model, onnx.ModelProto) else str(model))
+    raised = () if found is original else (told_raised(original.opset_imports[""], found),)
     applied: Mapping[str, float | None] = {}
     left: Mapping[str, str] = {}
     if fix:
@@ -117,6 +126,7 @@ def lint(
         run = size <= _RUN_UP_TO
         if not run:
             skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: --run does it",)
+    accepted, stopped = _accepted(model, found, lengths)
     runner = run_bytes if run else None
     record = None if target is None else provider_named(target)
     general = lint_model(
@@ -127,19 +137,47 @@ def lint(
         select=None if record is None else [rule for rule in rules() if rule not in rules_of(record)],
     )
     if target is None:
-        return LintReport(tuple(general), skipped=skipped)
-    source = found if fix or isinstance(model, onnx.ModelProto) else onnx.load(model, load_external_data=False)
+        return LintReport((*general, *stopped), skipped=(*raised, *skipped), domain=accepted)
+    as_it_is = fix or raised or isinstance(model, onnx.ModelProto)
+    source = found if as_it_is else onnx.load(model, load_external_data=False)
     judged = lint_for(source, target, general)
     payload = judged.to_json()
     return LintReport(
-        tuple(judged.findings),
+        (*judged.findings, *stopped),
         payload["placement"],
         payload["target"],
         applied,
         left,
         str(place) if fix and place is not None else None,
-        skipped,
+        (*raised, *skipped),
+        accepted,
     )
+
+
+def _accepted(
+    model: Model, found: ir.Model, lengths: Sequence[str]
+) -> tuple[Mapping[str, Mapping[str, Any]], tuple[Finding, ...]]:
+    """The lengths that the model accepts, by the analysis of ``check``.
+
+    Returns:
+        The domain, empty where it is not known. Where axes are declared and the analysis stops: what it stopped at,
+        as a note; a guess of the axes may be what is wrong.
+    """
+    guess = suggest({value.name or "": value for value in found.graph.inputs}, found.graph.outputs)
+    wanted = lengths or guess.lengths
+    if not wanted or KEY in found.metadata_props:
+        return {}, ()
+    declared = Declared(
+        length_inputs=[f"{name}=T" for name in guess.length_inputs],
+        mask_inputs=[f"{name}:{axis}=T" for name, axis in guess.masks],
+        batch=guess.batch_axes,
+    )
+    try:
+        return domain(open_model(model, wanted, **declared).analyse()), ()
+    except RefusedError as refusal:
+        return {}, tuple(replace(each, severity="note") for each in refusal.findings) if lengths else ()
+    except PaddableError:  # the guess does not fit
+        return {}, ()
 
 
 _RUN_UP_TO = 256_000_000

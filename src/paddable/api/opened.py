@@ -17,16 +17,17 @@ import onnx_ir as ir
 
 from paddable._version import __version__
 from paddable.bundle import KEY, Metadata
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, RefusedError
 from paddable.graph.io.read import read_model
 from paddable.graph.prepare.bind import bind
+from paddable.graph.prepare.raise_opset import raise_opset
 from paddable.lengths import Length, parse, symbol
 from paddable.lengths.declare import (
     BatchAxis,
     LengthDeclaration,
     LengthInput,
     MaskInput,
-    parse_batch,
+    parse_batches,
     parse_length,
     parse_length_input,
     parse_mask_input,
@@ -35,7 +36,17 @@ from paddable.lengths.declare import (
 from paddable.padding.analysis import Analysis, analyse
 from paddable.padding.declaration import Declarations, resolve
 
-__all__ = ["Declared", "Model", "Opened", "Progress", "open_as_converted", "open_model", "versions"]
+__all__ = [
+    "Declared",
+    "Model",
+    "Opened",
+    "Progress",
+    "open_as_converted",
+    "open_model",
+    "read_native",
+    "told_raised",
+    "versions",
+]
 
 Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -48,7 +59,8 @@ class Declared(TypedDict, total=False):
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
         mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; ``convert`` drops them.
         shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
-        batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``; axis 0 of the first ragged input by default.
+        batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``, or ``"none"``; by default axis 0 of the first ragged
+            input, unless the model mixes what a fixed axis 0 counts.
         batch_size: size of a symbolic batch axis; 1 by default, and rows of 2 and more must stay apart.
         keep_dynamic: keep the container symbolic, and the batch unless ``batch_size`` is given.
         rate: steps a second.
@@ -70,23 +82,31 @@ class Opened:
     """A native model with its declarations.
 
     Attributes:
-        model: the model as it was read; what is made of it shares its weights.
+        model: the model in an opset that is understood; what is made of it shares its weights.
         declarations: checked against the model's inputs.
         rates: steps a second of each symbol whose rate is known.
         source: the file, None for a model in memory.
         bindings: what was bound or given a size, as text.
+        native: the model as it was read, but for its bindings: the oracle. ``model`` itself where its opset is one that
+            is understood.
     """
 
     model: ir.Model
     declarations: Declarations
     rates: Mapping[str, float]
     source: Path | None
-    bindings: Sequence[str] = ()
+    bindings: Sequence[str]
+    native: ir.Model
 
     @property
     def oracle(self) -> Path | None:
         """The file that is native; None where native exists in memory alone, as it does once an input is bound."""
         return None if self.bindings else self.source
+
+    @property
+    def native_opset(self) -> int | None:
+        """The opset of native, where the model had to be brought up to another; None elsewhere."""
+        return None if self.native is self.model else self.native.opset_imports[""]
 
     def analyse(self) -> Analysis:
         """The analysis, made once. Whoever asks must not change it; ``rewrite`` does not.
@@ -98,7 +118,29 @@ class Opened:
 
     @cached_property
     def _analysis(self) -> Analysis:
-        return analyse(self.model.clone(), self.declarations)
+        try:
+            return analyse(self.model.clone(), self.declarations)
+        except RefusedError:
+            if not self.declarations.batch_assumed:
+                raise
+        # what was taken for rows may be mel bands; a refusal that is left has nothing to do with rows
+        return analyse(self.model.clone(), self.declarations.without_batch)
+
+    def notes(self) -> list[str]:
+        """Sentences about what was decided here and is not in the declarations.
+
+        Raises:
+            RefusedError: as of ``analyse``.
+        """
+        told = [] if self.native_opset is None else [told_raised(self.native_opset, self.model)]
+        batch = self.declarations.batch
+        if batch is not None and self.analyse().declarations.batch is None:
+            told.append(
+                f"axis {batch.axis} of {batch.input} is taken for data, since the model mixes along it: there is one"
+                " length for all of it, as with --batch none;"
+                f" --batch {batch.input}:{batch.axis} says that it counts rows"
+            )
+        return told
 
 
 def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared]) -> Opened:
@@ -113,9 +155,8 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
         raise TypeError(
             f"nothing can be declared as {sorted(unknown)[0]!r}; choose {', '.join(Declared.__annotations__)}"
         )
-    found = read_model(model)
     bindings = tuple(declared.get("bindings") or ())
-    bind(found, bindings)
+    native, found = read_native(model, bindings)
     length_inputs = declared.get("length_inputs") or ()
     if KEY in found.metadata_props and not length_inputs:
         raise MisuseError(
@@ -124,13 +165,13 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
             why="its length input would be taken for data",
             fix="give the native model, or name its length input, such as --length-input ilens=T",
         )
-    batch, rate = declared.get("batch"), declared.get("rate")
+    rate = declared.get("rate")
     declarations = resolve(
         found,
         [parse_length(text) for text in lengths],
         [parse_length_input(text) for text in length_inputs],
         [parse_mask_input(text) for text in declared.get("mask_inputs") or ()],
-        [parse_batch(part) for part in batch.split(",")] if batch else (),
+        parse_batches(declared.get("batch")),
         declared.get("batch_size"),
         declared.get("keep_dynamic", False),
         dict(parse_shortest(text) for text in declared.get("shortest") or ()),
@@ -138,7 +179,25 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise MisuseError(f"--rate {rate} is not a rate", fix="give the steps a second, such as --rate 16000")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
-    return Opened(found, declarations, rates, _file_of(model), bindings)
+    return Opened(found, declarations, rates, _file_of(model), bindings, native)
+
+
+def read_native(model: Model, bindings: Sequence[str] = ()) -> tuple[ir.Model, ir.Model]:
+    """A model with its bindings, as it was read and in an opset that is understood; one object where it is in one.
+
+    Raises:
+        UnreadableError: not a model.
+        MisuseError: a binding that does not fit it.
+        RefusedError: its opset is too new, or too old and nothing brings it up.
+    """
+    native = read_model(model, older=True)
+    bind(native, bindings)
+    return native, raise_opset(native, _named(model))
+
+
+def told_raised(opset: int, model: ir.Model) -> str:
+    """A sentence about a model that was brought up from an older opset."""
+    return f"opset {opset} is brought up to {model.opset_imports['']} by onnx's version converter"
 
 
 def open_as_converted(native: Model, metadata: Metadata) -> Opened:
@@ -148,10 +207,11 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         UnreadableError: not a model.
         MisuseError: it is not the model that the file was made from.
     """
-    found = read_model(native)
+    original = read_model(native, older=True)
     for binding in metadata.bindings:
         with suppress(MisuseError):  # the native graph of a bundle is bound already
-            bind(found, [binding])
+            bind(original, [binding])
+    found = raise_opset(original, _named(native))
     has = {value.name for value in found.graph.inputs}
     symbols = metadata.symbols
     own = [LengthDeclaration(owner.input, owner.axis, symbol(name)) for name, owner in symbols.items()]
@@ -161,13 +221,13 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         [*own, *(LengthDeclaration(*place) for place in _places(metadata.inputs))],
         [LengthInput(name, parse(text)) for name, text in metadata.length_inputs.items() if name in has],
         [MaskInput(*place) for place in _places(metadata.mask_inputs)],
-        [BatchAxis(name, axis) for name, axis in batch.inputs.items()] if batch else (),
+        [BatchAxis(name, axis) for name, axis in batch.inputs.items()] if batch else None,
         batch.size if batch else None,
         batch is not None and batch.size is None,
         {name: owner.shortest for name, owner in symbols.items() if owner.shortest is not None},
     )
     rates = {name: owner.rate for name, owner in symbols.items() if owner.rate is not None}
-    return Opened(found, declarations, rates, _file_of(native), metadata.bindings)
+    return Opened(found, declarations, rates, _file_of(native), metadata.bindings, original)
 
 
 def _places(axes: Mapping[str, Mapping[int, str]]) -> Iterator[tuple[str, int, Length]]:
@@ -175,6 +235,10 @@ def _places(axes: Mapping[str, Mapping[int, str]]) -> Iterator[tuple[str, int, L
     for name, lengths in axes.items():
         for axis, text in lengths.items():
             yield name, axis, parse(text)
+
+
+def _named(model: Model) -> str:
+    return model.graph.name or "model" if isinstance(model, onnx.ModelProto) else str(model)
 
 
 def _file_of(model: Model) -> Path | None:

@@ -71,7 +71,7 @@ def verify(
     folder = place if place.is_dir() else place.parent
     candidates = [_candidate(analysis, folder / file, file) for file in files]
     exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
-    source: Source = opened.oracle or to_proto(opened.model).SerializeToString()
+    source: Source = opened.oracle or to_proto(opened.native).SerializeToString()
     report = judge(
         analysis, source, exact, lengths=lengths, exhaustive=exhaustive, limit=limit, seed=seed, progress=progress
     )

@@ -94,6 +94,7 @@ class Metadata:
         versions: of the packages that made the file.
         advice: session settings by provider, see ``paddable.providers.session_advice``.
         bindings: inputs and sizes that were fixed first, such as ``sr=16000``; absent when there are none.
+        native_opset: the opset of native, where it was brought up to the graph's first; absent elsewhere.
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
     """
 
@@ -110,6 +111,7 @@ class Metadata:
     advice: Mapping[str, Any] = field(default_factory=dict)
     precision: str = "fp32"
     bindings: tuple[str, ...] = ()
+    native_opset: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -129,6 +131,7 @@ class Metadata:
             "advice": dict(self.advice),
             **({"precision": self.precision} if self.precision != "fp32" else {}),
             **({"bindings": list(self.bindings)} if self.bindings else {}),
+            **({"native_opset": self.native_opset} if self.native_opset is not None else {}),
         }
 
     def dumps(self) -> str:
@@ -169,6 +172,7 @@ class Metadata:
                 advice=dict(data.get("advice", {})),
                 precision=str(data.get("precision", "fp32")),
                 bindings=tuple(map(str, data.get("bindings", ()))),
+                native_opset=data.get("native_opset"),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UnreadableError(

@@ -36,7 +36,7 @@ def check(model: Path, lengths: tuple[str, ...], as_json: bool, **declared: Any)
         render.show_json(report.to_json())
     else:
         render.show_findings(report.findings)
-        for line in told_domain(report.domain):
+        for line in [*report.notes, *told_domain(report.domain)]:
             print(line)
         if report.refusal:
             print(f"refused: {report.refusal}", file=sys.stderr)

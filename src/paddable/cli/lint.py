@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from paddable.cli import options, render
+from paddable.lengths.accepted import told_domain
 
 __all__ = ["lint"]
 
@@ -51,6 +52,8 @@ def lint(
         render.show_json(report.to_json())
     else:
         render.show_findings(report.findings)
+        for line in told_domain(report.domain):
+            print(line)
         if report.placement:
             _show_placement(report.placement)
         for name, change in report.fixed.items():

@@ -149,8 +149,9 @@ def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--batch",
-                metavar="INPUT:AXIS",
-                help="The batch axis, a:0,b:1 for several inputs. Default: axis 0 of the first --length.",
+                metavar="INPUT:AXIS|none",
+                help="The batch axis, a:0,b:1 for several inputs, none where no axis counts rows. "
+                "Default: axis 0 of the first --length.",
             ),
             click.option(
                 "--set",

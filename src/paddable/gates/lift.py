@@ -115,7 +115,7 @@ def _insert_identity(graph: ir.Graph, node: ir.Node, value: ir.Value, names: Nam
 
 
 def _read(source: Path | bytes) -> ir.Model:
-    return read_model(onnx.load_from_string(source) if isinstance(source, bytes) else source)
+    return read_model(onnx.load_from_string(source) if isinstance(source, bytes) else source, older=True)
 
 
 def lift(model: ir.Model, narrow: Container[ir.DataType | None] = HALF, wide: ir.DataType = ir.DataType.FLOAT) -> bool:

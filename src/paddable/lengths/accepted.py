@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["told_domain"]
+__all__ = ["nearest_accepted", "told_domain"]
 
 
 def told_domain(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -28,6 +28,23 @@ def told_domain(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
         if first > 1:
             told.append(f"{name}: the shortest accepted length is {first}{_because(limits.get('min'))}")
     return told
+
+
+def nearest_accepted(steps: int, first: int, last: int | None, step: int) -> list[int]:
+    """The accepted lengths nearest to a length: itself if it is one, those around it, or the end that it is beyond.
+
+    Args:
+        steps: the length.
+        first: the shortest accepted one.
+        last: a bound of the accepted ones; None for no end.
+        step: between two accepted ones.
+    """
+    if steps <= first:
+        return [first]
+    below = first + (min(steps, steps if last is None else last) - first) // step * step
+    if below == steps or (last is not None and below + step > last):
+        return [below]
+    return [below, below + step]
 
 
 def _because(reason: str | None) -> str:

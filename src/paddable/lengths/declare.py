@@ -7,6 +7,7 @@ The forms of the command line and of the Python functions are the same text:
     ilens=T                     the input ilens holds T
     24000, 30s, T=24000,U=512   a container, in steps, seconds, or per symbol
     T=8                         no length of T below 8 is accepted
+    x:0, a:0,b:1, none          the axes that count the rows of a batch, or that no axis does
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ __all__ = [
     "LengthDeclaration",
     "LengthInput",
     "MaskInput",
-    "parse_batch",
+    "parse_batches",
     "parse_container",
     "parse_length",
     "parse_length_input",
@@ -112,16 +113,27 @@ def parse_length_input(text: str) -> LengthInput:
     return LengthInput(*_sides(text, option="--length-input", form="NAME=LENGTH", example="ilens=T"))
 
 
-def parse_batch(text: str) -> BatchAxis:
-    """Read ``x:0``.
+def parse_batches(text: str | None) -> tuple[BatchAxis, ...] | None:
+    """Read ``x:0``, ``a:0,b:1`` or ``none``.
+
+    Returns:
+        The axis of each input that is named, none when nothing is given; None where no axis counts rows.
 
     Raises:
         MisuseError: the text has another form.
     """
-    name, colon, axis = text.rpartition(":")
-    if not colon or not name or not _is_integer(axis):
-        raise MisuseError(f"--batch {text!r} is not INPUT:AXIS", fix=f"write --batch {(name or text) + ':0'}")
-    return BatchAxis(name, int(axis))
+    if text is not None and text.strip().lower() == "none":
+        return None
+    found = []
+    for part in text.split(",") if text else ():
+        name, colon, axis = part.rpartition(":")
+        if not colon or not name or not _is_integer(axis):
+            raise MisuseError(
+                f"--batch {part!r} is not INPUT:AXIS",
+                fix=f"write --batch {(name or part) + ':0'}, or --batch none where no axis counts rows",
+            )
+        found.append(BatchAxis(name, int(axis)))
+    return tuple(found)
 
 
 def parse_shortest(text: str) -> tuple[str, int]:

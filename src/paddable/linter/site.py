@@ -12,7 +12,11 @@ from paddable.linter.provider_facts import ProviderFacts
 from paddable.linter.subject import Kind, Subject
 from paddable.linter.view.graph import Dim, GraphView, NodeView
 
-__all__ = ["Placement", "PlacementT", "Site", "sites_of"]
+__all__ = ["MOVES", "Placement", "PlacementT", "Site", "sites_of"]
+
+
+MOVES = frozenset({"Cast", "Unsqueeze", "Squeeze", "Identity", "Reshape"})
+"""Operators that leave a size what it is, or a list of sizes."""
 
 
 class Placement(Protocol):
@@ -94,6 +98,13 @@ class Site(Generic[PlacementT]):
                 return view.producers[name]
             view = view.outer
         return None
+
+    def computed(self, name: str) -> NodeView | None:
+        """The node that computes the value, as ``producer``, but for nodes that only move or cast what it made."""
+        producer = self.producer(name)
+        while producer is not None and producer.op in MOVES:
+            producer = self.producer(producer.inputs[0])
+        return producer
 
 
 def sites_of(subject: Subject, facts: ProviderFacts | None = None) -> list[Site[None]]:

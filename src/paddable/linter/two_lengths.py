@@ -12,6 +12,7 @@ from paddable.graph.io.write import to_proto
 from paddable.linter.rule import Match
 from paddable.linter.site import Site
 from paddable.linter.subject import Array, Subject
+from paddable.linter.view.graph import NodeView
 
 __all__ = ["run_at_two_lengths"]
 
@@ -24,7 +25,7 @@ _CANDIDATES = 32
 def run_at_two_lengths(site: Site[Any]) -> Iterator[Match]:
     """Yields a match when the model runs at one length, and at no other.
 
-    A model that runs at no tried length at all is not judged: what it needs cannot be guessed.
+    One that runs at no tried length at all is told as well: what it needs cannot be guessed.
     """
     subject = site.subject
     if not subject.ragged or subject.runner is None or subject.model is None:
@@ -37,20 +38,33 @@ def run_at_two_lengths(site: Site[Any]) -> Iterator[Match]:
     else:
         first = next((length for length in _constants(subject) if trial.runs(length)), None)
         if first is None:
+            tried = ", ".join(map(str, _LENGTHS))
+            yield Match(
+                f"the model runs at none of the lengths that were tried ({tried}): {trial.error}",
+                "a size of the example may be frozen in the graph, or an input other than the sound has a size of its "
+                "own; run it at the length that it was exported with, then at another one",
+                next(_blamed(site, trial.error), None),
+                value=subject.ragged[0].name,
+                axis=subject.ragged[0].axis,
+            )
             return
         others = (first + 1, 2 * first + 3)  # a step of the model would have let one of `_LENGTHS` run
     if any(trial.runs(length) for length in others):
         return
-    node = next((node for part in site.everywhere() for node in part.nodes() if _names(trial.error, node.name)), None)
     yield Match(
         f"the model runs at {first} steps but not at {', '.join(map(str, others))}: {trial.error}",
         f"a size of the example is frozen in the graph; export with {subject.ragged[0]} dynamic and without int() or "
         ".item() in forward",
-        node,
+        next(_blamed(site, trial.error), None),
         value=subject.ragged[0].name,
         axis=subject.ragged[0].axis,
         severity="error",
     )
+
+
+def _blamed(site: Site[Any], error: str) -> Iterator[NodeView]:
+    """Nodes that a runtime's message names."""
+    return (node for part in site.everywhere() for node in part.nodes() if _names(error, node.name))
 
 
 class _Trial:

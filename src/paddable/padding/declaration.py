@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
@@ -28,6 +28,7 @@ class Declarations:
         batch_axes: the axis of the batch in each input for which it was declared; in another it is axis 0.
         rows: the batch size: an integer, or None when it stays symbolic.
         shortest: the shortest accepted length of a symbol, where the user asks for more than native needs.
+        batch_assumed: nobody said that the batch is one; its axis has a fixed size above 1, which may be data too.
     """
 
     axes: Mapping[str, Mapping[int, Length]]
@@ -38,6 +39,12 @@ class Declarations:
     rows: int | None = 1
     batch_axes: Mapping[str, int] = field(default_factory=dict)
     shortest: Mapping[str, int] = field(default_factory=dict)
+    batch_assumed: bool = False
+
+    @property
+    def without_batch(self) -> Declarations:
+        """The same, with no axis that counts rows."""
+        return replace(self, batch=None, rows=1, batch_axes={}, batch_assumed=False)
 
 
 def resolve(
@@ -45,7 +52,7 @@ def resolve(
     lengths: Sequence[LengthDeclaration],
     length_inputs: Sequence[LengthInput] = (),
     mask_inputs: Sequence[MaskInput] = (),
-    batches: Sequence[BatchAxis] = (),
+    batches: Sequence[BatchAxis] | None = (),
     batch_size: int | None = None,
     keep_dynamic: bool = False,
     shortest: Mapping[str, int] | None = None,
@@ -57,7 +64,8 @@ def resolve(
         lengths: the ragged axes.
         length_inputs: inputs that hold lengths.
         mask_inputs: inputs that hold padding masks.
-        batches: the batch axis of one or several inputs; the first says how large the batch is.
+        batches: the batch axis of one or several inputs; the first says how large the batch is. Empty: axis 0 of the
+            first ragged input. None: no axis counts rows.
         batch_size: of a symbolic batch axis.
         keep_dynamic: keep a symbolic batch axis.
         shortest: the shortest accepted length of some symbols.
@@ -134,8 +142,14 @@ def resolve(
                 why="the length input would be added under the same name",
                 fix=f"add --length-input {name}={next(iter(symbols))} if it holds the length",
             )
-    placed = [BatchAxis(b.input, _axis(_input(inputs, b.input, "--batch"), b.axis)) for b in batches]
-    found, rows = _batch(inputs, axes, placed, batch_size, keep_dynamic, lengths[0].input)
+    placed = [BatchAxis(b.input, _axis(_input(inputs, b.input, "--batch"), b.axis)) for b in batches or ()]
+    found: BatchAxis | None = None
+    rows: int | None = 1
+    if batches is not None:
+        found, rows = _batch(inputs, axes, placed, batch_size, keep_dynamic, lengths[0].input)
+    elif batch_size not in (None, 1):
+        raise MisuseError(f"--batch none, but --batch-size {batch_size}", fix="keep one of the two")
+    assumed = found is not None and not placed and batch_size is None and rows != 1 and not keep_dynamic
     batch_axes = {b.input: b.axis for b in placed}
     _undeclared(inputs, axes, masks, held, found, batch_axes)
     for name in set(shortest or {}) - set(symbols):
@@ -143,7 +157,7 @@ def resolve(
             f"--shortest gives {name!r}, which no --length declares",
             why=f"the declared symbols are {', '.join(symbols)}",
         )
-    return Declarations(axes, held, masks, symbols, found, rows, batch_axes, dict(shortest or {}))
+    return Declarations(axes, held, masks, symbols, found, rows, batch_axes, dict(shortest or {}), assumed)
 
 
 def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:

@@ -46,14 +46,24 @@ class Suggestion:
         """The options that ``check`` and ``convert`` take, on one line; empty where no axis looks ragged."""
         if not self.time:
             return ""
-        first, *others = self.time
-        words = [f"--length {first[0]}:{first[1]}=T"]
-        words += [f"--length {name}:{axis}=T" for name, axis in others]
+        words = [f"--length {text}" for text in self.lengths]
         words += [f"--length-input {name}=T" for name in self.length_inputs]
         words += [f"--mask-input {name}:{axis}=T" for name, axis in self.masks]
-        if any(axis for _, axis in self.batch) or (self.batch and self.batch[0][0] != first[0]):
-            words.append("--batch " + ",".join(f"{name}:{axis}" for name, axis in self.batch))
+        if self.batch_axes:
+            words.append(f"--batch {self.batch_axes}")
         return " ".join(words)
+
+    @property
+    def lengths(self) -> list[str]:
+        """The ragged axes, as ``--length`` takes them."""
+        return [f"{name}:{axis}=T" for name, axis in self.time]
+
+    @property
+    def batch_axes(self) -> str | None:
+        """The batch axes, as ``--batch`` takes them; None where they need not be named."""
+        if any(axis for _, axis in self.batch) or (self.batch and self.time and self.batch[0][0] != self.time[0][0]):
+            return ",".join(f"{name}:{axis}" for name, axis in self.batch)
+        return None
 
     def command(self, file: str) -> str:
         """A line to run next on a file.

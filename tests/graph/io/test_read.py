@@ -237,7 +237,7 @@ def proto_without_its_weights(folder: Path) -> tuple[onnx.ModelProto, str]:
 def opset_10(folder: Path) -> tuple[Path, str]:
     model = dense()
     model.opset_import[0].version = 10
-    return save(model, folder / "m.onnx"), "opset 10 is older than 11.*convert_version"
+    return save(model, folder / "m.onnx"), "opset 10 is older than 11.*opset_version=18"
 
 
 @bad

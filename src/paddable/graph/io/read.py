@@ -33,7 +33,11 @@ _FOREIGN = {
 
 
 def read_model(
-    source: str | os.PathLike[str] | onnx.ModelProto, *, for_lint: bool = False, any_opset: bool = False
+    source: str | os.PathLike[str] | onnx.ModelProto,
+    *,
+    for_lint: bool = False,
+    any_opset: bool = False,
+    older: bool = False,
 ) -> ir.Model:
     """Reads a model. Its large weights stay in their file and are mapped; the file must outlive the model.
 
@@ -42,6 +46,7 @@ def read_model(
         for_lint: accept what only lint has a use for, since it tells what is wrong there: graph inputs of size 0, and
             newer opsets that the installed onnx knows.
         any_opset: accept every opset, since the model is only looked at.
+        older: accept opsets that are older than what is understood, for ``raise_opset``.
 
     Returns:
         The model, its nodes in topological order.
@@ -51,12 +56,13 @@ def read_model(
         RefusedError: a model outside what is understood (opset, operators, sparse tensors).
     """
     if isinstance(source, onnx.ModelProto):
-        check_structure(source, where=source.graph.name or "model", for_lint=for_lint, any_opset=any_opset)
-        return _model(source, source.graph.name or "model", None)
+        where = source.graph.name or "model"
+        check_structure(source, where=where, for_lint=for_lint, any_opset=any_opset, older=older)
+        return _model(source, where, None)
     path = Path(source)
     data = _map_file(path)
     proto = _parse(data, path)
-    check_structure(proto, where=str(path), for_lint=for_lint, any_opset=any_opset)
+    check_structure(proto, where=str(path), for_lint=for_lint, any_opset=any_opset, older=older)
     return _model(proto, str(path), WeightFiles(path.parent))
 
 

@@ -24,10 +24,10 @@ EXTENSIONS: set[tuple[str, str]] = set()
 _OF_THE_RUNTIME = {"LayerNormalization", "SimplifiedLayerNormalization"}
 """Operators that ONNX Runtime has in the standard domain at every opset, and writes there when it fuses."""
 
-_RAISE = "onnx.version_converter.convert_version(model, 17) raises it; exporting again with opset_version=18 is better"
 
-
-def check_structure(model: ModelProto, *, where: str, for_lint: bool = False, any_opset: bool = False) -> None:
+def check_structure(
+    model: ModelProto, *, where: str, for_lint: bool = False, any_opset: bool = False, older: bool = False
+) -> None:
     """Checks opset, operators, names and signature.
 
     Args:
@@ -35,12 +35,13 @@ def check_structure(model: ModelProto, *, where: str, for_lint: bool = False, an
         where: how messages name it.
         for_lint: accept graph inputs of size 0, and every newer opset that the installed onnx knows.
         any_opset: accept every opset, and graph inputs of size 0.
+        older: accept opsets that are older than what is understood.
 
     Raises:
         UnreadableError: the graph contradicts itself (a name defined twice, or never).
         RefusedError: valid, but outside what is understood.
     """
-    understood = (OLDEST_OPSET, onnx.defs.onnx_opset_version() if for_lint else NEWEST_OPSET)
+    understood = (1 if older else OLDEST_OPSET, onnx.defs.onnx_opset_version() if for_lint else NEWEST_OPSET)
     opsets = _opsets(model, where, *((0, 1 << 31) if any_opset else understood))
     local = {(function.domain, function.name) for function in model.functions}
     for function in model.functions:
@@ -63,7 +64,9 @@ def _opsets(model: ModelProto, where: str, oldest: int, newest: int) -> dict[str
         raise UnreadableError("it declares no ONNX opset", where=where, fix="export the model again")
     if version < oldest:
         raise RefusedError(
-            f"opset {version} is older than {oldest}, the oldest that is understood", where=where, fix=_RAISE
+            f"opset {version} is older than {oldest}, the oldest that is understood",
+            where=where,
+            fix="export the model with opset_version=18",
         )
     if version > newest:
         raise RefusedError(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from paddable.errors import PaddableError
+from paddable.runtime.session.explained import explained
 
 __all__ = ["DeviceSession", "first_line"]
 
@@ -43,7 +44,7 @@ class DeviceSession:
         """What ``work`` returns, while nothing else runs on the session.
 
         Raises:
-            PaddableError: ONNX Runtime failed; the message is its own.
+            PaddableError: ONNX Runtime failed; the message is its own, with the likeliest cause if it is known.
         """
         try:
             with self._lock:
@@ -51,7 +52,7 @@ class DeviceSession:
         except PaddableError:
             raise
         except Exception as error:
-            raise PaddableError(f"onnxruntime: {first_line(error)}") from error
+            raise PaddableError(f"onnxruntime: {first_line(error)}", **explained(error)) from error
 
     def buffer(self, shape: list[int] | tuple[int, ...], dtype: DTypeLike) -> Any:
         """An ``OrtValue`` of our own on the device, contents undefined."""

@@ -10,6 +10,7 @@ from paddable.errors import MisuseError, UnreadableError
 from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.session.device_session import first_line
 from paddable.runtime.session.devices import adapters
+from paddable.runtime.session.explained import explained
 
 __all__ = ["why_not_opened"]
 
@@ -40,9 +41,16 @@ def why_not_opened(error: Exception, path: Path, advice: SessionAdvice, wanted: 
             why=said,
             fix="see paddable lint --target cuda, or pass capture=False to run it node by node",
         )
+    known = explained(error)
     refused = _refused(wanted) if wanted and advice.name != "cpu" else ""
+    if not refused and advice.name != "cpu" and known:
+        return MisuseError(
+            f"the provider {advice.name!r} ({advice.execution_provider}) does not open this model: {said}",
+            where=str(path),
+            **known,
+        )
     if not refused:
-        return UnreadableError(f"onnxruntime cannot load it: {said}", where=str(path))
+        return UnreadableError(f"onnxruntime cannot load it: {said}", where=str(path), **known)
     there = _devices(advice)
     if any(sign in refused.casefold() for sign in _NO_DEVICE):
         return MisuseError(
@@ -50,10 +58,11 @@ def why_not_opened(error: Exception, path: Path, advice: SessionAdvice, wanted: 
             why=f"{refused}; {there}" if there else refused,
             fix="choose another one, device_id= or --device; paddable doctor lists them",
         )
+    known = explained(refused)
     return MisuseError(
         f"the provider {advice.name!r} ({advice.execution_provider}) does not start on device {device_id}",
-        why=f"{refused}; {there}" if there else refused,
-        fix="ask paddable doctor --explain about the message, choose another device, or run on the CPU",
+        why="; ".join(part for part in (refused, there, known.get("why")) if part),
+        fix=known.get("fix") or "choose another device, or run on the CPU",
     )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError, PaddableError
+from paddable.runtime.session.domain import refuse_unaccepted
 from paddable.runtime.session.graph import GraphSession
 from paddable.runtime.session.not_a_number import tell_not_a_number
 from paddable.runtime.session.ragged import cut, output_axes, pad
@@ -58,12 +59,15 @@ class Session:
         """Steps of each symbol in the largest container; empty when any length fits."""
         return self._containers[-1].steps
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def run(self, inputs: Mapping[str, Any], *, strict: bool = False) -> dict[str, Any]:
         """Run the model.
 
         Args:
             inputs: by name: an array in the graph's layout, or a list of arrays, one per row, of unequal lengths.
-                Lengths (``ilens``) may be left out: then each row is valid to its end.
+                Lengths (``ilens``) may be left out: then each row is valid to its end. A length of 0 that is given is
+                a row that only fills the batch.
+            strict: whether a row that is too short, too long or off the step is an error beside other rows, too;
+                otherwise it has the length 0, after a warning.
 
         Returns:
             By name, the valid part of each output, and its ``<output>_length``. For a list of rows each output is a
@@ -71,22 +75,25 @@ class Session:
             of a shorter one.
 
         Raises:
-            MisuseError: a wrong input, or one that is longer than every container; the message names it.
+            MisuseError: a wrong input, one that is longer than every container, or a single row of a length that the
+                model does not accept; the message names it, and the nearest lengths that are accepted.
 
         Warns:
-            PaddableWarning: NaN in an output although no input holds any.
+            PaddableWarning: NaN in an output although no input holds any; rows without an answer beside others.
         """
-        outputs = self.answer(inputs)
+        outputs = self.answer(inputs, strict=strict)
         tell_not_a_number(inputs, outputs, self._session(0).providers[0])
         return outputs
 
-    def answer(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(self, inputs: Mapping[str, Any], *, strict: bool = False) -> dict[str, Any]:
         """As ``run``, without a warning: for a caller that looks for NaN itself."""
         if self.metadata is None:
             return self._run_as_it_is(inputs)
         graph = self._session(0)
         request = read_request(inputs, self.metadata, graph.dtypes, graph.shapes)
         self._refuse_values(request)
+        given = any(name in inputs for name in self.metadata.length_inputs)
+        refuse_unaccepted(request.rows, self.metadata.symbols, strict=strict, empty=given)
         size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
         rows: list[dict[str, Array]] = []
         for start in range(0, len(request.rows), size):
