@@ -21,7 +21,7 @@ from paddable.api import export
 from paddable.audio import FrontEnd, read_am_mvn
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailedError, MisuseError, UnreadableError
-from paddable.families.family import Family, Loaded
+from paddable.families.family import Described, Family, Loaded
 from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.families.fsmn_vad.weights import fsmn_vad_from_folder
 from paddable.families.fun_asr_nano.weights import fun_asr_nano_from_folder
@@ -177,9 +177,9 @@ def test_qwen3_asr_encodes_as_the_checkpoint_does(checkpoints: ModuleType, tmp_p
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, network: onnx.ModelProto) -> None:
     """A family without a checkpoint: one convolution."""
-    spec = FamilySpec("stand-in", "one convolution", "", {"": "x:2=T"}, ())
+    spec = FamilySpec("stand-in", "one convolution", "", (), {"": "x:2=T"}, ())
     monkeypatch.setitem(FAMILIES, "stand-in", spec)  # type: ignore[arg-type]
-    family = Family(spec, lambda folder, choices: Loaded(lambda: network, 10, {}))
+    family = Family(spec, lambda folder, choices: Loaded(lambda: network, 10, {}), lambda folder: Described({}))
     monkeypatch.setattr("paddable.api.exporting.family_of", lambda name: family)
 
 

@@ -21,7 +21,7 @@ import paddable as library
 from paddable.api import exporting, exporting_streams
 from paddable.bundle import read_bundle
 from paddable.errors import GateFailedError, MisuseError
-from paddable.families.family import Family, Loaded
+from paddable.families.family import Loaded
 from paddable.families.qwen3_tts_codec import export as qwen3_tts_codec
 from paddable.families.qwen3_tts_codec.weights import decoder_from_checkpoint
 from paddable.graph.io.read import read_model
@@ -53,7 +53,7 @@ def step_graphs(loaded: Loaded) -> dict[str, onnx_ir.Model]:
 
 def give(patched: pytest.MonkeyPatch, loaded: Loaded) -> None:
     """Let ``export`` find what is loaded already."""
-    family = Family(qwen3_tts_codec.FAMILY.spec, lambda folder, choices: loaded)
+    family = replace(qwen3_tts_codec.FAMILY, load=lambda folder, choices: loaded)
     patched.setattr(exporting, "family_of", lambda name: family)
 
 

@@ -260,6 +260,24 @@ def test_a_damaged_graph_is_one_line_and_no_log(capfd: Any, bundle: Path, sound:
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("command", ["verify", "doctor"])
+def test_verify_and_doctor_compare_every_file_with_its_checksum(
+    paddable: Any, bundle: Path, tmp_path: Path, command: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(bundle, copy)
+    files = read_bundle(copy).files
+    assert {"tokens.json", "native.onnx", "cpu-fp32-17.onnx"} <= set(files)
+    for name in files:
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]) if content else b"x")
+        done = paddable(command, str(copy))
+        assert done.code == 2 and not done.out and len(done.err.splitlines()) == 1
+        assert f"{name}: the file is not the one that the bundle was written with" in done.err
+        (copy / name).write_bytes(content)
+    assert paddable("doctor", str(copy)).code == 0
+
+
 def test_a_text_that_cannot_be_written_does_not_stop_the_others(
     paddable: Any, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

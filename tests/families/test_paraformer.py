@@ -23,6 +23,7 @@ from paddable.families.paraformer.cif import integrate_and_fire
 from paddable.families.paraformer.config import ParaformerConfig
 from paddable.families.paraformer.export import export_paraformer
 from paddable.families.paraformer.weights import paraformer_from_folder
+from paddable.providers.report import lint_for
 from paddable.runtime import Model
 from paddable.runtime.speech.cif_decoder import CifDecoder, CifLayout, join_tokens, token_times, written_words
 from paddable.runtime.speech.text import Vocabulary
@@ -171,6 +172,18 @@ def test_the_graph_has_no_control_flow(graphs: dict[str, onnx.ModelProto], model
         assert not DATA_DEPENDENT & set(operators)
         assert operators.count("LSTM") == (kind == "bicif")
     assert isinstance(models["bicif"].predictor.blstm, nn.LSTM)  # export puts it back
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16"])
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_directml_runs_one_piece_and_two_for_the_recurrent_layer(
+    kind: str, precision: str, graphs: dict[str, onnx.ModelProto]
+) -> None:
+    made = convert(graphs[kind], ["speech:1=T"], containers=[34], target="directml", precision=precision, verify=False)
+    placement = lint_for(made, "directml").placement
+    assert placement is not None and not placement.cpu_nodes and not placement.copies
+    assert [placed.node.op for placed in placement.kernels] == ["LSTM"] * (kind == "bicif")
+    assert len(placement.islands) == 1 + (kind == "bicif")
 
 
 @pytest.fixture(scope="module")

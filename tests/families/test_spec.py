@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -11,19 +12,23 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from paddable.api import inspect
 from paddable.api.exporting_families import family_of
 from paddable.bundle import Bundle, Metadata
 from paddable.cli.export import export
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, UnreadableError
 from paddable.families.registry import FAMILIES, spec_of
-from paddable.families.spec import Ability, FamilySpec, Option
+from paddable.families.spec import Ability, FamilySpec, Mark, Option
 from paddable.runtime import Model
 from paddable.runtime.families import abilities_of
+
+from ..api import checkpoints
 
 SPEC = FamilySpec(
     name="a-family",
     summary="for these tests",
     files="",
+    marks=(Mark("a.json", "^{"),),
     length={"": "x:1=T"},
     abilities=(),
     options=(Option("style", "how", ("plain", "fancy")), Option("sizes", "how many", numbers=(4, 12))),
@@ -50,6 +55,29 @@ def test_a_family_is_whole(name: str, repository: Path) -> None:
     assert spec.length_of(spec.chosen({})) == spec.length[fronts[0]]
     assert all(callable(getattr(Model, ability.name, None)) for ability in spec.abilities)
     assert f"`{name}`" in (repository / "docs/export.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_checkpoint_is_recognised_and_described(name: str, tmp_path: Path) -> None:
+    folder = getattr(checkpoints, name.replace("-", "_"))(tmp_path / "checkpoint")
+    assert [spec.name for spec in FAMILIES.values() if spec.is_of(folder)] == [name]
+    told = json.loads(json.dumps(inspect(folder).to_json()))
+    assert (told["kind"], told["family"]) == ("checkpoint", name) and told["dimensions"]
+
+
+def test_a_whole_qwen3_tts_model_and_the_port_of_fun_asr_nano_are_recognised(tmp_path: Path) -> None:
+    checkpoints.qwen3_tts_codec(tmp_path / "tts" / "speech_tokenizer")
+    (tmp_path / "tts" / "config.json").write_text('{"model_type": "qwen3_tts"}')
+    assert inspect(tmp_path / "tts").family == "qwen3-tts-codec"
+    (tmp_path / "config.json").write_text('{"audio_config": {}, "model_type": "fun_asr_nano"}')
+    assert next(spec.name for spec in FAMILIES.values() if spec.is_of(tmp_path)) == "fun-asr-nano"
+
+
+@pytest.mark.parametrize("text", [b"", b"model: Conformer\n", b"# model: Paraformer\n", b"\xff\xfe"])
+def test_another_folder_is_of_no_family(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_bytes(text)
+    with pytest.raises(UnreadableError, match="neither a bundle nor a checkpoint"):
+        inspect(tmp_path)
 
 
 def test_the_command_line_offers_what_the_specs_offer() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,6 +58,27 @@ def test_native_answers_once_at_each_length_for_all_containers(
     }
     whole = {1, 16, 8 // 2 + 1, 12 // 2 + 1, 16 // 2 + 1, 8, 12}  # where noise is measured, with the optimiser off
     assert all(count == 1 + (length in whole) for length, count in asked.items()), asked
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_memory_is_kept_between_runs_where_values_are_small(
+    opened: Opened, encoder: onnx.ModelProto, monkeypatch: pytest.MonkeyPatch, small: bool
+) -> None:
+    if not small:
+        monkeypatch.setattr(sys.modules[judge.__module__], "_SMALL", 0)
+    kept: dict[str, set[bool]] = defaultdict(set)
+    init = Engine.__init__
+
+    def noting(self: Engine, model: Any, *, where: str = "", arena: bool = False, **options: Any) -> None:
+        kept[where].add(arena)
+        init(self, model, where=where, arena=arena, **options)
+
+    monkeypatch.setattr(Engine, "__init__", noting)
+    metadata = certificate(opened.analyse(), {}, {"T": 12}, "cpu")
+    padded = to_proto(rewrite(opened.analyse(), {"T": 12})).SerializeToString()
+    candidate = Candidate("static", padded, metadata, {"T": 12})
+    assert judge(opened.analyse(), encoder.SerializeToString(), [candidate], limit=3).ok
+    assert kept["native"] == kept["static"] == {small}
 
 
 def test_each_filling_stands_in_the_padding_and_all_of_them_at_the_ends() -> None:

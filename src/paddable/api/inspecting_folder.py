@@ -9,6 +9,7 @@ from typing import Any
 
 import onnx_ir as ir
 
+from paddable.api.exporting_families import family_of
 from paddable.api.heads import attention_heads
 from paddable.api.opened import versions
 from paddable.bundle import read_bundle
@@ -16,7 +17,7 @@ from paddable.bundle.manifest import MANIFEST
 from paddable.bundle.onnxfile import read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StateTable, StepSpec
 from paddable.errors import UnreadableError
-from paddable.families.checkpoints.settings import read_json
+from paddable.families.registry import FAMILIES
 from paddable.graph.io.read import read_model
 
 __all__ = ["FolderReport", "described", "inspect_folder", "told_states"]
@@ -53,25 +54,27 @@ class FolderReport:
 
 
 def inspect_folder(folder: Path) -> FolderReport:
-    """Describe a checkpoint of qwen3-asr or qwen3-tts-codec, or a bundle of any family.
+    """Describe a checkpoint or a bundle of any family.
 
     Raises:
         UnreadableError: it is neither.
-        MissingExtraError: the states of a checkpoint need torch.
+        MissingExtraError: a checkpoint needs torch.
     """
     if (folder / MANIFEST).is_file():
         return _bundle(folder)
-    folder = folder / "speech_tokenizer" if (folder / "speech_tokenizer").is_dir() else folder
-    try:
-        config = read_json(folder / "config.json")
-    except UnreadableError as error:
+    spec = next((spec for spec in FAMILIES.values() if spec.is_of(folder)), None)
+    if spec is None:
         raise UnreadableError(
             "neither a bundle nor a checkpoint that inspect knows",
             where=str(folder),
-            why="it holds no bundle.json, and no config.json that can be read",
-            fix="give a bundle, a folder of qwen3-asr or qwen3-tts-codec, or a file",
-        ) from error
-    return _codec(folder) if "decoder_config" in config else _encoder(folder, config)
+            why="it holds no bundle.json, and no configuration of a family",
+            fix=f"give a bundle, a file, or a folder of {', '.join(FAMILIES)}",
+        )
+    found = family_of(spec.name).describe(folder)
+    told: dict[str, Any] = (
+        {"state": told_states(found.states), "state_bytes": found.states.nbytes} if found.states else {}
+    )
+    return FolderReport("checkpoint", spec.name, found.dimensions, **told)
 
 
 def told_states(states: StateTable) -> tuple[Mapping[str, Any], ...]:
@@ -112,27 +115,3 @@ def _with_lengths(output: Mapping[str, Any], lengths: Mapping[str, Mapping[int, 
     """Ragged axes as the manifest says them: the native graph's own expressions fill screens."""
     ragged = lengths.get(output["name"], {})
     return {**output, "shape": [ragged.get(axis, size) for axis, size in enumerate(output["shape"] or [])] or None}
-
-
-def _codec(folder: Path) -> FolderReport:
-    import torch
-
-    from paddable.families.layers.streaming import declare_states
-    from paddable.families.qwen3_tts_codec.config import CodecConfig
-    from paddable.families.qwen3_tts_codec.model import Decoder
-
-    config = CodecConfig.from_file(folder / "config.json")
-    with torch.device("meta"):  # shapes alone
-        states = declare_states(Decoder(config))
-    dimensions = {**asdict(config), "samples_per_frame": config.samples_per_frame}
-    return FolderReport(
-        "checkpoint", "qwen3-tts-codec", dimensions, state=told_states(states), state_bytes=states.nbytes
-    )
-
-
-def _encoder(folder: Path, config: Mapping[str, Any]) -> FolderReport:
-    from paddable.families.qwen3_asr.config import Qwen3AsrConfig
-
-    read = Qwen3AsrConfig.from_json(config, where=str(folder / "config.json"))
-    dimensions = {**asdict(read), "head_dim": read.size // read.heads, "window_tokens": read.window_tokens}
-    return FolderReport("checkpoint", "qwen3-asr", dimensions)

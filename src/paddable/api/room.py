@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 
 from paddable.errors import MisuseError
-from paddable.lengths import Length
+from paddable.gates.largest_value import largest_value
 from paddable.padding.analysis import Analysis
-from paddable.padding.facts.facts import Facts
-from paddable.padding.facts.numbers import Product
 
 __all__ = ["demand_room"]
 
@@ -35,9 +32,7 @@ def demand_room(analysis: Analysis, containers: Sequence[Mapping[str, int]], *, 
     for container in containers:
         if not container:
             continue
-        name, count = max(
-            ((name, _elements(value, container)) for name, value in analysis.values.items()), key=lambda item: item[1]
-        )
+        name, count = largest_value(analysis, container)
         told = ", ".join(f"{symbol}={steps}" for symbol, steps in container.items())
         where = f"container {told}, value {name}"
         if count > _MOST_ELEMENTS:
@@ -53,19 +48,6 @@ def demand_room(analysis: Analysis, containers: Sequence[Mapping[str, int]], *, 
                 where=where,
                 fix="take a smaller container, or convert without comparing (--no-verify)",
             )
-
-
-def _elements(value: Facts, container: Mapping[str, int]) -> int:
-    sizes = (value.size(axis) for axis in range(value.rank))
-    return math.prod(max(0, _at(size, container)) for size in sizes)
-
-
-def _at(size: Length | Product, container: Mapping[str, int]) -> int:
-    factors = size.factors if isinstance(size, Product) else (size,)
-    scale = size.scale if isinstance(size, Product) else 1
-    return scale * math.prod(
-        factor.evaluate({symbol: container.get(symbol, 1) for symbol in factor.symbols}) for factor in factors
-    )
 
 
 def _memory() -> int | None:

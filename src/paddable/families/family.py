@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paddable.bundle.state import StateTable
 from paddable.families.spec import FamilySpec
 
 if TYPE_CHECKING:
     import onnx
     import onnx_ir as ir
 
-__all__ = ["Family", "Loaded"]
+__all__ = ["Described", "Family", "Loaded"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,19 @@ class Loaded:
 
 
 @dataclass(frozen=True)
+class Described:
+    """What ``inspect`` tells of a checkpoint.
+
+    Attributes:
+        dimensions: every size that its configuration gives, and those that follow from it.
+        states: of a stream; None where the family has none.
+    """
+
+    dimensions: Mapping[str, Any]
+    states: StateTable | None = None
+
+
+@dataclass(frozen=True)
 class Family:
     """A family that can be exported; each ``families/<name>/export.py`` holds one as ``FAMILY``.
 
@@ -43,7 +57,9 @@ class Family:
         spec: the part that needs no torch.
         load: a checkpoint folder and the choices of ``FamilySpec.chosen`` to what is exported. It raises
             ``UnreadableError`` for a folder that is incomplete or of another model.
+        describe: a checkpoint folder to its sizes; it raises as ``load`` does.
     """
 
     spec: FamilySpec
     load: Callable[[Path, Mapping[str, Any]], Loaded]
+    describe: Callable[[Path], Described]

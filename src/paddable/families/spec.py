@@ -6,13 +6,15 @@ loaded bundle can do, and neither imports torch for that.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from paddable.errors import MisuseError
 
-__all__ = ["Ability", "BundleFields", "FamilySpec", "Option"]
+__all__ = ["Ability", "BundleFields", "FamilySpec", "Mark", "Option"]
 
 
 class BundleFields(Protocol):
@@ -102,6 +104,27 @@ class Option:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """What tells a checkpoint folder from those of other families, and from any other folder.
+
+    Attributes:
+        file: a text file, as a path inside the folder.
+        pattern: a regular expression that a line of it matches.
+    """
+
+    file: str
+    pattern: str
+
+    def is_in(self, folder: Path) -> bool:
+        """Whether the folder holds the file with such a line."""
+        try:
+            text = (folder / self.file).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return False
+        return re.search(self.pattern, text, re.MULTILINE) is not None
+
+
+@dataclass(frozen=True)
 class FamilySpec:
     """A family of checkpoints.
 
@@ -109,6 +132,7 @@ class FamilySpec:
         name: as ``paddable export`` and bundle.json call it. Its package is ``families.<name with underscores>``.
         summary: what it is, in a few words.
         files: what lies in a checkpoint folder, for the documentation.
+        marks: what its folders are known by, any of them.
         length: the ragged axis of the native graph, as ``convert`` takes it; by the value of ``front_end``, or under
             the empty string where the family has no such option.
         abilities: what its bundles can do beside ``run``.
@@ -119,6 +143,7 @@ class FamilySpec:
     name: str
     summary: str
     files: str
+    marks: tuple[Mark, ...]
     length: Mapping[str, str]
     abilities: tuple[Ability, ...]
     labels: tuple[str, ...] = ()
@@ -128,6 +153,10 @@ class FamilySpec:
     def package(self) -> str:
         """The folder of the family, as Python imports it."""
         return f"paddable.families.{self.name.replace('-', '_')}"
+
+    def is_of(self, folder: Path) -> bool:
+        """Whether a folder looks like a checkpoint of the family; ``export`` looks closer."""
+        return any(mark.is_in(folder) for mark in self.marks)
 
     def chosen(self, given: Mapping[str, object | None]) -> dict[str, Any]:
         """Every option of the family with the value to export with.

@@ -16,6 +16,7 @@ from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Source
 from paddable.gates.index_limits import index_limits
+from paddable.gates.largest_value import largest_value
 from paddable.gates.lengths import LIMIT, choose, default_container
 from paddable.gates.lift import lifted, twins
 from paddable.gates.oracle import Oracle
@@ -38,6 +39,10 @@ ALONE_CASES = 4
 
 _HEAVY = 100_000_000
 """Bytes of weights from which a run takes every core. Smaller models are quicker, and the machine freer, with one."""
+
+_SMALL = 1 << 26
+"""Bytes of the largest value up to which sessions keep the memory of a run for the next; they take some times as much
+then, native's two and the padded graph's together."""
 
 
 def judge(
@@ -87,7 +92,8 @@ def judge(
         half = twins(native, Path(place)) if candidates else None
         if candidates:
             metadata, widest = candidates[0].metadata, largest_of(candidates)
-            oracle = Oracle(native, metadata, half, threads=threads)
+            arena = 4 * largest_value(analysis, widest)[1] < _SMALL
+            oracle = Oracle(native, metadata, half, threads=threads, arena=arena)
             exact = None if half is None else Oracle(half.lift, metadata, moved=half.moved)
             numbers = require_native(oracle, apart, candidates[0], cases, numbers)
         picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
@@ -111,7 +117,7 @@ def judge(
             count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
             chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
             whole = drawn(oracle, count)
-            engine = open_candidate(candidate, threads, half is not None)
+            engine = open_candidate(candidate, threads, half is not None, arena=arena)
             tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
             found = judge_whole(candidate, oracle, whole, chosen, engine=engine, tick=tick)
             if half is not None and exact is not None:

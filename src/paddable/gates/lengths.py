@@ -31,7 +31,8 @@ def choose(
     """Assignments of every symbol, at most ``limit`` of them unless ``exhaustive``.
 
     All accepted lengths when they are few; otherwise the first and the last, then edge - 1, edge and edge + 1 of each
-    expression in turn for half of the budget, then seeded residues of the longest period.
+    expression in turn for half of the budget, then seeded residues of the longest period. The edges are of every order
+    of magnitude: a convolution's reach, a window or an odd rest are a good part of a short length.
 
     Args:
         spans: accepted lengths of each symbol.
@@ -101,7 +102,7 @@ def _thinned(
     budget = limit // 2 if edges else 2
     for draw in range(64):
         for expression in edges:
-            at = 1 if draw == 0 else int(rng.integers(1, len(accepted)))
+            at = 1 if draw == 0 else int(len(accepted) ** rng.random())  # as many of 1 s as of 10 s
             edge = _next_edge(expression, name, accepted, at)
             if edge is not None and len(chosen) < budget:
                 near = (edge - accepted.step, edge, edge + accepted.step)

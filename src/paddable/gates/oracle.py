@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TypeAlias
 
 import numpy as np
@@ -55,6 +55,7 @@ class Oracle:
         twins: of a native model that computes in half.
         moved: where native is a lift, the lift with its weights moved.
         threads: of native; 0 takes every core.
+        arena: whether sessions of native keep the memory of a run.
     """
 
     def __init__(
@@ -65,9 +66,12 @@ class Oracle:
         *,
         moved: Source | None = None,
         threads: int = 1,
+        arena: bool = False,
     ) -> None:
-        self._native, self._twins, self._moved_source, self._threads = native, twins, moved, threads
-        self._config = session_config(metadata.precision)
+        self._native, self._twins, self._moved_source = native, twins, moved
+        self._open = partial(
+            Engine, where="native", config=session_config(metadata.precision), threads=threads, arena=arena
+        )
         self._half = twins is not None
         self._batch = metadata.batch.outputs if metadata.batch else {}
         self._kept: dict[object, dict[str, Array]] = {}
@@ -77,11 +81,11 @@ class Oracle:
     @cached_property
     def engine(self) -> Engine:
         """Native; the first to ask meets an ``EngineError`` where ONNX Runtime cannot load it."""
-        return Engine(self._native, where="native", config=self._config, threads=self._threads, half=self._half)
+        return self._open(self._native, half=self._half)
 
     @cached_property
     def _plain(self) -> Engine:
-        return Engine(self._native, optimise=False, where="native", config=self._config, threads=self._threads)
+        return self._open(self._native, optimise=False)
 
     @cached_property
     def _lift(self) -> Engine | None:

@@ -126,10 +126,10 @@ def largest_of(candidates: Sequence[Candidate]) -> dict[str, int]:
     return {name: max(candidate.largest[name] for candidate in candidates) for name in candidates[0].largest}
 
 
-def open_candidate(candidate: Candidate, threads: int = 1, half: bool | None = None) -> Engine:
+def open_candidate(candidate: Candidate, threads: int = 1, half: bool | None = None, *, arena: bool = False) -> Engine:
     """A session as the graph's precision wants it."""
     config = session_config(candidate.metadata.precision)
-    return Engine(candidate.model, where=candidate.name, config=config, threads=threads, half=half)
+    return Engine(candidate.model, where=candidate.name, config=config, threads=threads, arena=arena, half=half)
 
 
 def _fillings(cases: Sequence[Steps], largest: Steps) -> list[list[int]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddable.families.checkpoints.folder import CheckpointFolder
 from paddable.families.checkpoints.sound import about_sound, steps_a_second
-from paddable.families.family import Family, Loaded
+from paddable.families.family import Described, Family, Loaded
 from paddable.families.fsmn_vad.spec import FSMN_VAD, VadOptions, refuse_other_classes
 from paddable.families.fsmn_vad.weights import fsmn_vad_from_folder
 from paddable.families.tracing.example import example_sound
@@ -56,4 +57,8 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
     )
 
 
-FAMILY = Family(FSMN_VAD, _load)
+def _describe(folder: Path) -> Described:
+    return Described(asdict(fsmn_vad_from_folder(folder, features=True).config))
+
+
+FAMILY = Family(FSMN_VAD, _load, _describe)

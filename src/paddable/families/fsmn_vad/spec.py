@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from paddable.errors import UnreadableError
-from paddable.families.spec import Ability, FamilySpec, Option
+from paddable.families.spec import Ability, FamilySpec, Mark, Option
 
 __all__ = ["DYNAMIC_SCHEDULE", "FSMN_VAD", "VadOptions", "refuse_other_classes"]
 
@@ -21,6 +21,7 @@ FSMN_VAD = FamilySpec(
     name="fsmn-vad",
     summary="voice activity detection",
     files="model.pt, config.yaml, am.mvn",
+    marks=(Mark("config.yaml", r"^encoder: *['\"]?FSMN\b"),),
     length={"in-graph": "audio:1=S", "numpy": "speech:1=T"},
     abilities=(Ability("speech_segments", settings=("vad", "context")),),
     options=(

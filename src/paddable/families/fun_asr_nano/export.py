@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddable.families.checkpoints.sound import KINDS, about_sound, steps_a_second
-from paddable.families.family import Family, Loaded
+from paddable.families.family import Described, Family, Loaded
 from paddable.families.fun_asr_nano.spec import FUN_ASR_NANO
 from paddable.families.fun_asr_nano.weights import fun_asr_nano_from_folder
 from paddable.families.tracing.example import example_sound
@@ -54,4 +55,8 @@ def _outputs(model: FunAsrNano) -> list[str]:
     return ["enc_output", "adaptor_output", *(["ctc_logits"] if model.ctc else [])]
 
 
-FAMILY = Family(FUN_ASR_NANO, _load)
+def _describe(folder: Path) -> Described:
+    return Described(asdict(fun_asr_nano_from_folder(folder, "none").config))
+
+
+FAMILY = Family(FUN_ASR_NANO, _load, _describe)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddable.families.checkpoints.sound import KINDS, about_sound, steps_a_second
-from paddable.families.family import Family, Loaded
+from paddable.families.family import Described, Family, Loaded
 from paddable.families.layers.recurrent import as_onnx_nodes
 from paddable.families.paraformer.model import Paraformer
 from paddable.families.paraformer.spec import PARAFORMER
@@ -66,4 +67,8 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
     )
 
 
-FAMILY = Family(PARAFORMER, _load)
+def _describe(folder: Path) -> Described:
+    return Described(asdict(paraformer_from_folder(folder, "none").config))
+
+
+FAMILY = Family(PARAFORMER, _load, _describe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.families.spec import Ability, FamilySpec, Option
+from paddable.families.spec import Ability, FamilySpec, Mark, Option
 
 __all__ = ["PARAFORMER"]
 
@@ -10,6 +10,7 @@ PARAFORMER = FamilySpec(
     name="paraformer",
     summary="speech in one pass (CIF), with time stamps (BiCIF)",
     files="model.pt, config.yaml, am.mvn, tokens.json",
+    marks=(Mark("config.yaml", r"^model: *['\"]?(BiCif|Seaco)?Paraformer\b"),),
     length={"in-graph": "audio:1=S", "numpy": "speech:1=T"},
     abilities=(Ability("transcribe", settings=("cif",), labels=True),),
     labels=("tokens.json",),

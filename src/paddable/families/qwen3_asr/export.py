@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,9 @@ import torch
 from torch import nn
 
 from paddable.audio.kaldi import SAMPLE_RATE
-from paddable.families.family import Family, Loaded
+from paddable.families.checkpoints.settings import read_json
+from paddable.families.family import Described, Family, Loaded
+from paddable.families.qwen3_asr.config import Qwen3AsrConfig
 from paddable.families.qwen3_asr.front_end import WhisperFrontEnd
 from paddable.families.qwen3_asr.spec import QWEN3_ASR
 from paddable.families.qwen3_asr.weights import qwen3_asr_from_folder
@@ -89,4 +92,11 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
     return Loaded(partial(export_qwen3_asr, model), SAMPLE_RATE if in_graph else 100, about)
 
 
-FAMILY = Family(QWEN3_ASR, _load)
+def _describe(folder: Path) -> Described:
+    file = folder / "config.json"
+    config = Qwen3AsrConfig.from_json(read_json(file), where=str(file))
+    more = {"head_dim": config.size // config.heads, "window_tokens": config.window_tokens}
+    return Described({**asdict(config), **more})
+
+
+FAMILY = Family(QWEN3_ASR, _load, _describe)

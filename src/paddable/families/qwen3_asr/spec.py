@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.families.spec import Ability, FamilySpec, Option
+from paddable.families.spec import Ability, FamilySpec, Mark, Option
 
 __all__ = ["QWEN3_ASR"]
 
@@ -10,6 +10,7 @@ QWEN3_ASR = FamilySpec(
     name="qwen3-asr",
     summary="audio encoder of a language model",
     files="config.json, model.safetensors or shards",
+    marks=(Mark("config.json", r'"(thinker_config|audio_config)"'),),
     length={"in-graph": "audio:1=S", "numpy": "mel:2=T"},
     abilities=(Ability("encode"),),
     options=(

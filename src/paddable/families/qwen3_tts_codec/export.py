@@ -6,6 +6,7 @@ The programs are in memory and not yet written: the caller owns files, precision
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +14,12 @@ import torch
 
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import RefusedError
-from paddable.families.family import Family, Loaded
-from paddable.families.layers.streaming import StepForm
+from paddable.families.family import Described, Family, Loaded
+from paddable.families.layers.streaming import StepForm, declare_states
+from paddable.families.qwen3_tts_codec.config import CodecConfig
 from paddable.families.qwen3_tts_codec.model import Decoder
 from paddable.families.qwen3_tts_codec.spec import QWEN3_TTS_CODEC
-from paddable.families.qwen3_tts_codec.weights import decoder_from_checkpoint
+from paddable.families.qwen3_tts_codec.weights import codec_folder, decoder_from_checkpoint
 from paddable.families.tracing.native import OPSET, quiet
 
 if TYPE_CHECKING:
@@ -132,4 +134,11 @@ def _step(decoder: Decoder, frames: int) -> Callable[[], ir.Model]:
     return lambda: export_step(decoder, frames).model
 
 
-FAMILY = Family(QWEN3_TTS_CODEC, _load)
+def _describe(folder: Path) -> Described:
+    config = CodecConfig.from_file(codec_folder(folder) / "config.json")
+    with torch.device("meta"):  # shapes alone
+        states = declare_states(Decoder(config))
+    return Described({**asdict(config), "samples_per_frame": config.samples_per_frame}, states)
+
+
+FAMILY = Family(QWEN3_TTS_CODEC, _load, _describe)

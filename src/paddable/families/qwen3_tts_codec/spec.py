@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.families.spec import Ability, FamilySpec, Option
+from paddable.families.spec import Ability, FamilySpec, Mark, Option
 
 __all__ = ["QWEN3_TTS_CODEC"]
 
@@ -10,6 +10,10 @@ QWEN3_TTS_CODEC = FamilySpec(
     name="qwen3-tts-codec",
     summary="codes to sound, whole or in a stream",
     files="speech_tokenizer/: config.json, model.safetensors",
+    marks=(
+        Mark("speech_tokenizer/config.json", r'"decoder_config"'),
+        Mark("config.json", r'"decoder_config"'),
+    ),
     length={"": "codes:1=F"},
     abilities=(Ability("stream", step_graphs=True),),
     options=(Option("chunks", "frames of each step graph", numbers=(4, 12)),),

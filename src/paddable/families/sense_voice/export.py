@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from paddable.families.checkpoints.sound import KINDS, about_sound, steps_a_second
-from paddable.families.family import Family, Loaded
+from paddable.families.family import Described, Family, Loaded
 from paddable.families.sense_voice.config import LANGUAGES, TEXT_NORMS
 from paddable.families.sense_voice.spec import SENSE_VOICE
 from paddable.families.sense_voice.weights import sense_voice_from_folder
@@ -63,4 +64,8 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
     )
 
 
-FAMILY = Family(SENSE_VOICE, _load)
+def _describe(folder: Path) -> Described:
+    return Described(asdict(sense_voice_from_folder(folder, "none").config))
+
+
+FAMILY = Family(SENSE_VOICE, _load, _describe)

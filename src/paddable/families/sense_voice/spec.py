@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddable.families.spec import Ability, FamilySpec, Option
+from paddable.families.spec import Ability, FamilySpec, Mark, Option
 
 __all__ = ["SENSE_VOICE"]
 
@@ -10,6 +10,7 @@ SENSE_VOICE = FamilySpec(
     name="sense-voice",
     summary="speech, language, emotion and events (CTC)",
     files="model.pt, config.yaml, am.mvn, tokens.json or *.bpe.model",
+    marks=(Mark("config.yaml", r"^model: *['\"]?SenseVoiceSmall\b"),),
     length={"in-graph": "audio:1=S", "numpy": "speech:1=T", "early": "audio:1=S"},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),
     labels=("tokens.json", "*.bpe.model"),

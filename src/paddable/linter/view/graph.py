@@ -274,21 +274,31 @@ class GraphView:
         """Whether every dim is a number."""
         return (self._types.get(name) or self.type(name)).static
 
-    def in_runtime_order(self) -> list[NodeView]:
-        """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf."""
+    def parents(self, node: NodeView) -> list[NodeView]:
+        """The live nodes that make what a node or its subgraphs read."""
+        makers = self.producers
+        names = (*node.inputs, *self.captured(node)) if node.nests else node.inputs
+        return [makers[name] for name in names if name in makers]
+
+    def in_runtime_order(self, listed: Sequence[NodeView] | None = None) -> list[NodeView]:
+        """Live nodes in the topological order that ONNX Runtime walks: depth first, backwards from the last leaf.
+
+        Args:
+            listed: the nodes as another file would list them; None for the file at hand.
+        """
+        position = _POSITION if listed is None else {node: i for i, node in enumerate(listed)}.__getitem__
         order: dict[NodeView, None] = {}
         entered: set[NodeView] = set()
-        makers, is_read = self.producers, self.consumers.keys()
-        stack = [node for node in self.nodes if is_read.isdisjoint(node.outputs)]
+        is_read = self.consumers.keys()
+        stack = [node for node in listed or self.nodes if is_read.isdisjoint(node.outputs)]
         while stack:
             node = stack[-1]
             if node in entered:  # its parents are in the order
                 order[stack.pop()] = None
                 continue
             entered.add(node)
-            names = (*node.inputs, *self.captured(node)) if node.nests else node.inputs
-            parents = [makers[name] for name in names if name in makers]
-            stack += parents if len(parents) < 2 else sorted(set(parents), key=_POSITION)
+            parents = self.parents(node)
+            stack += parents if len(parents) < 2 else sorted(set(parents), key=position)
         return list(order)
 
 

@@ -109,6 +109,11 @@ class Placement:
         return [placed for placed in self.nodes if not placed.on_directml]
 
     @cached_property
+    def fused(self) -> set[int]:
+        """Positions in the file of the nodes that run inside a fused graph."""
+        return {placed.node.index for placed in self.nodes if placed.on_directml and placed.unfused is None}
+
+    @cached_property
     def kernels(self) -> list[NodePlacement]:
         """Nodes that run on DirectML outside any fused graph."""
         return [placed for placed in self.nodes if placed.unfused is not None]

@@ -10,6 +10,7 @@ from paddable.providers.directml.fixes.convert_opset import ConvertOpset
 from paddable.providers.directml.fixes.drop_allowzero import DropAllowzero
 from paddable.providers.directml.fixes.expand_operators import ExpandOperators
 from paddable.providers.directml.fixes.pad_before_average_pool import PadBeforeAveragePool
+from paddable.providers.directml.fixes.reorder_nodes import ReorderNodes
 from paddable.providers.directml.fixes.replace_clip import ReplaceClip
 from paddable.providers.directml.fixes.replace_int64_mod import ReplaceInt64Mod
 from paddable.providers.directml.fixes.replace_negative_pad import ReplaceNegativePad
@@ -31,4 +32,5 @@ FIXES: tuple[type[GraphFix[Any]], ...] = (
     SplitVariadic,
     ReplaceInt64Mod,
     ReplaceClip,
+    ReorderNodes,  # last: the others add nodes
 )

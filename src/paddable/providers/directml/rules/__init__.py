@@ -20,6 +20,7 @@ from paddable.providers.directml.rules.free_dim_blocks_fusion import FreeDimBloc
 from paddable.providers.directml.rules.gather_out_of_range import GatherOutOfRange
 from paddable.providers.directml.rules.glu_as_split import GluAsSplit
 from paddable.providers.directml.rules.int64_mod import Int64Mod
+from paddable.providers.directml.rules.island_split_by_order import IslandSplitByOrder
 from paddable.providers.directml.rules.mask_overflows_half import MaskOverflowsHalf
 from paddable.providers.directml.rules.negative_pad import NegativePad
 from paddable.providers.directml.rules.operator_without_kernel import OperatorWithoutKernel
@@ -77,4 +78,5 @@ RULES: tuple[type[Rule[Any]], ...] = (
     DynamicQuantisationOfRagged,
     AveragePoolOverhang,
     SequencesDiffer,
+    IslandSplitByOrder,
 )
