@@ -55,6 +55,7 @@ def certificate(
         versions=versions(),
         advice={target: known_advice()[target].to_json()},
         bindings=tuple(bindings),
+        padding_masks=tuple(sorted(declared.padding_masks)),
     )
 
 

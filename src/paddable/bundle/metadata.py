@@ -88,6 +88,7 @@ class Metadata:
         inputs: of each ragged input, the length along each ragged axis.
         length_inputs: of each input that holds lengths, such as ``ilens``, the length it holds.
         mask_inputs: of each native input that held a padding mask and was dropped, the length along its axis.
+        padding_masks: those among ``mask_inputs`` that were true at padding; absent when there are none.
         batch: the batch axis, or None when the model has none.
         remedies: what the compiler inserted, in graph order.
         verified: what the gates measured.
@@ -110,6 +111,7 @@ class Metadata:
     advice: Mapping[str, Any] = field(default_factory=dict)
     precision: str = "fp32"
     bindings: tuple[str, ...] = ()
+    padding_masks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -129,6 +131,7 @@ class Metadata:
             "advice": dict(self.advice),
             **({"precision": self.precision} if self.precision != "fp32" else {}),
             **({"bindings": list(self.bindings)} if self.bindings else {}),
+            **({"padding_masks": list(self.padding_masks)} if self.padding_masks else {}),
         }
 
     def dumps(self) -> str:
@@ -169,6 +172,7 @@ class Metadata:
                 advice=dict(data.get("advice", {})),
                 precision=str(data.get("precision", "fp32")),
                 bindings=tuple(map(str, data.get("bindings", ()))),
+                padding_masks=tuple(map(str, data.get("padding_masks", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UnreadableError(

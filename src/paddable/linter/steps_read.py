@@ -1,4 +1,4 @@
-"""How many steps of an input are read: a loop over windows that an exporter unrolled reads as many as its example had."""
+"""How many steps of an input are read: a loop over windows, unrolled by an exporter, reads what its example had."""
 
 from __future__ import annotations
 
