@@ -103,7 +103,8 @@ def _vits(body: str, outputs: str, rows: int) -> str:
     numbers = ", ".join(f"{(7 * k % 11) / 11:.3f}" for k in range(18))
     return f"""g (float[{rows}, T, 2] x) => (float[{rows}, T, {outputs}] y)
        <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] five = {{5}},
-       int64[1] minus = {{-1}}, int64[1] huge = {{2147483647}}, int64[6] behind = {{0, 0, 0, 0, 0, 1}}, int64[1] ROWS = {{{rows}}},
+       int64[1] minus = {{-1}}, int64[1] huge = {{2147483647}},
+       int64[6] behind = {{0, 0, 0, 0, 0, 1}}, int64[1] ROWS = {{{rows}}},
        float[9, 2] table = {{{numbers}}}> {{ s = Shape (x) {TABLE} {body} }}"""
 
 

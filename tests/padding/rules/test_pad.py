@@ -298,7 +298,7 @@ EXAMPLES = {
         "float[1, T, U] y",
         constants="int64[1] one = {1}, int64[1] zero = {0}, float[3, 2] table, float[2, 2] k",
         finds="PAD105 ",
-        claims="T finite; 2*T+1 finite; finite",
+        claims="T finite; 2*T+1 from T finite; finite",
     ),
 }
 
