@@ -58,6 +58,7 @@ def certificate(
         advice={target: known_advice()[target].to_json()},
         bindings=tuple(bindings),
         native_opset=native_opset,
+        padding_masks=tuple(sorted(declared.padding_masks)),
     )
 
 

@@ -57,7 +57,8 @@ class Declared(TypedDict, total=False):
 
     Attributes:
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
-        mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``; ``convert`` drops them.
+        mask_inputs: inputs that hold padding masks, such as ``["mask:1=T"]``, or ``["mask:1=~T"]`` where True is
+            padding; ``convert`` drops them.
         shortest: of some symbols, the shortest length to accept, such as ``["T=8"]``; native's own by default.
         batch: the batch axis, such as ``"x:0"`` or ``"a:0,b:1"``, or ``"none"``; by default axis 0 of the first ragged
             input, unless the model mixes what a fixed axis 0 counts.
@@ -220,7 +221,7 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         found,
         [*own, *(LengthDeclaration(*place) for place in _places(metadata.inputs))],
         [LengthInput(name, parse(text)) for name, text in metadata.length_inputs.items() if name in has],
-        [MaskInput(*place) for place in _places(metadata.mask_inputs)],
+        [MaskInput(*place, place[0] in metadata.padding_masks) for place in _places(metadata.mask_inputs)],
         [BatchAxis(name, axis) for name, axis in batch.inputs.items()] if batch else None,
         batch.size if batch else None,
         batch is not None and batch.size is None,

@@ -88,6 +88,7 @@ class Metadata:
         inputs: of each ragged input, the length along each ragged axis.
         length_inputs: of each input that holds lengths, such as ``ilens``, the length it holds.
         mask_inputs: of each native input that held a padding mask and was dropped, the length along its axis.
+        padding_masks: those among ``mask_inputs`` that were true at padding; absent when there are none.
         batch: the batch axis, or None when the model has none.
         remedies: what the compiler inserted, in graph order.
         verified: what the gates measured.
@@ -112,6 +113,7 @@ class Metadata:
     precision: str = "fp32"
     bindings: tuple[str, ...] = ()
     native_opset: int | None = None
+    padding_masks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -132,6 +134,7 @@ class Metadata:
             **({"precision": self.precision} if self.precision != "fp32" else {}),
             **({"bindings": list(self.bindings)} if self.bindings else {}),
             **({"native_opset": self.native_opset} if self.native_opset is not None else {}),
+            **({"padding_masks": list(self.padding_masks)} if self.padding_masks else {}),
         }
 
     def dumps(self) -> str:
@@ -173,6 +176,7 @@ class Metadata:
                 precision=str(data.get("precision", "fp32")),
                 bindings=tuple(map(str, data.get("bindings", ()))),
                 native_opset=data.get("native_opset"),
+                padding_masks=tuple(map(str, data.get("padding_masks", ()))),
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UnreadableError(

@@ -139,7 +139,7 @@ def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
                 "mask_inputs",
                 multiple=True,
                 metavar="NAME:AXIS=T",
-                help="An input that holds a padding mask; it is dropped and made from the length. Repeatable.",
+                help="An input that is 1 at valid steps (=~T: at padding); it is made from the length. Repeatable.",
             ),
             click.option(
                 "--shortest",

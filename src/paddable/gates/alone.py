@@ -253,9 +253,11 @@ def _junk_against_junk(
         filled = {}
         for name, array in feeds.items():
             found = wanted.get(name)
-            filled[name] = (
-                array if found is None else _with_junk(found[0], array, frame, regions[name], filling, rng, feeds)
-            )
+            if found is None:
+                filled[name] = array
+            else:
+                junk = _with_junk(found[0], array, frame, regions[name], filling, rng, feeds)
+                filled[name] = _with_places(found[0], junk, frame)
         try:
             got = engine.run(filled)
         except EngineError as error:
@@ -290,22 +292,43 @@ def _valid_data(facts: Facts, site: Site, position: int, frame: Frame, rng: np.r
         return np.full(shape, facts.constant, dtype)
     low, high = facts.low, facts.high
     if dtype.kind in "iu":
-        high = min(high, _largest_index(site, position, frame))
+        high = min(high, _largest_index(facts, site, position, frame))
         if site.node.op_type in ("Div", "Mod") and position == 1 and low <= 0 <= high:
             low = 1  # native divides by no 0 either
     return draw(rng, shape, dtype, low, high)
 
 
-def _largest_index(site: Site, position: int, frame: Frame) -> float:
+def _with_places(facts: Facts, steps: Array, frame: Frame) -> Array:
+    """Indices that hold each row's own place in the batch: what was drawn is the step that the row reads."""
+    own = facts.own_row
+    if own is None or (own.entry is None and own.stride is None):
+        return steps
+    axis = next(k for k, atoms in enumerate(facts.axes) if any(atom.batch for atom in atoms))
+    place = np.arange(steps.shape[axis]).reshape([-1 if k == axis else 1 for k in range(steps.ndim)])
+    if own.stride is not None:
+        size = frame.physical(own.stride)
+        return np.clip(steps, 0, size - 1) + (place * size).astype(steps.dtype)
+    result = np.array(steps, copy=True)
+    result[..., own.entry : (own.entry or 0) + 1] = place
+    return result
+
+
+def _largest_index(facts: Facts, site: Site, position: int, frame: Frame) -> float:
     """The greatest valid index: of the axis that is read, or of the shortest axis where several are."""
+    own = facts.own_row
+    if own is not None and own.stride is not None:
+        return float(min(frame.valid_size(own.stride, row) for row in range(len(frame.lengths))) - 1)
     data = site.operands[0]
     if site.node.op_type not in _INDEXING or position != 1 or data is None:
         return np.inf
     attribute = site.node.attributes.get("axis")
     several = site.node.op_type.endswith("ND")
-    axes = data.axes if several else [data.axes[(int(attribute.value) if attribute is not None else 0) % data.rank]]
-    shortest = min(range(len(frame.lengths)), key=lambda row: sum(frame.lengths[row].values()))
-    sizes = [np.prod([frame.valid_size(atom.size, shortest) for atom in axis], dtype=np.int64) for axis in axes]
+    indexed = [axis for axis in data.axes if own is None or not any(atom.batch for atom in axis)]
+    axes = indexed if several else [data.axes[(int(attribute.value) if attribute is not None else 0) % data.rank]]
+    rows = range(len(frame.lengths))
+    sizes = [
+        np.prod([frame.valid_size(atom.size, row) for atom in axis], dtype=np.int64) for axis in axes for row in rows
+    ]
     return float(min(sizes) - 1)
 
 

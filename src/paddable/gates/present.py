@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from paddable.bundle.metadata import Metadata
 from paddable.errors import RefusedError
 from paddable.gates.apart import Apart, ProcessEndedError
 from paddable.gates.engine import Array, Engine, EngineError
@@ -69,7 +70,7 @@ def require_native(
         raise RefusedError(
             "native's answer is NaN whatever it is given",
             why="nothing can be compared with it",
-            fix="look for NaN in its weights, or convert it unjudged with --no-verify",
+            fix=_other_masks(candidate.metadata) or "look for NaN in its weights",
         )
     message = message.removeprefix("onnxruntime: ")
     raise RefusedError(
@@ -77,6 +78,16 @@ def require_native(
         why="its answer is what every gate compares with",
         fix=f"{_repair(message)}, or convert it unjudged with --no-verify",
     )
+
+
+def _other_masks(metadata: Metadata) -> str:
+    """The declaration that turns the masks round: one that is true at padding masks everything if it is all true."""
+    turned = [
+        f"--mask-input {name}:{axis}={'' if name in metadata.padding_masks else '~'}{length}"
+        for name, axes in metadata.mask_inputs.items()
+        for axis, length in axes.items()
+    ]
+    return f"if True means padding in the mask, declare {' '.join(turned)}" if turned else ""
 
 
 def _repair(message: str) -> str:

@@ -103,7 +103,7 @@ class Signals:
                 continue
             if name in self.metadata.mask_inputs:
                 sizes = self._sizes(name, shape, steps)
-                array = np.ones(list(sizes), dtype)
+                array = np.full(list(sizes), name not in self.metadata.padding_masks, dtype)
             else:
                 array = self._valid(row, name, steps)
             axis = self.batch.get(name)

@@ -4,6 +4,7 @@ The forms of the command line and of the Python functions are the same text:
 
     x:1=T                       axis 1 of x is T steps long; axes may be negative
     mask:1=(T-80)//320+1        a length may be an expression in the symbols
+    mask:1=T, pad:1=~T          the input mask is true at the T steps that are valid, pad behind them
     ilens=T                     the input ilens holds T
     24000, 30s, T=24000,U=512   a container, in steps, seconds, or per symbol
     T=8                         no length of T below 8 is accepted
@@ -59,11 +60,16 @@ class LengthInput:
 
 @dataclass(frozen=True)
 class MaskInput:
-    """The input ``name`` is true (or 1) along ``axis`` for the first ``length`` steps and false after."""
+    """The input ``name`` is true (or 1) along ``axis`` for the first ``length`` steps and false after.
+
+    Attributes:
+        padding: it is the other way round: true at padding, as PyTorch's ``key_padding_mask``.
+    """
 
     name: str
     axis: int
     length: Length
+    padding: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,13 +101,16 @@ def parse_length(text: str) -> LengthDeclaration:
 
 
 def parse_mask_input(text: str) -> MaskInput:
-    """Read ``mask:1=T``.
+    """Read ``mask:1=T``, or ``mask:1=~T`` of a mask that is true at padding.
 
     Raises:
         MisuseError: the text has another form; the message suggests the right one.
     """
-    left, length = _sides(text, option="--mask-input", form="NAME:AXIS=LENGTH", example="mask:1=T")
-    return MaskInput(*_axis(left, text, option="--mask-input", length=str(length)), length)
+    name, equals, right = text.rpartition("=")
+    padding = right.strip().startswith("~")
+    plain = name + equals + right.strip().removeprefix("~")
+    left, length = _sides(plain, option="--mask-input", form="NAME:AXIS=LENGTH", example="mask:1=T")
+    return MaskInput(*_axis(left, plain, option="--mask-input", length=str(length)), length, padding)
 
 
 def parse_length_input(text: str) -> LengthInput:

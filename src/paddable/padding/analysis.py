@@ -20,6 +20,7 @@ from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.prepare.expand import ExpandPass
 from paddable.graph.prepare.fold import FoldPass
+from paddable.graph.prepare.masked_assign import MaskedAssignPass
 from paddable.graph.prepare.normalise import bodies, captured, normalise
 from paddable.lengths import Length, Span, symbol
 from paddable.padding.declaration import Declarations
@@ -27,11 +28,12 @@ from paddable.padding.deduce.branches import in_branch, inline_both, inline_bran
 from paddable.padding.deduce.conditional import need_equal_shapes, need_total, refuse_narrowing
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.deduce.empty import need_steps, takes_empty
+from paddable.padding.deduce.own_rows import MAY_READ
 from paddable.padding.deduce.registry import find_rule, known_operators
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, fixed, flatten
 from paddable.padding.facts.facts import MASK_FILL, Affine, Elements, Facts, PaddingFact
-from paddable.padding.facts.kinds import ANY, FINITE, ZERO
+from paddable.padding.facts.kinds import ANY, FINITE, TRUE, ZERO
 from paddable.padding.facts.numbers import Face, number
 from paddable.padding.remedies import Remedy, Take
 from paddable.padding.rules.elementwise import elementwise
@@ -158,6 +160,8 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         RefusedError: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
+    if MaskedAssignPass()(model).modified:
+        normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
     while expand(model).modified:
         normalise(model)
@@ -282,8 +286,9 @@ class _Walk:
         if name in declared.masks:
             axis, length = declared.masks[name]
             axes = self._input_axes(value, {axis: length})
-            pads = tuple(PaddingFact.of(ZERO) if atom.ragged else PaddingFact.of(ANY) for atom in flatten(axes))
-            return Facts(dtype, axes, pads, None, 0.0, 1.0, finite=True, masked=False, constant=1.0)
+            valid, behind = (ZERO, TRUE) if name in declared.padding_masks else (TRUE, ZERO)
+            pads = tuple(PaddingFact.of(behind) if atom.ragged else PaddingFact.of(ANY) for atom in flatten(axes))
+            return Facts(dtype, axes, pads, None, 0.0, 1.0, finite=True, masked=False, constant=valid.value)
         axes = self._input_axes(value, declared.axes.get(name, {}))
         flat = flatten(axes)
         if not self.scope.single_row and any(a.ragged for a in flat) and not any(a.batch for a in flat):
@@ -394,6 +399,8 @@ class _Walk:
                 rule is not elementwise and node.op_type not in _BEHIND_ROWS
             ):
                 context.refuse("a vector made of each row's own length is used other than elementwise", _ONE_ROW)
+            if any(v is not None and v.own_row is not None for v in operands) and node.op_type not in MAY_READ:
+                context.refuse("a row's place in the batch is used as data, and native has one row", _ONE_ROW)
             copies = next((v.copies for v in operands if v is not None and v.copies is not None), None)
             if copies is not None and node.op_type != "Concat":
                 raise _unfit(copies.count)
@@ -422,7 +429,8 @@ class _Walk:
         from_sizes = node.op_type in ("Shape", "Size") or self._from_sizes(node, context)
         for output, value in zip(node.outputs, results, strict=False):
             if output.name and value is not None:
-                value = replace(value, from_sizes=from_sizes and value.pending is None)
+                appended = value.appended if node.op_type in ("Pad", "Reshape") else None
+                value = replace(value, from_sizes=from_sizes and value.pending is None, appended=appended)
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype

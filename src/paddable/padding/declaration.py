@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
@@ -27,6 +27,7 @@ class Declarations:
         batch: input and axis of the batch, None when there is none.
         batch_axes: the axis of the batch in each input for which it was declared; in another it is axis 0.
         rows: the batch size: an integer, or None when it stays symbolic.
+        padding_masks: the masks among ``masks`` that are true at padding, not at valid steps.
         shortest: the shortest accepted length of a symbol, where the user asks for more than native needs.
         batch_assumed: nobody said that the batch is one; its axis has a fixed size above 1, which may be data too.
     """
@@ -39,6 +40,7 @@ class Declarations:
     rows: int | None = 1
     batch_axes: Mapping[str, int] = field(default_factory=dict)
     shortest: Mapping[str, int] = field(default_factory=dict)
+    padding_masks: Collection[str] = ()
     batch_assumed: bool = False
 
     @property
@@ -157,7 +159,8 @@ def resolve(
             f"--shortest gives {name!r}, which no --length declares",
             why=f"the declared symbols are {', '.join(symbols)}",
         )
-    return Declarations(axes, held, masks, symbols, found, rows, batch_axes, dict(shortest or {}), assumed)
+    inverted = frozenset(mask.name for mask in mask_inputs if mask.padding)
+    return Declarations(axes, held, masks, symbols, found, rows, batch_axes, dict(shortest or {}), inverted, assumed)
 
 
 def _input(inputs: Mapping[str, ir.Value], name: str, option: str) -> ir.Value:

@@ -17,6 +17,8 @@ _ROWS = re.compile(r"^(b|bs|rows?)$|batch", re.IGNORECASE)
 _TIME = re.compile(r"time|frame|seq|len|sample|audio|step|wave|token|^[tlsu]$", re.IGNORECASE)
 _LENGTH = re.compile(r"len|size|num_|count", re.IGNORECASE)
 _MASK = re.compile(r"mask", re.IGNORECASE)
+_PADDING_MASK = re.compile(r"pad(ding)?_?mask", re.IGNORECASE)
+"""PyTorch's name of a mask that is True at padding; transformers' ``attention_mask`` is 1 at valid steps."""
 _STATE = re.compile(r"(^|_)(h|c|hn|cn|h0|c0|hidden|cell|state|states|cache|past|context|mem)(_|\d|$)", re.IGNORECASE)
 _WHOLE = (ir.DataType.INT64, ir.DataType.INT32)
 
@@ -48,7 +50,9 @@ class Suggestion:
             return ""
         words = [f"--length {text}" for text in self.lengths]
         words += [f"--length-input {name}=T" for name in self.length_inputs]
-        words += [f"--mask-input {name}:{axis}=T" for name, axis in self.masks]
+        words += [
+            f"--mask-input {name}:{axis}={'~' if _PADDING_MASK.search(name) else ''}T" for name, axis in self.masks
+        ]
         if self.batch_axes:
             words.append(f"--batch {self.batch_axes}")
         return " ".join(words)

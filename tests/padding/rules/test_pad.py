@@ -282,6 +282,24 @@ EXAMPLES = {
         finds="PAD102 Pad",
         claims="T+1 finite; V+2 0; finite",
     ),
+    "both axes of scores whose corner is not 0": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax <axis = 2> (s) "
+        "q = Transpose <perm = [0, 2, 1]> (p) c = Mul (p, q) w = Pad (c, pads) y = ReduceSum <keepdims = 0> (w, both)",
+        "float[1] y",
+        constants="int64[6] pads = {0, 0, 0, 0, 1, 1}, int64[2] both = {1, 2}",
+        finds="PAD103 Softmax, PAD101 ReduceSum",
+        harmless="PAD101",
+        claims="0..inf; finite",
+    ),
+    "a table with as much in front as the length": Example(
+        "s = Shape <start = 2> (x) m = Sub (s, one) z = Concat <axis = 0> (m, zero) p = Concat <axis = 0> (z, z) "
+        "w = Pad (table, p) t = Transpose <perm = [0, 2, 1]> (x) v = MatMul (t, k) k2 = Transpose <perm = [1, 0]> (w) "
+        "y = MatMul (v, k2)",
+        "float[1, T, U] y",
+        constants="int64[1] one = {1}, int64[1] zero = {0}, float[3, 2] table, float[2, 2] k",
+        finds="PAD105 ",
+        claims="T finite; 2*T+1 from T finite; finite",
+    ),
 }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from paddable.linter.evidence import reported
 from paddable.linter.rule import Match, Rule
 from paddable.linter.site import Site
+from paddable.linter.steps_read import steps_read
 from paddable.linter.subject import Kind
 from paddable.linter.two_lengths import run_at_two_lengths
 from paddable.linter.view.graph import NodeView
@@ -25,7 +26,8 @@ _MOVES = {"Cast", "Unsqueeze", "Squeeze", "Identity", "Reshape", "Expand", "Tran
 class FrozenLength(Rule[Any]):
     """## What it does
     Finds a number that was the length of the exporter's example: positions compared with a constant, a sum over time
-    divided by a constant, a free size that meets a fixed one. With a runner, the model is also run at two lengths.
+    divided by a constant, a free size that meets a fixed one, windows that end where the example ended, so that no
+    later step is read. With a runner, the model is also run at two lengths.
 
     ## Why is this bad
     The model is right at the length of the example, and silently wrong (or stopped) at every other. Where the number
@@ -54,6 +56,8 @@ class FrozenLength(Rule[Any]):
         "m (float[1,T,8] x) => (float[1,T] y) <int64[1] axis = {2}, float eight = {8.0}> {"
         " s = ReduceSum<keepdims = 0>(x, axis) y = Div(s, eight) }",
         "m (float[1,T,8] x) => (float[1,T,8] y) <float[8] b = {0,0,0,0,0,0,0,0}> { y = Add(x, b) }",
+        "m (float[1,T,8] x) => (float[1,U,8] y) <int64[1] s = {4}, int64[1] e = {9223372036854775807}, "
+        "int64[1] axis = {1}> { y = Slice(x, s, e, axis) }",
     )
     INVALID = (
         """m (float[1,T,3] x) => (float[1,3] y)
@@ -65,6 +69,10 @@ class FrozenLength(Rule[Any]):
         " s = ReduceSum<keepdims = 0>(x, axis) y = Div(s, n) }",
         "m (float[1,T,2] x) => (float[1,T,2] y) <float[3,2] table = {0,1,2,3,4,5}> { y = Add(x, table) }",
         "m (float[1,T,8] x) => (float[1,20,2,4] y) <int64[4] s = {1,20,2,4}> { y = Reshape(x, s) }",
+        """m (float[1,T,8] x) => (float[1,8,8] y)
+        <int64[1] zero = {0}, int64[1] four = {4}, int64[1] eight = {8}, int64[1] twelve = {12}, int64[1] axis = {1}> {
+            a = Slice(x, zero, eight, axis) b = Slice(x, four, twelve, axis) y = Add(a, b)
+        }""",
     )
 
     def check(self, site: Site[Any]) -> Iterator[Match]:
@@ -86,7 +94,21 @@ class FrozenLength(Rule[Any]):
                 node,
                 severity="error" if many else None,
             )
+        yield from _unread_ends(site)
         yield from run
+
+
+def _unread_ends(site: Site[Any]) -> Iterator[Match]:
+    for ragged in site.subject.ragged:
+        end = steps_read(site, ragged)
+        if end is not None:
+            yield Match(
+                f"no step of {ragged} from {end} on is read: the end of a longer input is ignored",
+                f"if the example had about {end} steps, a Python loop over its windows was frozen: use unfold or a "
+                "strided convolution instead of the loop, or the dynamo exporter",
+                value=ragged.name,
+                axis=ragged.axis,
+            )
 
 
 Place = tuple[NodeView, int, str]

@@ -94,7 +94,8 @@ class RuleContext:
         """
         value = self.settle(index)
         content = value.content
-        if isinstance(content, Affine) and any(value.atoms[i].batch for i, _ in content.coefficients):
+        counts_rows = isinstance(content, Affine) and any(value.atoms[i].batch for i, _ in content.coefficients)
+        if counts_rows or value.own_row is not None:
             self.refuse("a row's place in the batch is used as data, and native has one row", "export with batch 1")
         if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
             value = self._use_length(index, value, content, row_axis, shifted)
@@ -146,7 +147,9 @@ class RuleContext:
             self.refuse("the number of rows is used as data, and native has one row at a time", "export with batch 1")
         axes = value.axes
         if not self.scope.single_row:
-            if row_axis is None or (len(axes) >= row_axis and axes[len(axes) - row_axis] != ()):
+            own = axes[len(axes) - row_axis] if row_axis is not None and len(axes) >= row_axis else ()
+            spread = len(own) == 1 and own[0].batch  # each row has its own already: the length of its mask
+            if row_axis is None or (own and not spread):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
             if isinstance(content, Elements) and content.array.size > 1:
                 self.refuse(
@@ -157,7 +160,7 @@ class RuleContext:
             place = len(axes) - row_axis
             inserted = sum(len(axis) for axis in axes[:place])
             axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])
-            if isinstance(content, Affine):  # atoms behind the batch are counted one further
+            if isinstance(content, Affine) and not spread:  # atoms behind the batch are counted one further
                 behind = tuple((i + (i >= inserted), c) for i, c in content.coefficients)
                 content = Affine(content.base, behind)
         self.ask(
@@ -404,7 +407,8 @@ def window_shift(scope: Scope, position: Length, size: Length) -> Length | None:
 
     The valid part lies inside the container when both the shift and what remains behind it grow with the length.
     """
-    shift = scope.simplify(position - position.offset)
+    shift = scope.simplify(position)
+    shift = shift - shift.offset
     symbols = size.symbols | shift.symbols
     grows = all(scope.domain.monotone(part, name) for part in (shift, size - shift) for name in symbols)
     return shift if grows and not shift.is_constant else None

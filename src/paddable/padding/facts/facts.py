@@ -17,7 +17,19 @@ from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 
-__all__ = ["Affine", "Copies", "Diagonal", "Elements", "PaddingFact", "Pending", "Relative", "Facts", "MASK_FILL"]
+__all__ = [
+    "Affine",
+    "Appended",
+    "Copies",
+    "Diagonal",
+    "Elements",
+    "OwnRow",
+    "PaddingFact",
+    "Pending",
+    "Relative",
+    "Facts",
+    "MASK_FILL",
+]
 
 MASK_FILL = -1e30
 """From here down a score is taken for a mask's fill: -10,000 is none, the lowest number of bfloat16 is."""
@@ -83,7 +95,7 @@ class Relative:
     """A value inside the data movement of a relative shift (see ``rules/relative.py``).
 
     Attributes:
-        stage: how far the movement has come.
+        stage: how far the movement has come (``deduce/relative_shift.py``).
         rows: the native number of queries L.
         axis: the query axis, restored at the end.
         finite: no score, valid or padding, was NaN or infinite.
@@ -96,6 +108,13 @@ class Relative:
 
 
 @dataclass(frozen=True)
+class Appended:
+    """Zeros that were appended to the last atom behind its first ``size`` steps, in native and in the container."""
+
+    size: Length
+
+
+@dataclass(frozen=True)
 class Copies:
     """One element that stands for as many as native repeats along an axis: 0 or 1, and no more at greater lengths.
 
@@ -104,6 +123,19 @@ class Copies:
 
     axis: int
     count: Length
+
+
+@dataclass(frozen=True)
+class OwnRow:
+    """A value that holds each row's own place in the batch, which native, of one row, has not (``deduce/own_rows.py``).
+
+    Attributes:
+        entry: in index tuples, the entry of the last axis that is the place.
+        stride: the value is ``place * stride + step``. With neither, only the shape may be read.
+    """
+
+    entry: int | None = None
+    stride: Length | None = None
 
 
 @dataclass(frozen=True)
@@ -139,6 +171,8 @@ class Facts:
         relative: the value is inside a relative shift, and only its next movement may read it.
         copies: along one axis the tensor holds one element for a number of equal ones that does not grow.
         from_sizes: made of sizes and constants alone, so that the whole tensor is native's at the container's length.
+        appended: the last steps of the last atom are zeros; only a Reshape or Pad keeps it.
+        own_row: what holds each row's own place in the batch; only what every row reads of itself by it is right.
         rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
     """
 
@@ -159,6 +193,8 @@ class Facts:
     below: bool = False
     copies: Copies | None = None
     from_sizes: bool = False
+    own_row: OwnRow | None = None
+    appended: Appended | None = None
 
     def __post_init__(self) -> None:
         if not self.pads:

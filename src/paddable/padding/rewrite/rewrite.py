@@ -236,6 +236,8 @@ class _Rewriter:
             facts = self.analysis.values[name]
             position = facts.span(axis).start
             mask = emitter.mask(facts.axes, [position])
+            if name in declared.padding_masks:
+                mask = emitter.op("Not", mask, dtype=BOOL)
             shape = emitter.shape_vector([emitter.size(axis_size(a)) for a in facts.axes])
             full = emitter.op("Expand", mask, shape)
             made = full if value.dtype == BOOL else emitter.cast(full, value.dtype or INT64)

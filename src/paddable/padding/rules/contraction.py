@@ -54,12 +54,7 @@ def contract(context: RuleContext, terms: Sequence[Term], result: Sequence[str])
     values = [context.peek(term.index) for term in terms]
     summed = [letter for letter in axes if letter not in result]
     for letter in summed:
-        context.keep_rows_apart(axes[letter], "a sum over")
-        if any(not a.prefix for a in axes[letter]):
-            for term in terms:
-                if letter in term.letters:
-                    context.align(term.index, context.peek(term.index))
-            axes = _letters(context, terms)
+        context.keep_rows_apart(axes[letter], "a sum over")  # and equally shifted parts are summed where they stand
     for letter in summed:
         for k, atom in enumerate(axes[letter]):
             if atom.ragged:

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from paddable.lengths import Length
 from paddable.padding.deduce.broadcast import Broadcast, broadcast, pads_of
 from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.own_rows import computed_with_places
 from paddable.padding.deduce.pointwise import CONTRIBUTED, POINTWISE, bounds, evaluate, keeps_finite, row
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.symbolic import decide_comparison, difference, elementwise_content
@@ -142,6 +143,9 @@ def _elementwise(context: RuleContext) -> Facts:
         low, high = context.bounds(content, joined.axes)
         finite = all(value.finite for value in joined.values) and keeps_finite(context.type, joined.values)
         return Facts.known(dtype, joined.axes, content, low, high, finite=finite, rows_in_front=in_front)
+    placed = computed_with_places(context, joined)
+    if placed is not None:
+        return placed
     gap = difference(joined) if context.type in _COMPARISONS else None
     row_axis = _row_axis(context, joined)
     one_varies = sum(1 for v in joined.values if v.ragged) == 1  # constants broadcast over a window as it stands

@@ -10,18 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
+from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
-from paddable.padding.facts.numbers import Face, Product
+from paddable.padding.facts.numbers import Face, Product, add, multiply, number
 from paddable.padding.remedies import FromEnd, Segment
 
 __all__: list[str] = []
@@ -40,13 +40,20 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
             return [Facts.known(value.dtype, axes, Elements(array), finite=value.finite)]
     value = context.settle(0)
     context.need_steps(value, range(value.rank))
+    if index.own_row is not None:
+        need_joined_rows(context, value.axes[axis], index)
+        value = context.data(0)
+        return [_gathered(value, index, axis, (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :]))]
+    picked = _of_progression(context, value, index, axis)
+    if picked is not None:
+        return [picked]
     if isinstance(value.content, Affine) and not value.content.coefficients:
         _guarded(context, index, value.axes[axis])
         axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
         return [_uniform(value, axes, value.axes[axis])]
     if _own_rows(value, index, axis):
         return [value]
-    if value.content is not None:
+    if value.content is not None or value.own_row is not None:
         value = context.data(0)
     rank, whole = index.rank, value.axes[axis]
     varies = any(a.ragged or a.batch for a in whole)
@@ -71,12 +78,34 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
 
 def _own_rows(value: Facts, index: Facts, axis: int) -> bool:
     """Whether each row is picked by its own place in the batch: nothing moves."""
-    content = index.content
-    if not isinstance(content, Affine) or index.rank != 1 or len(index.atoms) != 1 or len(value.axes[axis]) != 1:
-        return False
-    own, rows = index.atoms[0], value.axes[axis][0]
-    whole = content.base.is_constant and content.base.fraction == 0 and content.coefficients == ((0, Fraction(1)),)
-    return whole and own.batch and rows.batch and own.size == rows.size
+    return is_place(index) and index.rank == 1 and value.axes[axis] == index.axes[0]
+
+
+def _of_progression(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts | None:
+    """One step of ``base + step * i``: counted from the end it is a size (of a running count, its length)."""
+    content, pick = value.content, index.scalar
+    if not isinstance(content, Affine) or pick is None or not pick.is_constant or len(value.axes[axis]) != 1:
+        return None
+    own = value.span(axis).start
+    step = dict(content.coefficients).get(own)
+    if step is None or value.atoms[own].batch or pick.fraction.denominator != 1:
+        return None
+    size, place = value.atoms[own].size, int(pick.fraction)
+    context.need(size + place if place < 0 else size - 1 - place, f"index {place} needs a step there")
+    last = number(size + place, Face.SIZE) if place < 0 else number(place)
+    far = multiply(last, number(step))
+    base = None if far is None else add(content.base, far)
+    if base is None:
+        return None
+    axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
+    places = [i for i in range(len(value.atoms)) if i != own]
+    places[own:own] = [-1] * len(index.atoms)  # the atoms of the index, along which nothing varies
+    rest = tuple((places.index(i), c) for i, c in content.coefficients if i != own)
+    known: Affine | Elements = Affine(base, rest)
+    if not axes:
+        known = Elements(np.array(base, dtype=object))
+    low, high = context.bounds(known, axes)
+    return Facts.known(value.dtype, axes, known, low, high)
 
 
 def _uniform(value: Facts, axes: Axes, read: Iterable[Factor]) -> Facts:
@@ -264,14 +293,16 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         read = [atom for axis in value.axes[batch_dims : batch_dims + depth] for atom in axis]
         return [_uniform(value, axes, read)]
     value = context.data(0)
-    index = _guarded(context, context.data(1), source)
+    own = read_of_itself(context, value, index, depth) if not batch_dims else None
+    index = _guarded(context, context.settle(1) if own is not None else context.data(1), source)
     if batch_dims:
         for k in range(batch_dims):
             if not same_axis(context.scope, value.axes[k], index.axes[k]):
                 context.refuse("GatherND with batch axes that differ")
-    if any(a.batch for k in range(batch_dims, batch_dims + depth) for a in value.axes[k]):
+    read = [k for k in range(batch_dims, batch_dims + depth) if k != own]
+    if any(a.batch for k in read for a in value.axes[k]):
         context.refuse("an index reads across the batch")
-    for k in range(batch_dims, batch_dims + depth):
+    for k in read:
         merged = merge_axis(context.scope, value, k)
         if merged is None:
             context.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")

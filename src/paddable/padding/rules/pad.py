@@ -1,9 +1,9 @@
 """Pad along time (PAD102).
 
-Passes: a crop at the end, and a pad of other axes.
+Passes: a crop at the end, a pad of other axes, and a table that is padded in front by the length: a window of it moves.
 Needs: the constant in the padding where constants follow the valid end; a gather for a mirrored, repeated or wrapped
 tail.
-Refuses: an amount in front that depends on the length, and a wrap by more than a few steps.
+Refuses: an amount in front of time that depends on the length, and a wrap by more than a few steps.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paddable.lengths import Length, constant, maximum, minimum
-from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.context import RuleContext, window_shift
 from paddable.padding.deduce.registry import rule
-from paddable.padding.deduce.relative_shift import relative_start
-from paddable.padding.facts.facts import Facts, PaddingFact
+from paddable.padding.deduce.relative_shift import relative_pad
+from paddable.padding.facts.axes import Axis
+from paddable.padding.facts.facts import Appended, Facts, PaddingFact
 from paddable.padding.facts.kinds import constant as constant_kind
 from paddable.padding.facts.kinds import join
 from paddable.padding.facts.numbers import Number
@@ -33,17 +34,27 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
     mode = str(context.attribute("mode", "constant") or "constant")
     amounts = _amounts(context, value)
-    if mode == "constant" and len(amounts) == 1 and value.rank - 1 in amounts:
-        before, after = amounts[value.rank - 1]
-        if before == constant(1) and after == constant(0):
-            started = relative_start(context, context.data(0, shifted=True))
-            if started is not None:
-                return [started]
-    value = context.data(0)
+    if mode == "constant":
+        moved = relative_pad(context, value, amounts, _fill_value(context))
+        if moved is not None:
+            return [moved]
+    elif value.relative is not None:
+        context.refuse("a relative shift is interrupted by another pad")
+    value = replace(context.data(0), appended=None)
     for axis, (before, after) in amounts.items():
+        held = value.axes[axis]
         value = _pad_axis(context, value, axis, before, after, mode)
+        if mode == "constant" and axis == value.rank - 1 and len(amounts) == 1:
+            value = replace(value, appended=_appended(context, held, before, after))
         context.replace(0, value)
     return [value]
+
+
+def _appended(context: RuleContext, held: Axis, before: Length, after: Length) -> Appended | None:
+    """What is known of the last axis behind the steps that it had."""
+    if _fill_value(context) != 0 or len(held) != 1 or before != constant(0):
+        return None
+    return Appended(held[0].size) if context.scope.at_most(constant(0), after) else None
 
 
 def _amounts(context: RuleContext, value: Facts) -> dict[int, tuple[Length, Length]]:
@@ -87,6 +98,10 @@ def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, aft
     size = context.length_of(value.axes[axis])
     total = scope.simplify(size + before + after)
     front = scope.domain.is_constant(before)
+    if front is None and mode == "constant":
+        window = _window(context, value, axis, before, total)
+        if window is not None:
+            return window
     if front is None:
         context.refuse("a pad in front of the valid part depends on the length", "pad by a constant, or at the end")
     context.need(total, f"a crop to {total} steps must not take more than there is")
@@ -99,6 +114,29 @@ def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, aft
     if mode not in ("reflect", "edge"):
         context.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
     return _continued(context, value, axis, front, after, total, mirrored=mode == "reflect")
+
+
+def _window(context: RuleContext, value: Facts, axis: int, before: Length, total: Length) -> Facts | None:
+    """A table with as much in front as the length asks for: element i stands at i + before(C) - before(n).
+
+    Native and container have the table's element i - before(n) there, or the constant where the table has none. An
+    amount below 0 crops, which the same index tells.
+    """
+    scope = context.scope
+    if any(not atom.fixed for atom in value.axes[axis]):
+        return None
+    size = context.length_of(value.axes[axis])
+    for amount in (before, total - size - before):
+        context.need(size + amount, f"a crop of {amount} must not take more than there is")
+    shift = window_shift(scope, before, total)
+    columns = scope.axis(total, shift=shift) if shift is not None else ()
+    if len(columns) != 1 or not columns[0].ragged:
+        return None
+    fill = _fill_value(context)
+    around = join([constant_kind(fill), value.valid])
+    everywhere = join([constant_kind(fill), value.everywhere])
+    result = replaced_axis(value, axis, columns, PaddingFact(around, everywhere))
+    return _with_constant(value, result, fill)
 
 
 def _wrapped(context: RuleContext, value: Facts, axis: int, before: Length, after: Length, total: Length) -> Facts:
@@ -139,12 +177,19 @@ def _constant(context: RuleContext, value: Facts, axis: int, front: int, after: 
     else:
         context.replace(0, value)
         leak = "the padding stands before the constant appended to the valid part"
-        value = context.fill(0, value.span(axis), fill, "PAD102", leak)
-        kind = PaddingFact.of(constant_kind(fill))
+        span = value.span(axis)
+        value = context.fill(0, span, fill, "PAD102", leak)
+        filled = constant_kind(fill)
+        kind = PaddingFact(filled, join([filled, *(value.pads[i].strong for i in value.ragged if i in span)]))
         if not context.scope.at_most(constant(0), after):  # valid steps stand in the padding where it crops
             cut = cut_pad(value, axis)
             kind = PaddingFact(join([kind.weak, cut.weak]), join([kind.strong, cut.strong]))
         result = replaced_axis(value, axis, context.axis(total), kind)
+    return _with_constant(value, result, fill)
+
+
+def _with_constant(value: Facts, result: Facts, fill: float) -> Facts:
+    """What holds of the elements that the value and the constant are."""
     return replace(
         result,
         constant=fill if value.valid.value == fill else None,

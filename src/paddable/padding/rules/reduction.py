@@ -95,7 +95,22 @@ def reduction(context: RuleContext) -> Sequence[Facts | None]:
             value = context.fill(0, ragged, fill, "PAD101", "the sum over time counts the padding")
     result_axes = reduced(value.axes, axes, bool(context.attribute("keepdims", 1)))
     low, high = _bounds(context.type, before)
+    count = _count_of_equals(context, before, atoms) if context.type == "ReduceSum" else None
+    if count is not None:
+        known: Affine | Elements = Affine(count) if result_axes else Elements(np.array(count, dtype=object))
+        low, high = context.bounds(known, result_axes)
+        return [Facts.known(value.dtype, result_axes, known, low, high)]
     return [_result(context, value, set(atoms), result_axes, low, high)]
+
+
+def _count_of_equals(context: RuleContext, value: Facts, atoms: Sequence[int]) -> Number | None:
+    """The sum of a mask over time: its run-time length, since the padding is 0 by now."""
+    equal, ragged = value.valid.value, [i for i in atoms if value.atoms[i].ragged]
+    if equal is None or not value.is_integer or len(ragged) != 1 or list(value.ragged) != ragged:
+        return None
+    (own,) = ragged
+    others = [value.atoms[i].size.constant for i in atoms if i != own]
+    return number(value.atoms[own].size * (int(equal) * math.prod(others)), Face.LENGTH)
 
 
 _FOLD: dict[str, Callable[..., Number | None]] = {
@@ -216,6 +231,19 @@ def top_k(context: RuleContext) -> Sequence[Facts | None]:
     return [values, Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
 
 
+def _equal_steps(context: RuleContext, value: Facts, axis: int) -> Fraction | None:
+    """The integer that every step of an axis equals: of a mask, whose padding is made so, the count is the position."""
+    scalar = value.scalar
+    if scalar is not None:
+        return scalar.fraction if scalar.is_constant else None
+    equal, own = value.valid.value, value.span(axis)
+    if equal is None or not value.is_integer or list(own) != list(value.ragged) or not value.atoms[own.start].prefix:
+        return None
+    context.data(0)
+    context.fill(0, own, equal, "", "a running count of valid steps is the place of each")
+    return Fraction(int(equal))
+
+
 @rule("CumSum")
 def cumulative_sum(context: RuleContext) -> Sequence[Facts | None]:
     """Forward sums read the past only; reversed ones start in the padding, which must be zero."""
@@ -224,9 +252,9 @@ def cumulative_sum(context: RuleContext) -> Sequence[Facts | None]:
     axis = (listed or [0])[0] % value.rank
     context.keep_rows_apart(value.axes[axis], "CumSum along")
     reverse, exclusive = context.attribute("reverse", 0), context.attribute("exclusive", 0)
-    scalar = value.scalar
-    if scalar is not None and scalar.is_constant and not reverse and len(value.axes[axis]) == 1:
-        step = scalar.fraction
+    step = None if reverse or len(value.axes[axis]) != 1 else _equal_steps(context, value, axis)
+    if step is not None:
+        value = context.peek(0)
         base = number(0 if exclusive else step)
         content = Affine(base, ((value.span(axis).start, Fraction(step)),) if step else ())
         low = float(min(Fraction(0), step)) if step >= 0 else -math.inf

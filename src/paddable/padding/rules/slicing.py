@@ -16,6 +16,7 @@ import numpy as np
 from paddable.lengths import Length, constant, maximum, minimum
 from paddable.padding.deduce.broadcast import counts_rows, pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis, window_shift
+from paddable.padding.deduce.own_rows import index_tuples
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_shift, relative_start
 from paddable.padding.deduce.scope import Scope
@@ -166,7 +167,7 @@ def _slice_axis(
     if step > 0 and settled is not None:
         first = constant(settled)
         return _prefix(context, value, axis, atom, first, stop, step, count)
-    if step == 1 and atom.prefix:
+    if step == 1:
         moved = _window(context, value, axis, atom, first, count)
         if moved is not None:
             return moved
@@ -268,9 +269,9 @@ def _sliced_affine(value: Facts, axis: int, first: Length, step: int, new: tuple
 
 def _window(context: RuleContext, value: Facts, axis: int, atom: Factor, first: Length, count: Length) -> Facts | None:
     """A start that falls with the length (a centred table) moves the valid part: index i sits at i + first(n) -
-    first(C)."""
+    first(C), behind the shift that the axis has."""
     scope = context.scope
-    shift = window_shift(scope, -first, count)
+    shift = window_shift(scope, atom.shift - first, count)
     if shift is None:
         return None
     new = scope.axis(count, shift=shift)
@@ -333,6 +334,11 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     values = [values[i] for i in indices]
     if len(values) == 1:
         return [values[0]]
+    stacked = index_tuples(context, indices, values, axis)
+    if stacked is not None:
+        return [stacked]
+    if any(v.relative is not None for v in values):
+        context.refuse("a relative shift is read before it ends")
     started = _relative_column(context, indices, values, axis)
     if started is not None:
         return [started]

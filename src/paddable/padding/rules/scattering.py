@@ -1,0 +1,123 @@
+"""ScatterND and ScatterElements: writing by index.
+
+Passes: places that each row has of its own, written into the valid part or into axes without padding.
+Needs: nothing; a place counted from the end was read as data, so that the run-time length stands in it.
+Refuses: places that vary in number with the length, may be negative, or lie in another row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from paddable.lengths import constant
+from paddable.padding.deduce.broadcast import pads_of, same_axis
+from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.own_rows import is_place, read_of_itself
+from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.axes import Axis
+from paddable.padding.facts.facts import Elements, Facts
+from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
+
+__all__: list[str] = []
+
+_WRITTEN_AS_MASK = "write it as Where with a mask that is compared from positions"
+
+
+@rule("ScatterND")
+def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
+    index = context.peek(1)
+    width = context.length_of(index.axes[-1]) if index.rank else constant(1)
+    if not width.is_constant:
+        context.refuse("ScatterND with tuples of varying width")
+    depth = width.constant
+    value = context.data(0)
+    own = read_of_itself(context, value, index, depth)
+    index = context.settle(1) if own is not None else context.data(1)
+    for axis in range(depth):
+        if axis != own:
+            context.keep_rows_apart(value.axes[axis], "ScatterND along")
+            _need_prefix(value.axes[axis], context)
+    if own is None and any(atom.batch for atom in value.atoms):
+        context.refuse("ScatterND with the same places for every row", _WRITTEN_AS_MASK)
+    updates = context.data(2)
+    _need_equal_axes(context, updates, (*index.axes[:-1], *value.axes[depth:]))
+    _need_valid_places(context, index, value.axes[:depth])
+    return [_written(context, value, updates, depth)]
+
+
+@rule("ScatterElements")
+def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
+    value, index = context.data(0), context.peek(1)
+    axis = context.attribute("axis", 0) % value.rank
+    if is_place(index) and value.rank == 1 and value.axes == index.axes == context.settle(2).axes:
+        return [context.peek(2)]  # each row writes itself, and nothing of the data stays
+    index = context.data(1)
+    context.keep_rows_apart(value.axes[axis], "ScatterElements along")
+    _need_prefix(value.axes[axis], context)
+    for k in range(value.rank):
+        if k != axis and not same_axis(context.scope, value.axes[k], index.axes[k]):
+            context.refuse("ScatterElements with an index that covers a part of an axis")
+    updates = context.data(2)
+    _need_equal_axes(context, updates, index.axes)
+    _need_valid_places(context, index, value.axes[axis : axis + 1])
+    return [_written(context, value, updates, value.rank)]
+
+
+def _need_prefix(axis: Axis, context: RuleContext) -> None:
+    if len(axis) > 1 or any(not atom.prefix for atom in axis):
+        context.refuse("places in a merged axis whose padding is interleaved with valid steps")
+
+
+def _need_equal_axes(context: RuleContext, updates: Facts, axes: Sequence[Axis]) -> None:
+    if updates.rank != len(axes) or not all(
+        same_axis(context.scope, a, b) for a, b in zip(updates.axes, axes, strict=True)
+    ):
+        context.refuse("what is written has other axes than the places", _WRITTEN_AS_MASK)
+
+
+def _need_valid_places(context: RuleContext, index: Facts, axes: Sequence[Axis]) -> None:
+    """The places are as many at every length, and none of them is counted from the container's end."""
+    if index.ragged:
+        context.refuse("the number of places that are written varies with the length", _WRITTEN_AS_MASK)
+    if not any(atom.ragged for axis in axes for atom in axis):
+        return
+    low, known = index.low, context.peek(1).content
+    if isinstance(known, Elements):
+        low = max(low, context.bounds(known, index.axes)[0])
+        _need_room(context, known, axes)
+    if low < 0:
+        context.refuse("a place that may be negative counts from the end of the padding", "clamp it at 0")
+
+
+def _need_room(context: RuleContext, places: Elements, axes: Sequence[Axis]) -> None:
+    """Native has the steps at the places that are known: of tuples, the entry of each axis."""
+    tuples = places.array.reshape(-1, len(axes)) if places.array.size % len(axes) == 0 else places.array.reshape(-1, 1)
+    for entry, axis in enumerate(axes):
+        for place in tuples[:, entry]:
+            length = place.integer if place is not None else None
+            if length is not None and any(atom.ragged for atom in axis):
+                context.need(context.length_of(axis) - 1 - length, f"place {length} needs a step there")
+
+
+def _written(context: RuleContext, value: Facts, updates: Facts, depth: int) -> Facts:
+    """Native's places are valid steps, so that the padding of the axes that are written along stays what it was."""
+    reduction = str(context.attribute("reduction", "none"))
+    replaced = reduction in ("none", "max", "min")
+    along = sum(len(axis) for axis in value.axes[:depth])
+    behind = len(updates.atoms) - (len(value.atoms) - along)
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        kinds = [value.kind(region)]
+        if all(i >= along for i in region):
+            kinds.append(updates.kind([i - along + behind for i in region]))
+        if replaced or len(kinds) == 1:
+            return join(kinds)
+        return FINITE if all(kind.finite for kind in kinds) else ANY
+
+    low, high = (min(value.low, updates.low), max(value.high, updates.high)) if replaced else (-math.inf, math.inf)
+    valid = kind_at(())
+    return Facts(
+        value.dtype, value.axes, pads_of(value.axes, kind_at), None, low, high,
+        finite=valid.finite, masked=value.masked or updates.masked, constant=valid.value,
+    )  # fmt: skip
