@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 
 import pytest
 import torch
@@ -132,3 +133,55 @@ def test_misuse_is_told() -> None:
         fallback("cpu", backend="directml")
     with pytest.raises(MisuseError, match="ops="):
         fallback("cpu", ops="aten::roll")
+    with pytest.raises(MisuseError, match="did you mean roll"):
+        fallback("cpu", ops=["aten::rol"])
+    with pytest.raises(MisuseError, match="nosuchop"):
+        fallback("cpu", ops=["nosuchop"])
+
+
+def test_a_composite_operator_that_is_asked_for_runs_whole_on_the_cpu() -> None:
+    linear, x = nn.Linear(6, 5), torch.randn(2, 6)
+    want = linear(x)
+    with simulated_backend() as device, fallback(device, ops=["linear"]) as report:
+        got = linear.to(device)(x.to(device))
+        assert got.device == device
+        torch.testing.assert_close(got.cpu(), want)
+    assert [(entry.op, entry.reason, entry.copies) for entry in report.replaced] == [("aten.linear", "asked for", 4)]
+
+
+def test_a_warning_of_the_backend_is_no_failure() -> None:
+    with simulated_backend() as device, fallback(device) as report, pytest.warns(UserWarning, match="fall back"):
+        assert torch.arange(3).to(device).roll(1).cpu().tolist() == [2, 0, 1]
+    assert report.replaced == []
+    with simulated_backend() as device, fallback(device) as report, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="fall back"):
+            torch.arange(3).to(device).roll(1)
+    assert report.replaced == []
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_bool_passed_straight_to_a_convolution_is_told_as_what_it_is(bias: bool) -> None:
+    model = nn.Sequential(nn.Conv1d(1, 1, 3, bias=bias))
+    mask = torch.ones(1, 1, 9) > 0
+    with simulated_backend() as device, torch.no_grad(), pytest.raises(BackendError) as raised, fallback(device):
+        model.to(device)(mask.to(device))
+    said = raised.value
+    assert "bool[1, 1, 9], float32[1, 1, 3]" in said.what and said.where.endswith("in 0")
+    assert "cast the input with .float()" in said.fix
+
+
+def test_an_istft_is_replaced_as_a_whole_and_nothing_inside_of_it_is_reported() -> None:
+    window, wave = torch.hann_window(16), torch.randn(1, 64)
+    spectrum = torch.stft(wave, 16, 4, window=window, return_complex=True)
+    want = torch.istft(spectrum, 16, 4, window=window)
+    with simulated_backend() as device, torch.no_grad(), fallback(device) as report:
+        there = torch.stft(wave.to(device), 16, 4, window=window.to(device), return_complex=True)
+        got = torch.istft(there, 16, 4, window=window.to(device))
+        assert got.device == device
+        torch.testing.assert_close(got.cpu(), want)
+    assert {(entry.op, entry.reason) for entry in report.replaced} == {
+        ("aten._fft_r2c", "complex"),
+        ("aten.istft", "complex"),
+        *((entry.op, "parked") for entry in report.replaced if entry.reason == "parked"),
+    }

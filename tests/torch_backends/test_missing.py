@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from paddable.errors import MisuseError, PaddableError
+from paddable.errors import MisuseError
 from paddable.torch_backends import missing_ops
 
 
@@ -54,7 +54,7 @@ def test_a_module_without_faults_is_ok() -> None:
 def test_misuse_is_told() -> None:
     with pytest.raises(MisuseError, match="torch-directml"):
         missing_ops(nn.Linear(4, 4), torch.ones(2, 4), backend="dml")
-    with pytest.raises(PaddableError, match="does not run"):
+    with pytest.raises(MisuseError, match="does not run"):
         missing_ops(nn.Linear(4, 4), torch.ones(2, 5))
 
 
@@ -67,3 +67,44 @@ def test_it_needs_torch_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and done.stdout.strip() == "[]", done.stderr + done.stdout
+
+
+class Attention(nn.Module):
+    def __init__(self, **more: bool) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, **more)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.attention(x, x, x)[0]
+
+
+def test_attention_goes_to_the_cpu_where_pytorch_takes_its_fast_path() -> None:
+    x = torch.randn(2, 5, 8)
+    for module, operator in (
+        (Attention(batch_first=True), "aten::_native_multi_head_attention"),
+        (nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), "aten::_transformer_encoder_layer_fwd"),
+    ):
+        report = missing_ops(module.eval(), x)
+        assert report.ok and {op for entry in report.struck for op in entry.ops} >= {operator}
+
+
+def test_attention_is_seen_by_its_parts_where_it_does_not() -> None:
+    for module in (
+        Attention(),
+        Attention(batch_first=True, add_zero_attn=True),
+        nn.TransformerEncoderLayer(8, 2, 16).train(),
+        nn.TransformerDecoderLayer(8, 2, 16, norm_first=True),
+    ):
+        x = torch.randn(2, 5, 8)
+        sample = (x, x) if isinstance(module, nn.TransformerDecoderLayer) else x
+        report = missing_ops(module, sample)
+        assert report.ok and "aten::linear" in report.struck[0].ops and report.struck[0].fault == "inference-mode"
+
+
+def test_a_model_that_ends_python_is_told() -> None:
+    class Leaves(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            sys.exit(0)
+
+    with pytest.raises(MisuseError, match="SystemExit"):
+        missing_ops(Leaves(), torch.ones(2))

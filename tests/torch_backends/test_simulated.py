@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from paddable.errors import MisuseError
 from paddable.torch_backends import BackendError, simulated_backend, trace_ops
 
 ENDING = {
@@ -71,3 +72,31 @@ def test_the_real_text_is_told() -> None:
 def test_what_the_backend_takes_to_the_cpu_warns_and_is_right() -> None:
     with simulated_backend() as device, pytest.warns(UserWarning, match="will fall back to run on the CPU"):
         assert torch.arange(3).to(device).roll(1).cpu().tolist() == [2, 0, 1]
+
+
+def test_gradients_are_refused_not_fatal() -> None:
+    layer = nn.Linear(4, 3)
+    with simulated_backend() as device:
+        there = layer.to(device)
+        assert there.weight.requires_grad
+        with torch.enable_grad():
+            loss = there(torch.ones(2, 4, requires_grad=True).to(device)).sum()
+        for ask in (loss.backward, loss.cpu().backward, lambda: torch.autograd.grad(loss, [there.weight])):
+            with pytest.raises(MisuseError, match="no gradients"):
+                ask()
+    assert torch.is_grad_enabled() and there.weight.requires_grad
+
+
+def test_the_warning_is_of_the_users_line() -> None:
+    with simulated_backend() as device, pytest.warns(UserWarning) as warned:
+        torch.arange(3).to(device).roll(1)
+    assert warned[0].filename == __file__
+
+
+def test_methods_need_no_guard_inside_of_functions_and_operators() -> None:
+    with simulated_backend() as device, torch._C.DisableTorchFunction():
+        x = torch.ones(2, 3).to(device)
+        assert x.t().contiguous().shape == (3, 2) and x[0, 1:].shape == (2,) and int(x[0, 0]) == 1
+        assert x.nonzero().shape == (6, 2) and (~(x > 1)).tolist() == [[True] * 3] * 2
+        x[1] = 4.0
+        assert x.copy_(x + 1).tolist() == [[2.0] * 3, [5.0] * 3]

@@ -11,7 +11,7 @@ from paddable.torch_backends.calls import Call
 from paddable.torch_backends.errors import BackendError, real_text
 from paddable.torch_backends.faults import Backend, Fault, Settings
 
-__all__ = ["by_product", "explained", "explained_text"]
+__all__ = ["explained", "explained_text"]
 
 
 def explained(
@@ -41,14 +41,9 @@ def explained(
     why = f"on {backend.name}, {fault.what}" if fault and backend else ""
     fix = fault.way_round if fault else ""
     if product:
-        return by_product(what, product, where)
+        why = f"its bool operand came from {product}: a product of a number and a bool is a bool on this backend"
+        fix = "write x * mask.to(x.dtype) there"
     return BackendError(what, where=where, why=why, fix=fix)
-
-
-def by_product(what: str, product: str, where: str = "") -> BackendError:
-    """The error of what got a bool tensor that a product of a number and a bool made."""
-    why = f"its bool operand came from {product}: a product of a number and a bool is a bool on this backend"
-    return BackendError(what, where=where, why=why, fix="write x * mask.to(x.dtype) there")
 
 
 def explained_text(error: BaseException, backend: Backend) -> BackendError | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
@@ -20,6 +21,8 @@ from paddable.errors import MisuseError
 from paddable.findings import Source
 from paddable.torch_backends.backends import backend_named, backend_of
 from paddable.torch_backends.calls import Call, describe, is_composite, on_device, operator_name, take_apart, tensors_in
+from paddable.torch_backends.checks import Checks, operator_of
+from paddable.torch_backends.errors import BackendError
 from paddable.torch_backends.explain import explained, explained_text
 from paddable.torch_backends.faults import Fault, Settings, views_first, writes_first
 from paddable.torch_backends.places import Modules, call_site
@@ -142,7 +145,7 @@ class fallback(TorchDispatchMode):
         float64: whether the GPU computes with doubles; by default what torch_directml says, else no.
 
     Raises:
-        MisuseError: no such backend.
+        MisuseError: no such backend, or no such operator.
         BackendError: inside of the ``with``, for an operator that fails on the device and on the CPU.
     """
 
@@ -163,11 +166,12 @@ class fallback(TorchDispatchMode):
         doubles = _has_float64() if float64 is None else float64
         # Whether tiled resources are on cannot be asked; an empty tensor made anew is right in both cases.
         self._settings = Settings(float64=doubles, tiled_resources=False)
-        self._asked_for = {name.replace("aten::", "").replace("aten.", "").partition(".")[0] for name in ops}
+        self._asked_for = frozenset(map(_known_operator, ops))
         self._plans: dict[Any, _Plan] = {}
         self._any_operator = self.backend.of_any_operator if self.backend else ()
         self._failing: set[Any] = set()
         self._parked = False
+        self._computing = False
         self._modules = Modules()
         self._functions = _Functions(self)
 
@@ -187,6 +191,8 @@ class fallback(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if self._computing:  # a part of what is computed on the CPU
+            return func(*args, **kwargs)
         if torch.is_inference_mode_enabled():
             return self._outside_of_inference_mode(func, args, kwargs)
         plan = self._plans.get(func)
@@ -200,7 +206,7 @@ class fallback(TorchDispatchMode):
         except Exception as error:
             return self._after_failure(plan, Call(func, args, kwargs), error)
         if plan.views:
-            mark_views(Call(func, args, kwargs), results)
+            mark_views(func, args, kwargs, results)
         return results
 
     def _plan(self, func: Any) -> _Plan:
@@ -259,7 +265,7 @@ class fallback(TorchDispatchMode):
         except Exception as error:
             return self._after_failure(plan, call, error)
         if plan.views:
-            mark_views(call, results)
+            mark_views(call.func, call.args, call.kwargs, results)
         return results
 
     def _concerns(self, call: Call) -> bool:
@@ -278,17 +284,17 @@ class fallback(TorchDispatchMode):
             except Exception as error:  # the CPU refuses it too
                 if fault.effect == "wrong":  # what the user would see on the CPU
                     raise
-                place = call_site()
-                raise explained(error, call, self.backend, module=self._modules.path, source=place) from error
+                raise self._told(call, error) from error
         entry = self._entry(call, fault.code, "on the device", "")
         entry.times += 1
         with self._again():
             return fault.repair(call)
 
     def _after_failure(self, plan: _Plan, call: Call, error: Exception) -> Any:
-        if not self._concerns(call) or isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        # A warning is one only where the user's filters make it an error: the operator itself is right.
+        if not self._concerns(call) or isinstance(error, (Warning, MemoryError, torch.OutOfMemoryError)):
             raise error
-        told = explained(error, call, self.backend, module=self._modules.path, source=call_site())
+        told = self._told(call, error)
         if plan.views:  # a copy would not be a view
             raise told from error
         try:
@@ -297,6 +303,21 @@ class fallback(TorchDispatchMode):
             raise told from error
         self._failing.add(_signature(call))
         return results
+
+    def _told(self, call: Call, error: Exception) -> BackendError:
+        return explained(error, call, self.backend, module=self._modules.path, source=call_site())
+
+    def _told_by_check(self, call: Call, error: Exception) -> BackendError | None:
+        concerned = self._concerns(call) and not isinstance(error, torch.OutOfMemoryError)
+        return self._told(call, error) if concerned else None
+
+    def _whole(self, call: Call, reason: str) -> Any:
+        """A function that is replaced before PyTorch takes it apart."""
+        if not torch.is_inference_mode_enabled():
+            return self._on_cpu(call, reason, None)
+        self.report.inference_mode_left += 1
+        with torch.inference_mode(False), torch.no_grad():
+            return self._on_cpu(call, reason, None)
 
     def _on_cpu(self, call: Call, reason: str, error: str | None) -> Any:
         """Compute on copies, write back what the operator writes into, and bring the results to the device."""
@@ -312,14 +333,18 @@ class fallback(TorchDispatchMode):
             return copies[id(value)]
 
         asked = call["device"] if call.has("device") else None
-        inner = Call(call.func, tree_map(to_cpu, call.args), tree_map(to_cpu, call.kwargs))
-        results = inner.replaced(device=torch.device("cpu")) if asked is not None else inner.run()
-        if writes_first(call.func) and call.args[0].device.type != "cpu":
-            torch.ops.aten.copy_(call.args[0], copies[id(call.args[0])])
-            moved.append(call.args[0])
-            results = call.args[0]
-        elif asked is None or torch.device(asked).type == self.device.type:
-            results = tree_map(lambda value: self._home(value, moved), results)
+        outer, self._computing = self._computing, True
+        try:
+            inner = Call(call.func, tree_map(to_cpu, call.args), tree_map(to_cpu, call.kwargs))
+            results = inner.replaced(device=torch.device("cpu")) if asked is not None else inner.run()
+            if writes_first(call.func) and call.args[0].device.type != "cpu":
+                torch.ops.aten.copy_(call.args[0], copies[id(call.args[0])])
+                moved.append(call.args[0])
+                results = call.args[0]
+            elif asked is None or torch.device(asked).type == self.device.type:
+                results = tree_map(lambda value: self._home(value, moved), results)
+        finally:
+            self._computing = outer
         how = "on the CPU" if moved or reason != "parked" else "kept on the CPU"
         entry = self._entry(call, reason, how, error or "")
         entry.times += 1
@@ -366,19 +391,24 @@ class _Again(TorchDispatchMode):
         return self._mode.__torch_dispatch__(func, types, args, kwargs)
 
 
-class _Functions(TorchFunctionMode):
+class _Functions(Checks):
     """Functions that have to be replaced as a whole: PyTorch takes them apart before an operator is seen."""
 
     def __init__(self, mode: fallback) -> None:
-        super().__init__()
+        super().__init__(mode._told_by_check)
         self._mode = mode
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
         if func in _WHOLE and self._mode.backend and on_device([args, kwargs], self._mode.device.type):
-            call = Call(func, args, kwargs or {})
+            call = Call(func, args, kwargs)
             call.name, reason = _WHOLE[func]
-            return self._mode._on_cpu(call, reason, None)
-        return func(*args, **(kwargs or {}))
+            return self._mode._whole(call, reason)
+        if self._mode._asked_for and on_device([args, kwargs], self._mode.device.type):
+            operator = operator_of(func)
+            if operator and operator_name(operator) in self._mode._asked_for and is_composite(operator):
+                return self._mode._whole(Call(operator, args, kwargs), "asked for")
+        return self.checked(func, args, kwargs)
 
 
 _WHOLE: dict[Any, tuple[str, str]] = {
@@ -406,3 +436,20 @@ def _has_float64() -> bool:
     except ImportError:
         return False
     return bool(torch_directml.has_float64_support())
+
+
+def _known_operator(name: str) -> str:
+    """An operator's name without namespace and overload."""
+    plain = name.removeprefix("aten::").removeprefix("aten.").partition(".")[0]
+    known = _operators()
+    if plain in known:
+        return plain
+    near = get_close_matches(plain, known, 3)
+    fix = f"did you mean {' or '.join(near)}?" if near else "name it as trace_ops() does, such as aten::roll"
+    raise MisuseError(f"no operator is called {name!r}", where="ops", fix=fix)
+
+
+@cache
+def _operators() -> frozenset[str]:
+    every = (name.partition("::") for name in torch._C._dispatch_get_all_op_names())
+    return frozenset(name.partition(".")[0] for space, _, name in every if space == "aten")

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.errors import MisuseError, UnreadableError
 
 __all__ = ["build_model"]
 
@@ -23,8 +23,7 @@ def build_model(place: str) -> tuple[torch.nn.Module, Any]:
 
     Raises:
         MisuseError: the text names no file or no function, or the function returns something else.
-        UnreadableError: the file cannot be imported.
-        PaddableError: the function raises.
+        UnreadableError: the file cannot be imported, or the function raises; ``sys.exit()`` is an exception too.
     """
     file, _, name = place.rpartition(":")
     path = Path(file)
@@ -37,8 +36,8 @@ def build_model(place: str) -> tuple[torch.nn.Module, Any]:
         raise MisuseError(f"no function is called {name}", where=file, fix=f"define {name}() in it")
     try:
         built = function()
-    except Exception as error:
-        raise PaddableError(
+    except (Exception, SystemExit) as error:
+        raise UnreadableError(
             f"{name}() failed: {type(error).__name__}: {error}", where=_line_in(path, error), fix="mend the function"
         ) from error
     if not (isinstance(built, tuple) and len(built) == 2 and isinstance(built[0], torch.nn.Module)):
@@ -59,7 +58,7 @@ def _imported(path: Path) -> Any:
     sys.path.insert(0, folder)  # as `python model.py` would, for the file's own imports
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UnreadableError(
             f"it cannot be imported: {type(error).__name__}: {error}",
             where=_line_in(path, error),

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils._pytree import tree_map
 
-from paddable.errors import PaddableError
+from paddable.errors import MisuseError
 from paddable.findings import Source
 from paddable.torch_backends.backends import backend_named
 from paddable.torch_backends.calls import Call
@@ -138,8 +138,7 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
         backend: name of the backend.
 
     Raises:
-        MisuseError: no such backend.
-        PaddableError: the module does not run with this sample.
+        MisuseError: no such backend, or the module does not run with this sample.
     """
     known = backend_named(backend)
     seen = _Observer(known, module)
@@ -152,9 +151,9 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
         seen.start()
         try:
             torch.func.functional_call(module, state, args, kwargs)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             place = f"{call_site_of(error)}{_in([seen.modules.path])}"
-            raise PaddableError(
+            raise MisuseError(
                 f"the module does not run: {type(error).__name__}: {real_text(error)}",
                 where=place,
                 why="only what runs can be examined",

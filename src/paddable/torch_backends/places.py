@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,7 +13,7 @@ from torch.nn.modules import module as torch_module
 
 from paddable.findings import Source
 
-__all__ = ["Modules", "call_site"]
+__all__ = ["Modules", "call_site", "warn_at_call_site"]
 
 _OURS = str(Path(__file__).parent)
 _TORCH = str(Path(torch.__file__).parent)
@@ -20,13 +21,25 @@ _TORCH = str(Path(torch.__file__).parent)
 
 def call_site() -> Source | None:
     """The innermost line outside of torch and of this package."""
+    frame = _users_frame()
+    return Source(_short(frame.f_code.co_filename), frame.f_lineno) if frame else None
+
+
+def warn_at_call_site(text: str) -> None:
+    """Warn of what the user's line does: a filter for warnings of this package does not concern it."""
+    frame = _users_frame()
+    if frame is None:
+        warnings.warn(text, stacklevel=2)
+        return
+    known, module = frame.f_globals.setdefault("__warningregistry__", {}), frame.f_globals.get("__name__", "")
+    warnings.warn_explicit(text, UserWarning, frame.f_code.co_filename, frame.f_lineno, module, known)
+
+
+def _users_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if not file.startswith((_TORCH, _OURS, "<")):
-            return Source(_short(file), frame.f_lineno)
+    while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _OURS, "<")):
         frame = frame.f_back
-    return None
+    return frame
 
 
 def _short(file: str) -> str:

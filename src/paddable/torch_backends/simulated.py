@@ -10,23 +10,24 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any, NoReturn
 
 import torch
-from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from paddable.errors import MisuseError
 from paddable.torch_backends.calls import Call, is_composite, on_device, take_apart, tensors_in
 from paddable.torch_backends.directml import TORCH_DIRECTML
 from paddable.torch_backends.directml.recurrent import CELLS
 from paddable.torch_backends.faults import Backend, Fault, Settings, views_first
+from paddable.torch_backends.functions import FunctionMode
 from paddable.torch_backends.indexing import read_index, write_index
+from paddable.torch_backends.places import warn_at_call_site
 from paddable.torch_backends.views import mark_views
 
 __all__ = ["Seen", "simulated_backend"]
@@ -55,6 +56,7 @@ def simulated_backend(
     """Lend a device that refuses, falsifies and ends the process as the backend was measured to.
 
     Modules and tensors are moved to it with ``.to(device)``, and results are read with ``.cpu()``, as on a real one.
+    Gradients are not simulated: nothing is recorded inside of the ``with``, and ``backward()`` is a MisuseError.
 
     Args:
         backend: whose faults are simulated.
@@ -71,6 +73,8 @@ def simulated_backend(
     simulation = _Simulation(backend, device, float64, tiled_resources, code_page, seen, every)
     with ExitStack() as stack:
         stack.enter_context(_device_module(backend.device_type))
+        stack.enter_context(_fast_paths())
+        stack.enter_context(torch.no_grad())
         stack.enter_context(_Functions(simulation))
         stack.enter_context(_Operators(simulation))
         yield device
@@ -108,6 +112,75 @@ class SimulatedTensor(torch.Tensor):
 
     def __repr__(self) -> str:  # type: ignore[override]
         return f"simulated {self.data_on_cpu!r}"
+
+    # PyTorch's own methods ask for the guard of the device, which is not there; operators do not.
+
+    def __getitem__(self, index: Any) -> Any:
+        return read_index(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        write_index(self, index, value)
+
+    def __invert__(self) -> Any:
+        return torch.ops.aten.bitwise_not(self)
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __index__(self) -> int:
+        return int(self.item())
+
+    def contiguous(self, memory_format: torch.memory_format = torch.contiguous_format) -> Any:
+        return torch.ops.aten.contiguous(self, memory_format=memory_format)
+
+    def copy_(self, other: torch.Tensor, non_blocking: bool = False) -> Any:
+        return torch.ops.aten.copy_(self, other, non_blocking)
+
+    def new_tensor(self, data: Any, **kwargs: Any) -> torch.Tensor:
+        return torch.tensor(data, dtype=kwargs.get("dtype") or self.dtype).to(kwargs.get("device") or self.device)
+
+    def nonzero(self, *, as_tuple: bool = False) -> Any:  # type: ignore[override]
+        found = torch.ops.aten.nonzero(self)
+        return found.unbind(1) if as_tuple else found
+
+    def tolist(self) -> Any:
+        return self.cpu().tolist()
+
+    def numpy(self, *, force: bool = False) -> Any:
+        if force:
+            return self.cpu().numpy()
+        raise TypeError(
+            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+            "memory first."
+        )
+
+    # To record a gradient, PyTorch asks for the guard too, and ends the process without it: the flag stays here.
+
+    @property
+    def requires_grad(self) -> bool:  # type: ignore[override]
+        return bool(getattr(self, "_wants_gradient", False))
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._wants_gradient = value
+
+    def requires_grad_(self, requires_grad: bool = True) -> Any:
+        self._wants_gradient = requires_grad
+        return self
+
+    def backward(self, *arguments: Any, **named: Any) -> NoReturn:  # type: ignore[override]
+        raise _no_gradients()
+
+
+def _no_gradients() -> MisuseError:
+    return MisuseError(
+        "the simulated device computes no gradients",
+        why="it stands in for a device on which a model is run, not trained",
+        fix="run the backward pass on the CPU, outside of simulated_backend()",
+    )
 
 
 class _Simulation:
@@ -179,7 +252,7 @@ class _Simulation:
             return results
         results = self._on_device(call, results)
         if views_first(call.func):
-            mark_views(call, results)
+            mark_views(call.func, call.args, call.kwargs, results)
         return results
 
     def _on_device(self, call: Call, results: Any) -> Any:
@@ -231,10 +304,9 @@ class _Simulation:
     def _warn(self, call: Call) -> None:
         if call.name not in self._warned:
             self._warned.add(call.name)
-            warnings.warn(
+            warn_at_call_site(
                 f"The operator 'aten::{call.name}' is not currently supported on the DML backend and will fall back "
-                "to run on the CPU. This may have performance implications.",
-                stacklevel=2,
+                "to run on the CPU. This may have performance implications."
             )
 
 
@@ -259,7 +331,7 @@ class _Operators(TorchDispatchMode):
         return self._simulation.run(func, args, kwargs or {})
 
 
-class _Functions(TorchFunctionMode):
+class _Functions(FunctionMode):
     """Functions that ask for a real device's guard, or that a real device takes apart otherwise."""
 
     def __init__(self, simulation: _Simulation) -> None:
@@ -269,17 +341,12 @@ class _Functions(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         simulated = bool(args) and isinstance(args[0], SimulatedTensor)
-        if simulated and func is torch.Tensor.__getitem__:
-            return read_index(*args)
-        if simulated and func is torch.Tensor.__setitem__:
-            return write_index(*args)
-        if simulated and func in _GUARDED:
-            return _GUARDED[func](*args, **kwargs)
-        if simulated and func is torch.Tensor.numpy:
-            raise TypeError(
-                f"can't convert {self._simulation.device} device type tensor to numpy. Use Tensor.cpu() to copy the "
-                "tensor to host memory first."
-            )
+        if func in _GRADIENTS:
+            raise _no_gradients()
+        if func is torch._C._set_grad_enabled:
+            return func(False)
+        if simulated and func is torch.nonzero:
+            return args[0].nonzero(*args[1:], **kwargs)
         if func in (torch.tensor, torch.as_tensor):
             device = kwargs.pop("device", None)
             data = args[0] if simulated else tree_map(_number, args[0])
@@ -291,7 +358,7 @@ class _Functions(TorchFunctionMode):
             self._simulation._every(call)
         if simulated and func in _COMPOSITE:
             return self._composite(_COMPOSITE[func], func, args, kwargs)
-        return func(*args, **kwargs)
+        return self.call(func, args, kwargs)
 
     def _composite(self, name: str, func: Any, args: Any, kwargs: Any) -> Any:
         """A function whose fault was measured as a whole."""
@@ -311,28 +378,7 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, SimulatedTensor) else value
 
 
-def _nonzero(tensor: torch.Tensor, *, as_tuple: bool = False) -> Any:
-    found = torch.ops.aten.nonzero(tensor)
-    return found.unbind(1) if as_tuple else found
-
-
-def _new_tensor(tensor: torch.Tensor, data: Any, **kwargs: Any) -> torch.Tensor:
-    return torch.tensor(data, dtype=kwargs.get("dtype") or tensor.dtype).to(kwargs.get("device") or tensor.device)
-
-
-_GUARDED: dict[Any, Callable[..., Any]] = {
-    torch.Tensor.contiguous: torch.ops.aten.contiguous,
-    torch.Tensor.copy_: torch.ops.aten.copy_,
-    torch.Tensor.new_tensor: _new_tensor,
-    torch.Tensor.nonzero: _nonzero,
-    torch.nonzero: _nonzero,
-    torch.Tensor.tolist: lambda tensor: tensor.cpu().tolist(),
-    torch.Tensor.__invert__: torch.ops.aten.bitwise_not,
-    torch.Tensor.__int__: lambda tensor: int(tensor.item()),
-    torch.Tensor.__float__: lambda tensor: float(tensor.item()),
-    torch.Tensor.__index__: lambda tensor: int(tensor.item()),
-}
-"""Methods that ask for the device's guard, which is not there, by operators that do not."""
+_GRADIENTS = frozenset({torch.Tensor.backward, torch.autograd.grad})
 
 _IN_INFERENCE_MODE: dict[Any, str] = {
     torch.nn.functional.linear: "linear",
@@ -346,6 +392,17 @@ _COMPOSITE = {
     torch.Tensor.quantile: "quantile",
     torch.nn.functional.one_hot: "one_hot",
 }
+
+
+@contextmanager
+def _fast_paths() -> Iterator[None]:
+    """Attention takes its fast path here, as on the real backend, though a mode for functions is on."""
+    asked = torch.overrides.has_torch_function
+    torch.overrides.has_torch_function = lambda relevant: False  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        torch.overrides.has_torch_function = asked
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from torch.utils.weak import WeakIdKeyDictionary
 from paddable.findings import Source
 from paddable.torch_backends.backends import backend_of
 from paddable.torch_backends.calls import Call, describe, tensors_in
+from paddable.torch_backends.checks import Checks
 from paddable.torch_backends.errors import BackendError
-from paddable.torch_backends.explain import by_product, explained
+from paddable.torch_backends.explain import explained
 from paddable.torch_backends.places import Modules, call_site
 from paddable.torch_backends.text import columns
 
@@ -123,19 +124,18 @@ class trace_ops(TorchDispatchMode):
         self.trace = OperatorTrace()
         self._modules = Modules(module)
         self._products: Any = WeakIdKeyDictionary()
-        self._last_product = ""
+        self._checks = Checks(self._told)
 
     def __enter__(self) -> OperatorTrace:
         self._modules.__enter__()
+        self._checks.__enter__()
         super().__enter__()
         return self.trace
 
     def __exit__(self, *raised: Any) -> None:
         super().__exit__(*raised)
+        self._checks.__exit__(*raised)
         self._modules.__exit__(*raised)
-        error = raised[1]
-        if self._last_product and isinstance(error, RuntimeError) and _BOOL_INPUT in str(error):
-            raise by_product(str(error), self._last_product) from error
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         call = Call(func, args, kwargs or {})
@@ -146,7 +146,9 @@ class trace_ops(TorchDispatchMode):
         try:
             results = call.run()
         except Exception as error:
-            told = self._told(call, error, source)
+            if isinstance(error, Warning):
+                raise
+            told = self._told(call, error)
             self._record(call, inputs, (), source, started, told.what)
             raise told from error
         self._record(call, inputs, results, source, started)
@@ -164,11 +166,11 @@ class trace_ops(TorchDispatchMode):
             OperatorCall(order, str(call.func), inputs, tuple(devices), outputs, module, source, seconds, error)
         )
 
-    def _told(self, call: Call, error: Exception, source: Source | None) -> BackendError:
+    def _told(self, call: Call, error: Exception) -> BackendError:
         kinds = {tensor.device.type for tensor in call.tensors} - {"cpu", "meta"}
         backend = backend_of(kinds.pop()) if kinds else None
         product = next((self._products[t] for t in call.tensors if t in self._products), "")
-        return explained(error, call, backend, module=self._modules.path, source=source, product=product)
+        return explained(error, call, backend, module=self._modules.path, source=call_site(), product=product)
 
     def _follow_bools(self, call: Call, results: Any, source: Source | None) -> None:
         """Remember which product a bool tensor came from, through views, padding and the like."""
@@ -179,13 +181,8 @@ class trace_ops(TorchDispatchMode):
         if not origin and call.name in {"mul", "mul_"} and _has_number(call["self"], call["other"]):
             module = f" in {self._modules.path}" if self._modules.path else ""
             origin = f"{call}{f' at {source}' if source else ''}{module}"
-        self._last_product = origin or self._last_product
         for tensor in bools if origin else ():
             self._products[tensor] = origin
-
-
-_BOOL_INPUT = "Input type (bool) and"
-"""How PyTorch refuses a bool input for a convolution with a bias, before any operator runs."""
 
 
 def _has_number(*operands: Any) -> bool:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from paddable.torch_backends.calls import Call, tensors_in
+from paddable.torch_backends.calls import Call
 
 __all__ = ["View", "mark_views", "view_of"]
 
 _MARK = "_paddable_view"
 
 
-@dataclass(frozen=True)
 class View:
     """How a view came about.
 
@@ -24,26 +22,29 @@ class View:
             such a view are lost on torch-directml.
     """
 
-    base: torch.Tensor
-    lossy: bool
+    __slots__ = ("base", "lossy")
+
+    def __init__(self, base: torch.Tensor, lossy: bool) -> None:
+        self.base, self.lossy = base, lossy
 
 
-def mark_views(call: Call, results: Any) -> None:
+def mark_views(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], results: Any) -> None:
     """Remember, on the results of a view operator, what they are views of."""
-    source = call.args[0]
+    source = args[0]
     if not isinstance(source, torch.Tensor):
         return
     seen = view_of(source)
     base = seen.base if seen else source
-    for result in tensors_in(results):
+    for result in (results,) if isinstance(results, torch.Tensor) else results:
         if result is not source:
-            setattr(result, _MARK, View(base, result.storage_offset() != 0 and not _starts_by_itself(call)))
+            inside = result.storage_offset() != 0
+            setattr(result, _MARK, View(base, inside and not _starts_by_itself(Call(func, args, kwargs))))
 
 
 def view_of(tensor: torch.Tensor) -> View | None:
     """What a tensor is a view of, None when it is none."""
-    mark = getattr(tensor, _MARK, None)
-    return mark if isinstance(mark, View) else None
+    mark: View | None = getattr(tensor, _MARK, None)
+    return mark
 
 
 def _starts_by_itself(call: Call) -> bool:
