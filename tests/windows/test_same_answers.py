@@ -69,12 +69,15 @@ def test_a_chinese_place_for_everything(made: Path, expected: dict[str, Any], tm
     assert place.read_text(encoding="utf-8").strip() == expected["transcript"]["text"]
 
 
-def test_a_chinese_file_name(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made / "sense-voice", tmp_path / "bundle")
-    model = (tmp_path / "bundle/cpu-fp32-32000.onnx").rename(tmp_path / "bundle/模型.onnx")
-    audio = {"audio": np.zeros((1, 16_000), np.float32)}
-    known = paddable.load(made / "sense-voice/cpu-fp32-32000.onnx")
-    np.testing.assert_array_equal(paddable.load(model).run(audio)["ctc_logits"], known.run(audio)["ctc_logits"])
+@pytest.mark.parametrize("weights", ["fp32.data", "权重.db"])
+def test_a_chinese_file_name(made: Path, tmp_path: Path, weights: str) -> None:
+    known, model = made / "codec/cpu-fp32-12.onnx", tmp_path / "模型.onnx"
+    graph = known.read_bytes()
+    assert graph.count(b"fp32.data") > 1 and len(weights.encode()) == len("fp32.data")
+    model.write_bytes(graph.replace(b"fp32.data", weights.encode()))
+    shutil.copy(made / "codec/fp32.data", tmp_path / weights)
+    codes = {"codes": np.load(made / "codes.npy")[:, :12]}
+    np.testing.assert_array_equal(paddable.load(model).run(codes)["wav"], paddable.load(known).run(codes)["wav"])
 
 
 def test_voice_activity(made: Path, expected: dict[str, Any]) -> None:

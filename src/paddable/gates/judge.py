@@ -24,6 +24,7 @@ from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
 from paddable.gates.report import DomainCheck, GateReport, Row
 from paddable.gates.signals import Signals
+from paddable.gates.transforms import exact_where_replaced
 from paddable.gates.whole import Candidate, judge_whole, largest_of, open_candidate
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
@@ -98,6 +99,14 @@ def judge(
         def drawn(of: Oracle, count: int) -> Signals:
             return Signals(metadata, of.engine.dtypes, of.engine.shapes, widest, numbers, count, seed)
 
+        @cache
+        def exactly(twin: Path) -> Oracle:
+            return Oracle(native, metadata, half, exact=twin, threads=threads)
+
+        def oracle_of(padded: Source) -> Oracle:
+            twin = exact_where_replaced(native, padded, Path(place) / "double.onnx")
+            return oracle if twin is None else exactly(twin)
+
         def reaching(steps: Mapping[str, int]) -> Signals:
             return Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, steps, numbers, 1, seed)
 
@@ -110,10 +119,11 @@ def judge(
         for position, candidate in enumerate(candidates):
             count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
             chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
-            whole = drawn(oracle, count)
+            judging = oracle_of(candidate.model)
+            whole = drawn(judging, count)
             engine = open_candidate(candidate, threads, half is not None)
             tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
-            found = judge_whole(candidate, oracle, whole, chosen, engine=engine, tick=tick)
+            found = judge_whole(candidate, judging, whole, chosen, engine=engine, tick=tick)
             if half is not None and exact is not None:
                 wide = lifted(candidate.model, Path(place) / f"{position}.onnx") or candidate.model
                 twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
