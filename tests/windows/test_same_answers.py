@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import locale
 import os
 import shutil
 import subprocess
@@ -26,7 +27,7 @@ def run(*words: object, **environment: str) -> subprocess.CompletedProcess[bytes
     command = [sys.executable, "-m", "paddable", *map(str, words)]
     with TemporaryFile() as out, TemporaryFile() as err:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
-        done = subprocess.run(command, **streams, env={**os.environ, **environment}, check=False, timeout=120)
+        done = subprocess.run(command, **streams, env={**os.environ, **environment}, check=False, timeout=200)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(command, done.returncode, out.read(), err.read())
@@ -35,6 +36,11 @@ def run(*words: object, **environment: str) -> subprocess.CompletedProcess[bytes
 @pytest.mark.skipif(os.name != "nt", reason="on Linux it is installed, to make the bundles")
 def test_nothing_heavy_is_installed() -> None:
     assert not [name for name in ("torch", "onnx", "onnx_ir", "onnxscript") if find_spec(name)]
+
+
+@pytest.mark.skipif(os.name != "nt", reason="Linux has no code page")
+def test_the_code_page_is_the_one_that_is_asked_for() -> None:
+    assert locale.getpreferredencoding(False) == os.environ["PADDABLE_WINDOWS_PAGE"]
 
 
 def test_doctor_finds_the_runtime() -> None:
@@ -56,6 +62,17 @@ def test_transcribe(made: Path, expected: dict[str, Any]) -> None:
 def test_text_in_a_pipe(made: Path, expected: dict[str, Any]) -> None:
     done = run("transcribe", JFK, "--model", made / "sense-voice")
     assert (done.returncode, done.stdout.decode("utf-8").strip()) == (0, expected["transcript"]["text"])
+
+
+@pytest.mark.parametrize("encoding", ["cp936", "utf-16-le"])
+def test_the_encoding_that_is_asked_for(made: Path, expected: dict[str, Any], encoding: str) -> None:
+    done = run("transcribe", JFK, "--model", made / "sense-voice", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stdout.decode(encoding).strip()) == (0, expected["transcript"]["text"])
+
+
+def test_a_text_that_an_encoding_lacks(made: Path) -> None:
+    done = run("transcribe", JFK, "--model", made / "sense-voice", PYTHONIOENCODING="cp1252")
+    assert done.returncode == 2 and b"stdout cannot hold" in done.stderr and b"Traceback" not in done.stderr
 
 
 def test_a_chinese_place_for_everything(made: Path, expected: dict[str, Any], tmp_path: Path) -> None:
