@@ -6,13 +6,13 @@ Both run the gates of ``paddable verify`` and fail with the outputs and lengths 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paddable import api
+from paddable.graph.io.scratch import scratch_folder
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -71,8 +71,8 @@ def assert_convertible(
         AssertionError: a gate failed; the message lists output, length and error.
         RefusedError: no proof was found; its findings name the node and the reason.
     """
-    with tempfile.TemporaryDirectory() as folder, _as_file(native, "native.onnx") as native_path:
-        out = Path(folder, "padded.onnx" if len(containers) <= 1 else "padded")
+    with scratch_folder() as folder, _as_file(native, "native.onnx") as native_path:
+        out = folder / ("padded.onnx" if len(containers) <= 1 else "padded")
         # The verification below tells which output and length fails; the one inside convert would only refuse.
         assert native_path is not None
         padded = api.convert(native_path, lengths, containers=containers, out=out, verify=False, **declarations)
@@ -86,8 +86,8 @@ def _as_file(model: Model | None, name: str) -> Iterator[Path | None]:
         return
     import onnx
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
+    with scratch_folder() as folder:
+        path = folder / name
         onnx.save(model, path)
         yield path
 

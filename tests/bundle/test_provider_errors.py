@@ -135,7 +135,7 @@ def test_an_index_beyond_a_table_in_the_words_of_the_runtime() -> None:
     )
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     with pytest.raises(Exception, match="out of data bounds") as caught:
-        session.run(None, {"i": np.array([7])})
+        session.run(None, {"i": np.array([7], np.int64)})
     assert explain(caught.value)[0].code == "index-out-of-table"
 
 

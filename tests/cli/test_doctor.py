@@ -47,6 +47,7 @@ def test_an_unknown_error_is_not_explained(paddable: Any) -> None:
 
 
 def test_a_model_is_judged_for_a_pytorch_backend(tmp_path: Path, paddable: Any) -> None:
+    pytest.importorskip("torch")
     model = tmp_path / "model.py"
     model.write_text(
         "import torch\ndef build():\n    return torch.nn.GRU(4, 4), torch.ones(3, 1, 4)\ndef nothing():\n    pass\n"

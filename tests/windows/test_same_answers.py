@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import locale
 import os
 import shutil
 import subprocess
@@ -26,7 +27,7 @@ def run(*words: object, **environment: str) -> subprocess.CompletedProcess[bytes
     command = [sys.executable, "-m", "paddable", *map(str, words)]
     with TemporaryFile() as out, TemporaryFile() as err:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
-        done = subprocess.run(command, **streams, env={**os.environ, **environment}, check=False, timeout=120)
+        done = subprocess.run(command, **streams, env={**os.environ, **environment}, check=False, timeout=200)
         out.seek(0)
         err.seek(0)
         return subprocess.CompletedProcess(command, done.returncode, out.read(), err.read())
@@ -35,6 +36,11 @@ def run(*words: object, **environment: str) -> subprocess.CompletedProcess[bytes
 @pytest.mark.skipif(os.name != "nt", reason="on Linux it is installed, to make the bundles")
 def test_nothing_heavy_is_installed() -> None:
     assert not [name for name in ("torch", "onnx", "onnx_ir", "onnxscript") if find_spec(name)]
+
+
+@pytest.mark.skipif(os.name != "nt", reason="Linux has no code page")
+def test_the_code_page_is_the_one_that_is_asked_for() -> None:
+    assert locale.getpreferredencoding(False) == os.environ["PADDABLE_WINDOWS_PAGE"]
 
 
 def test_doctor_finds_the_runtime() -> None:
@@ -58,6 +64,17 @@ def test_text_in_a_pipe(made: Path, expected: dict[str, Any]) -> None:
     assert (done.returncode, done.stdout.decode("utf-8").strip()) == (0, expected["transcript"]["text"])
 
 
+@pytest.mark.parametrize("encoding", ["cp936", "utf-16-le"])
+def test_the_encoding_that_is_asked_for(made: Path, expected: dict[str, Any], encoding: str) -> None:
+    done = run("transcribe", JFK, "--model", made / "sense-voice", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stdout.decode(encoding).strip()) == (0, expected["transcript"]["text"])
+
+
+def test_a_text_that_an_encoding_lacks(made: Path) -> None:
+    done = run("transcribe", JFK, "--model", made / "sense-voice", PYTHONIOENCODING="cp1252")
+    assert done.returncode == 2 and b"stdout cannot hold" in done.stderr and b"Traceback" not in done.stderr
+
+
 def test_a_chinese_place_for_everything(made: Path, expected: dict[str, Any], tmp_path: Path) -> None:
     folder = tmp_path / "语音"
     shutil.copytree(made / "sense-voice", folder / "模型")
@@ -69,12 +86,15 @@ def test_a_chinese_place_for_everything(made: Path, expected: dict[str, Any], tm
     assert place.read_text(encoding="utf-8").strip() == expected["transcript"]["text"]
 
 
-def test_a_chinese_file_name(made: Path, tmp_path: Path) -> None:
-    shutil.copytree(made / "sense-voice", tmp_path / "bundle")
-    model = (tmp_path / "bundle/cpu-fp32-32000.onnx").rename(tmp_path / "bundle/模型.onnx")
-    audio = {"audio": np.zeros((1, 16_000), np.float32)}
-    known = paddable.load(made / "sense-voice/cpu-fp32-32000.onnx")
-    np.testing.assert_array_equal(paddable.load(model).run(audio)["ctc_logits"], known.run(audio)["ctc_logits"])
+@pytest.mark.parametrize("weights", ["fp32.data", "权重.db"])
+def test_a_chinese_file_name(made: Path, tmp_path: Path, weights: str) -> None:
+    known, model = made / "codec/cpu-fp32-12.onnx", tmp_path / "模型.onnx"
+    graph = known.read_bytes()
+    assert graph.count(b"fp32.data") > 1 and len(weights.encode()) == len("fp32.data")
+    model.write_bytes(graph.replace(b"fp32.data", weights.encode()))
+    shutil.copy(made / "codec/fp32.data", tmp_path / weights)
+    codes = {"codes": np.load(made / "codes.npy")[:, :12]}
+    np.testing.assert_array_equal(paddable.load(model).run(codes)["wav"], paddable.load(known).run(codes)["wav"])
 
 
 def test_voice_activity(made: Path, expected: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ out.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -24,6 +23,7 @@ from paddable.api.opened import Progress, versions
 from paddable.errors import MissingExtraError, MisuseError
 from paddable.findings import Finding
 from paddable.gates.engine import Engine
+from paddable.graph.io.scratch import scratch_folder
 
 __all__ = ["DemoReport", "demo"]
 
@@ -84,12 +84,12 @@ def demo(audio: Sequence[str | Path] = (), progress: Progress | None = None) -> 
     found = check(model, [_LENGTH], length_inputs=[_HELD])
     rows: list[dict[str, Any]] = []
     texts: dict[str, dict[str, str]] = {}
-    with tempfile.TemporaryDirectory(prefix="paddable.") as folder:
+    with scratch_folder() as folder:
         for count, seconds in enumerate(_SECONDS):
             if progress is not None:
                 progress(f"convert to a {seconds} s container", count, len(_SECONDS))
             steps = seconds * RATE
-            out = Path(folder) / f"{seconds}.onnx"
+            out = folder / f"{seconds}.onnx"
             convert(model, [_LENGTH], containers=[steps], out=out, length_inputs=[_HELD], verify=False)
             converted = Engine(out)
             for name, clip in clips.items():

@@ -23,6 +23,7 @@ from paddable.gates.lift import twins
 from paddable.gates.oracle import Oracle, scale
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
+from paddable.gates.transforms import exact_where_replaced
 from paddable.gates.whole import judge_whole, largest_of
 from paddable.padding.analysis import Analysis
 
@@ -76,21 +77,24 @@ def judge_in_precision(
     rows: list[Row] = []
     cost: dict[str, dict[str, float]] = {}
     widest = largest_of(candidates)
-    oracle = Oracle(twin, candidates[0].metadata, half)
+    metadata = candidates[0].metadata
+    oracle = Oracle(twin, metadata, half)
     cases = choose(spans, widest, expressions, seed=seed)
     most = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
 
     @cache
     def drawn(count: int) -> Signals:
         engine = oracle.engine
-        return Signals(candidates[0].metadata, engine.dtypes, engine.shapes, widest, numbers, count, seed)
+        return Signals(metadata, engine.dtypes, engine.shapes, widest, numbers, count, seed)
 
     for candidate in candidates:
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
         largest = candidate.largest
         own = largest != widest
         picked = choose(spans, largest, expressions, seed=seed, limit=LENGTHS, known=most) if own else most
-        rows += judge_whole(candidate, oracle, drawn(count), picked)
+        double = exact_where_replaced(twin, candidate.model, twin.with_suffix(".double.onnx"))
+        judging = oracle if double is None else Oracle(twin, metadata, half, exact=double)
+        rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
             _keep_worst(cost, _moved(answer, exact.run(drawn(count).native(0, steps))))

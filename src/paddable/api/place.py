@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from paddable.bundle import refuse_inside_a_bundle
 from paddable.errors import MisuseError
+from paddable.graph.io.scratch import scratch_folder
 from paddable.graph.io.write import CannotWrite
 
 __all__ = ["demand_place", "scratch", "writing_to"]
@@ -63,8 +63,5 @@ def scratch(place: Path | None) -> Iterator[Path]:
     beside = None
     if place is not None:
         beside = next((folder for folder in place.absolute().parents if folder.is_dir()), None)
-    with (
-        writing_to(place),
-        tempfile.TemporaryDirectory(prefix=".paddable.", dir=beside, ignore_cleanup_errors=True) as name,
-    ):
-        yield Path(name)
+    with writing_to(place), scratch_folder(beside) as folder:
+        yield folder

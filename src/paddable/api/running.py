@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from math import prod
@@ -14,6 +13,7 @@ import numpy.typing as npt
 import onnx_ir as ir
 
 from paddable.gates.engine import Engine, EngineError
+from paddable.graph.io.scratch import scratch_folder
 from paddable.graph.io.write import write_model
 
 __all__ = ["Lend", "Sampled", "opened", "run_bytes", "sample_feeds"]
@@ -60,8 +60,8 @@ class Sampled:
 
 @contextmanager
 def _alone(model: ir.Model) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as folder:
-        yield write_model(model, Path(folder) / "model.onnx", external_data=True)
+    with scratch_folder() as folder:
+        yield write_model(model, folder / "model.onnx", external_data=True)
 
 
 @contextmanager
@@ -72,7 +72,10 @@ def opened(model: ir.Model, lend: Lend = _alone) -> Iterator[Engine]:
             engine = Engine(path, where="model")
         except EngineError as error:  # the file is gone before anybody reads its name
             raise EngineError(error.what.replace(str(path), "the model"), where="model") from None
-        yield engine
+        try:
+            yield engine
+        finally:
+            engine.close()
 
 
 def sample_feeds(engine: Engine, container: Mapping[str, int] | None = None) -> list[Feed]:

@@ -12,9 +12,12 @@ import onnx_ir as ir
 from paddable.api.place import scratch, writing_to
 from paddable.bundle import new_directory
 from paddable.errors import MisuseError
+from paddable.graph.io.scratch import free_graphs
 from paddable.graph.io.write import Stored, write_model, write_shared
 
 __all__ = ["Stage", "staging"]
+
+_LENT = ".lent-"
 
 
 class Stage:
@@ -31,7 +34,6 @@ class Stage:
         self.folder = folder
         self._kept: dict[str, Stored] = {}  # by data file: a file that is kept reads no other's
         self._lent_weights = Stored(self._kept.values())
-        self._lent: list[Path] = []
         self._numbers = count()
 
     def keep(self, models: Mapping[str, ir.Model], data_file: str, *, keep_traces: bool = True) -> None:
@@ -48,22 +50,19 @@ class Stage:
 
     def lend(self, model: ir.Model) -> Path:
         """A file of a model that is not part of the result."""
-        path = self.folder / f".lent-{next(self._numbers)}.onnx"
-        data = path.with_name(path.name + ".data")
-        self._lent += [path, data]
-        write_shared({path.name: model}, data, stored=self._lent_weights)
+        path = self.folder / f"{_LENT}{next(self._numbers)}.onnx"
+        write_shared({path.name: model}, path.with_name(path.name + ".data"), stored=self._lent_weights)
         return path
 
     @contextmanager
     def lending(self, model: ir.Model) -> Iterator[Path]:
-        """A file of a model for a while. Its weights stay, for the next that has the same."""
-        path = self.lend(model)
-        yield path
-        path.unlink()
+        """The same, as what compares a fix takes it; it stays until the stage closes, since its readers may be open."""
+        yield self.lend(model)
 
     def take_back(self) -> None:
-        """Remove what was lent."""
-        for path in self._lent:
+        """Let go of every file, since Windows neither moves nor deletes one that is open, and remove what was lent."""
+        free_graphs()
+        for path in self.folder.glob(f"{_LENT}*"):
             path.unlink(missing_ok=True)
 
 

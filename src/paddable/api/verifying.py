@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from paddable.errors import MisuseError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
+from paddable.graph.io.scratch import scratch_folder
 from paddable.graph.io.write import to_proto, write_model
 from paddable.lengths.accepted import told_domain
 from paddable.padding.analysis import Analysis
@@ -76,15 +76,17 @@ def verify(
         analysis, source, exact, lengths=lengths, exhaustive=exhaustive, limit=limit, seed=seed, progress=progress
     )
     step_graphs = read_bundle(place).step_graphs if place.is_dir() else ()
-    with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as name:
+    with scratch_folder() as scratch:
         twins: dict[str, Source] = {"fp32": source}
         for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
             same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
             twin = write_model(
-                in_precision(opened.model, precision), Path(name, f"native-{precision}.onnx"), external_data=True
+                in_precision(opened.model, precision),
+                scratch / f"native-{precision}.onnx",
+                external_data=True,
             )
             twins[precision] = twin
-            told = judge_in_precision(analysis, source, twin, same, Path(name), seed=seed)
+            told = judge_in_precision(analysis, source, twin, same, scratch, seed=seed)
             report = told.added_to(report, precision)
         if step_graphs:
             precision = metadata.precision

@@ -86,6 +86,10 @@ class Engine:
         except Exception as error:
             raise EngineError(f"onnxruntime: {_line(error)}", where=self._where) from None
 
+    def close(self) -> None:
+        """Give the session and its files back; it runs no more."""
+        self._session = None
+
 
 def optimisation(model: Source, half: bool | None = None) -> str:
     """How far ONNX Runtime may optimise a model, by the name of its ``GraphOptimizationLevel``.

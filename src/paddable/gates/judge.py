@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -25,7 +24,9 @@ from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
 from paddable.gates.report import DomainCheck, GateReport, Row
 from paddable.gates.signals import Signals
+from paddable.gates.transforms import exact_where_replaced
 from paddable.gates.whole import Candidate, judge_whole, largest_of, open_candidate
+from paddable.graph.io.scratch import scratch_folder
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
 from paddable.runtime.session.flavours import runtime_version
@@ -75,6 +76,23 @@ def judge(
     Raises:
         RefusedError: native itself does not run, so that there is nothing to compare with.
     """
+    with scratch_folder(folder) as place, Apart(native) as apart:
+        # A function of its own: its sessions are gone when the folder goes.
+        return _judged(analysis, native, candidates, place, apart, lengths, exhaustive, limit, seed, progress)
+
+
+def _judged(
+    analysis: Analysis,
+    native: Source,
+    candidates: Sequence[Candidate],
+    place: Path,
+    apart: Apart,
+    lengths: Sequence[int],
+    exhaustive: bool,
+    limit: int,
+    seed: int,
+    progress: Progress | None,
+) -> GateReport:
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     expressions, numbers = ragged_lengths(analysis), index_limits(analysis)
     weights = analysis.model.graph.initializers.values()
@@ -85,58 +103,63 @@ def judge(
     difference = None
     small = default_container(spans, expressions)
     cases = choose(spans, small, expressions, seed=seed)
-    with (
-        tempfile.TemporaryDirectory(prefix=".paddable.", dir=folder, ignore_cleanup_errors=True) as place,
-        Apart(native) as apart,
-    ):
-        half = twins(native, Path(place)) if candidates else None
-        if candidates:
-            metadata, widest = candidates[0].metadata, largest_of(candidates)
-            arena = 4 * largest_value(analysis, widest)[1] < _SMALL
-            oracle = Oracle(native, metadata, half, threads=threads, arena=arena)
-            exact = None if half is None else Oracle(half.lift, metadata, moved=half.moved)
-            numbers = require_native(oracle, apart, candidates[0], cases, numbers)
-        picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
-        tick = _ticker(progress, "L", len(analysis.sites))
-        sites = judge_alone(analysis, small, [cases[i] for i in picked], seed=seed, tick=tick)
+    half = twins(native, place) if candidates else None
+    if candidates:
+        metadata, widest = candidates[0].metadata, largest_of(candidates)
+        arena = 4 * largest_value(analysis, widest)[1] < _SMALL
+        oracle = Oracle(native, metadata, half, threads=threads, arena=arena)
+        exact = None if half is None else Oracle(half.lift, metadata, moved=half.moved)
+        numbers = require_native(oracle, apart, candidates[0], cases, numbers)
+    picked = sorted({0, len(cases) // 3, 2 * len(cases) // 3, max(0, len(cases) - 2)})[:ALONE_CASES]
+    tick = _ticker(progress, "L", len(analysis.sites))
+    sites = judge_alone(analysis, small, [cases[i] for i in picked], seed=seed, tick=tick)
 
-        @cache
-        def drawn(of: Oracle, count: int) -> Signals:
-            return Signals(metadata, of.engine.dtypes, of.engine.shapes, widest, numbers, count, seed)
+    @cache
+    def drawn(of: Oracle, count: int) -> Signals:
+        return Signals(metadata, of.engine.dtypes, of.engine.shapes, widest, numbers, count, seed)
 
-        def reaching(steps: Mapping[str, int]) -> Signals:
-            return Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, steps, numbers, 1, seed)
+    @cache
+    def exactly(twin: Path) -> Oracle:
+        return Oracle(native, metadata, half, exact=twin, threads=threads, arena=arena)
 
-        def lengths_of(largest: Mapping[str, int], known: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
-            return choose(
-                spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit, known=known
-            )
+    def oracle_of(padded: Source) -> Oracle:
+        twin = exact_where_replaced(native, padded, place / "double.onnx")
+        return oracle if twin is None else exactly(twin)
 
-        most = lengths_of(widest, ()) if candidates else []
-        for position, candidate in enumerate(candidates):
-            count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
-            chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
-            whole = drawn(oracle, count)
-            engine = open_candidate(candidate, threads, half is not None, arena=arena)
-            tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
-            found = judge_whole(candidate, oracle, whole, chosen, engine=engine, tick=tick)
-            if half is not None and exact is not None:
-                wide = lifted(candidate.model, Path(place) / f"{position}.onnx") or candidate.model
-                twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
-                tick = _ticker(progress, f"C and J of {twin.name}", len(chosen))
-                float_engine = open_candidate(twin, half=False)
-                found += judge_whole(twin, exact, drawn(exact, count), chosen, engine=float_engine, tick=tick)
-            rows += found
-            domain += judge_refused_lengths(candidate, engine, whole)
-            if position == 0:
-                domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons)
-            failing = next((i for i, row in enumerate(found) if not row.ok), None)
-            if failing is not None and difference is None and count == 1:
-                steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]
-                container = candidate.metadata.container or candidate.largest
-                frame = Frame(container, [steps] * count, analysis.scope.single_row)
-                feeds = whole.padded(frame.lengths, container, 0, engine.shapes, engine.dtypes)
-                difference = first_difference(analysis, candidate.model, whole.native(0, steps), feeds, frame)
+    def reaching(steps: Mapping[str, int]) -> Signals:
+        return Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, steps, numbers, 1, seed)
+
+    def lengths_of(largest: Mapping[str, int], known: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
+        return choose(
+            spans, largest, expressions, seed=seed, exhaustive=exhaustive, also=lengths, limit=limit, known=known
+        )
+
+    most = lengths_of(widest, ()) if candidates else []
+    for position, candidate in enumerate(candidates):
+        count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 2
+        chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
+        judging = oracle_of(candidate.model)
+        whole = drawn(judging, count)
+        engine = open_candidate(candidate, threads, half is not None, arena=arena)
+        tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
+        found = judge_whole(candidate, judging, whole, chosen, engine=engine, tick=tick)
+        if half is not None and exact is not None:
+            wide = lifted(candidate.model, place / f"{position}.onnx") or candidate.model
+            twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
+            tick = _ticker(progress, f"C and J of {twin.name}", len(chosen))
+            float_engine = open_candidate(twin, half=False)
+            found += judge_whole(twin, exact, drawn(exact, count), chosen, engine=float_engine, tick=tick)
+        rows += found
+        domain += judge_refused_lengths(candidate, engine, whole)
+        if position == 0:
+            domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons)
+        failing = next((i for i, row in enumerate(found) if not row.ok), None)
+        if failing is not None and difference is None and count == 1:
+            steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]
+            container = candidate.metadata.container or candidate.largest
+            frame = Frame(container, [steps] * count, analysis.scope.single_row)
+            feeds = whole.padded(frame.lengths, container, 0, engine.shapes, engine.dtypes)
+            difference = first_difference(analysis, candidate.model, whole.native(0, steps), feeds, frame)
     versions = {"paddable": __version__, "onnxruntime": runtime_version()}
     return GateReport(rows, sites, domain, difference, versions)
 

@@ -27,7 +27,7 @@ from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.graph.names import Names
 
-__all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "nudged", "rounded", "twins"]
+__all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "nudged", "read_source", "rounded", "twins"]
 
 HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 _TYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
@@ -71,7 +71,7 @@ def _moved(lift: Path, path: Path) -> Path:
 def computes_in_half(source: Path | bytes) -> bool:
     """Whether any value of a file or serialised model is half; False for what cannot be read."""
     try:
-        return lift(_read(source))
+        return lift(read_source(source))
     except PaddableError:
         return False
 
@@ -83,13 +83,13 @@ def lifted(source: Path | bytes, path: Path) -> Path | None:
         source: a file, or a serialised model.
         path: where the lift goes; large weights lie beside it.
     """
-    model = _read(source)
+    model = read_source(source)
     return write_model(model, path) if lift(model) else None
 
 
 def rounded(source: Path | bytes, path: Path) -> Path:
     """Write a model with an Identity behind every value; for a session without the optimiser, which removes them."""
-    model = _read(source)
+    model = read_source(source)
     names = Names(model.graph)
     for node in list(model.graph):
         for value in node.outputs:
@@ -114,7 +114,8 @@ def _insert_identity(graph: ir.Graph, node: ir.Node, value: ir.Value, names: Nam
     graph.insert_after(node, copy)
 
 
-def _read(source: Path | bytes) -> ir.Model:
+def read_source(source: Path | bytes) -> ir.Model:
+    """A file, or a serialised model."""
     return read_model(onnx.load_from_string(source) if isinstance(source, bytes) else source, older=True)
 
 

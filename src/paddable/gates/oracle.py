@@ -45,7 +45,8 @@ class Oracle:
 
     Where native computes in half, on and off often agree bit for bit, since both run float kernels (``gates.lift``).
     Its noise is then the largest of: on against off, native and its rounded form against the fp32 lift, and half an
-    ulp. A lift's own is what its answer moves by when weights and inputs are moved by their last place.
+    ulp. A lift's own is what its answer moves by when weights and inputs are moved by their last place. Where a padded
+    graph computes Fourier transforms otherwise, native's own noise is also what theirs in double change.
 
     Answers are kept, so that the containers of one model share them; a session is opened when it is first asked.
 
@@ -54,6 +55,7 @@ class Oracle:
         metadata: of the padded graph.
         twins: of a native model that computes in half.
         moved: where native is a lift, the lift with its weights moved.
+        exact: native with its Fourier transforms in double, where they are no longer in the padded graph.
         threads: of native; 0 takes every core.
         arena: whether sessions of native keep the memory of a run.
     """
@@ -65,10 +67,12 @@ class Oracle:
         twins: Twins | None = None,
         *,
         moved: Source | None = None,
+        exact: Source | None = None,
         threads: int = 1,
         arena: bool = False,
     ) -> None:
-        self._native, self._twins, self._moved_source = native, twins, moved
+        self._native, self._twins = native, twins
+        self._moved_source, self._exact_source = moved, exact
         self._open = partial(
             Engine, where="native", config=session_config(metadata.precision), threads=threads, arena=arena
         )
@@ -99,6 +103,11 @@ class Oracle:
     def _moved(self) -> Engine | None:
         source = self._moved_source
         return None if source is None else Engine(source, where="native's moved lift", half=False)
+
+    @cached_property
+    def _exact(self) -> Engine | None:
+        source = self._exact_source
+        return None if source is None else Engine(source, where="native with transforms in double", half=self._half)
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner
@@ -162,6 +171,8 @@ class Oracle:
         """Answers that differ by rounding only, the cheapest first."""
         with suppress(EngineError):  # an operator that only the optimiser's fusion can run
             yield self._first_row(self._plain.run(feeds)), outputs
+        if self._exact is not None:
+            yield self._first_row(self._exact.run(feeds)), outputs
         if self._lift is not None and self._rounded is not None:
             wide = {name: array.astype(self._lift.dtypes[name], copy=False) for name, array in feeds.items()}
             lifted = self._first_row(self._lift.run(wide))

@@ -17,7 +17,7 @@ from paddable.linter.site import PlacementT, Site
 from paddable.linter.view.graph import GraphView, NodeView
 from paddable.linter.view.light import graph_at
 
-__all__ = ["GraphFix", "NodeFix"]
+__all__ = ["Found", "GraphFix", "NodeFix"]
 
 
 Found = list[tuple[Site[PlacementT], Match]]
@@ -49,6 +49,14 @@ class GraphFix(ir.passes.InPlacePass, Generic[PlacementT]):
     @abstractmethod
     def mend(self, model: ir.Model, found: Found[PlacementT]) -> None:
         """Change the model, given every match that can be repaired."""
+
+    def reference(self, model: ir.Model) -> ir.Model:
+        """What the result is compared with: the model as it is, unless the fix is for numbers that a kernel rounds.
+
+        Such a fix gives the same function in arithmetic that does not round them, and its result has to be as near to
+        that as the model is.
+        """
+        return model
 
     def matches(self, sites: Sequence[Site[PlacementT]]) -> Found[PlacementT]:
         """The rule's matches that the fix can repair."""

@@ -72,7 +72,7 @@ def apply_fixes(
                 continue
             judge = judge or _Judge(model, runner, feeds)
             fixed = fix(_named(model.clone())).model
-            change = judge.change(fixed, fix)
+            change = judge.change(model, fixed, fix)
         except Exception as error:  # a fix is a help: whatever goes wrong in one, the graph before it is still there
             report.refused[name] = _shown(error.__cause__ or error)
         else:
@@ -93,13 +93,18 @@ class _Judge:
             with suppress(PaddableError):  # no kernel on the CPU: made for a provider that has one
                 self._reference = runner(model, feeds)
 
-    def change(self, model: ir.Model, fix: GraphFix[Any]) -> float | None:
-        """Largest relative change of an output; None where nothing was compared.
+    def change(self, model: ir.Model, fixed: ir.Model, fix: GraphFix[Any]) -> float | None:
+        """Largest relative change of an output against the fix's reference; None where nothing was compared.
+
+        Args:
+            model: before the fix.
+            fixed: after it.
+            fix: what changed it.
 
         Raises:
             RefusedError: the result must not take the model's place.
         """
-        found = complaint(model)
+        found = complaint(fixed)
         if found and found != self._complaint:
             raise RefusedError(f"its result is not a valid graph: {found}")
         if self._runner is None:
@@ -107,7 +112,7 @@ class _Judge:
         outputs: Sequence[Sequence[Array]] = ()
         if self._reference is not None:
             try:
-                outputs = self._runner(model, self._feeds)
+                outputs = self._runner(fixed, self._feeds)
             except PaddableError as error:
                 raise RefusedError(f"its result does not run: {error.what}") from None
         if not outputs or self._reference is None:
@@ -117,19 +122,30 @@ class _Judge:
                     why="it may round otherwise",
                 )
             return None
-        changes = [
-            relative_change(before, after)
-            for answers, results in zip(self._reference, outputs, strict=True)
-            for before, after in zip(answers, results, strict=True)
-        ]
-        largest = max(changes, default=0.0)
-        if not largest <= TOLERANCE:
+        wanted, allowed, exact = self._reference, TOLERANCE, fix.reference(model)
+        if exact is not model:
+            wanted = self._runner(exact, self._feeds)
+            allowed = max(allowed, _largest(wanted, self._reference))
+        change = _largest(wanted, outputs)
+        if not change <= allowed:
             raise RefusedError(
                 "it would change the shape, type or finiteness of an output"
-                if np.isinf(largest)
-                else f"it would change the outputs by {largest:.1e} of scale"
+                if np.isinf(change)
+                else f"it would change the outputs by {change:.1e} of scale"
             )
-        return largest
+        if exact is not model:  # what the next fix gives is nearer to this than to what the model was
+            self._reference = outputs
+        return change
+
+
+def _largest(before: Sequence[Sequence[Array]], after: Sequence[Sequence[Array]]) -> float:
+    """The largest relative change of an output on any of the inputs."""
+    changes = [
+        relative_change(one, other)
+        for answers, results in zip(before, after, strict=True)
+        for one, other in zip(answers, results, strict=True)
+    ]
+    return max(changes, default=0.0)
 
 
 def complaint(model: ir.Model) -> str | None:

@@ -17,6 +17,7 @@ from paddable.providers.directml.fixes.replace_negative_pad import ReplaceNegati
 from paddable.providers.directml.fixes.replace_split_with_slices import ReplaceSplitWithSlices
 from paddable.providers.directml.fixes.rewrite_conv_transpose import RewriteConvTranspose
 from paddable.providers.directml.fixes.split_variadic import SplitVariadic
+from paddable.providers.directml.fixes.write_fourier_as_product import WriteFourierAsProduct
 
 __all__ = ["FIXES"]
 
@@ -29,6 +30,7 @@ FIXES: tuple[type[GraphFix[Any]], ...] = (
     RewriteConvTranspose,
     ReplaceNegativePad,
     PadBeforeAveragePool,
+    WriteFourierAsProduct,
     SplitVariadic,
     ReplaceInt64Mod,
     ReplaceClip,

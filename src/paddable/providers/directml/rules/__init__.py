@@ -16,6 +16,7 @@ from paddable.providers.directml.rules.dynamic_quantisation_of_ragged import Dyn
 from paddable.providers.directml.rules.dynamic_range_rounds import DynamicRangeRounds
 from paddable.providers.directml.rules.empty_reduction import EmptyReduction
 from paddable.providers.directml.rules.form_without_kernel import FormWithoutKernel
+from paddable.providers.directml.rules.fourier_size_rounds import FourierSizeRounds
 from paddable.providers.directml.rules.free_dim_blocks_fusion import FreeDimBlocksFusion
 from paddable.providers.directml.rules.gather_out_of_range import GatherOutOfRange
 from paddable.providers.directml.rules.glu_as_split import GluAsSplit
@@ -79,4 +80,5 @@ RULES: tuple[type[Rule[Any]], ...] = (
     AveragePoolOverhang,
     SequencesDiffer,
     IslandSplitByOrder,
+    FourierSizeRounds,
 )

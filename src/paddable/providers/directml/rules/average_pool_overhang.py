@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from paddable.linter.evidence import measured
 from paddable.linter.rule import Match, Rule
 from paddable.linter.site import Site
+from paddable.linter.view.graph import NodeView
 from paddable.providers.directml.placement import Placement
 
 __all__ = ["AveragePoolOverhang"]
@@ -28,7 +29,8 @@ class AveragePoolOverhang(Rule[Placement]):
     ``count_include_pad=0``, where there are no pads; with pads, a Pad of zeros in front of it.
 
     ## Fix safety
-    Exact: zeros that a Pad wrote count as input, and the part that hangs over counts for neither.
+    Exact: zeros that a Pad wrote count as input, and the part that hangs over counts for neither. No fix where the size is
+    not known and there are pads behind, or where another window would begin in them: one that begins in pads is left out.
     """
 
     code = "DML128"
@@ -57,10 +59,30 @@ class AveragePoolOverhang(Rule[Placement]):
     def check(self, site: Site[Placement]) -> Iterator[Match]:
         for node in site.placement.running("AveragePool"):
             if node.attribute("ceil_mode", 0) and node.attribute("count_include_pad", 0):
-                explicit = node.attribute("auto_pad", "NOTSET") == "NOTSET"
                 yield Match(
                     "the last window is divided by the whole kernel, by its own size on the CPU, silently",
                     "use count_include_pad 0, with a Pad in front where there are pads",
                     node,
-                    fixable=explicit,
+                    fixable=_same_windows(node, site),
                 )
+
+
+def _same_windows(node: NodeView, site: Site[Placement]) -> bool:
+    """Whether as many windows begin within a padded input as within the input and its pads."""
+    kernel = node.attribute("kernel_shape")
+    rank = len(kernel)
+    pads, shape = node.attribute("pads", [0] * 2 * rank), site.view.shape(node.inputs[0])
+    if node.attribute("auto_pad", "NOTSET") != "NOTSET":
+        return False
+    if not any(pads[rank:]):
+        return True
+    strides, dilations = node.attribute("strides", [1] * rank), node.attribute("dilations", [1] * rank)
+    for i, size in enumerate(shape[2:] if shape is not None else [None] * rank):
+        if not isinstance(size, int):
+            return False
+        behind = pads[rank + i]
+        rest = pads[i] + size + behind - (kernel[i] - 1) * dilations[i] - 1
+        last = -(-rest // strides[i]) * strides[i]  # where the last window begins
+        if pads[i] + size <= last < pads[i] + size + behind:
+            return False
+    return True

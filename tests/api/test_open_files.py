@@ -1,0 +1,68 @@
+"""No file is moved or deleted while this process has it open or mapped: Windows refuses both, Linux does not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+
+import paddable
+
+GLU = """<ir_version: 9, opset_import: ["" : 18]>
+    g (float[1, 4, T] x) => (float[1, 2, T] y) {
+        p, q = Split<axis = 1, num_outputs = 2>(x)
+        s = Sigmoid(q)
+        y = Mul(p, s)
+    }"""
+
+
+def held(path: str) -> list[str]:
+    """Files at or under a path that this process has open or mapped."""
+    inside = [line.split(maxsplit=5)[-1] for line in Path("/proc/self/maps").read_text().splitlines()]
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            inside.append(os.readlink(f"/proc/self/fd/{number}"))
+        except OSError:  # the one that listed them
+            continue
+    return [name for name in inside if name == path or name.startswith(path + os.sep)]
+
+
+@pytest.fixture
+def strict(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was moved or deleted while it was held; as on Windows, but without the error."""
+    found: list[str] = []
+    for name in ("rename", "replace", "unlink"):
+        plain = getattr(os, name)
+
+        def watched(path: Any, *more: Any, plain: Any = plain, name: str = name, dir_fd: int | None = None) -> None:
+            full = os.fspath(path) if dir_fd is None else os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), path)
+            found.extend(f"{name} {file}" for file in held(full))
+            plain(path, *more) if dir_fd is None else plain(path, *more, dir_fd=dir_fd)
+
+        monkeypatch.setattr(os, name, watched)
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is open is read from Linux's /proc")
+@pytest.mark.parametrize("out", ["padded.onnx", "padded"])
+@pytest.mark.parametrize("settings", [{}, {"precision": "fp16"}, {"target": "directml"}], ids=str)
+def test_convert_and_verify(tmp_path: Path, strict: list[str], out: str, settings: dict[str, str]) -> None:
+    native = tmp_path / "native.onnx"
+    onnx.save(onnx.parser.parse_model(GLU), native)
+    for force in (False, True):
+        paddable.convert(
+            native, ["x:2=T"], containers=[12], out=tmp_path / out, gate_lengths=4, force=force, **settings
+        )
+    paddable.verify(tmp_path / out, native)
+    assert strict == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is open is read from Linux's /proc")
+def test_fixes_of_lint(tmp_path: Path, strict: list[str]) -> None:
+    native = tmp_path / "native.onnx"
+    onnx.save(onnx.parser.parse_model(GLU.replace("T]", "8]")), native)
+    report = paddable.lint(native, target="directml", fix=True, out=tmp_path / "fixed.onnx")
+    assert report.fixed and strict == []
