@@ -100,10 +100,15 @@ def node_of(model: onnx.ModelProto, name: str) -> onnx.NodeProto:
     return next(node for node in model.graph.node if node.name == name)
 
 
+def weight_of(model: onnx.ModelProto, name: str) -> onnx.TensorProto:
+    """The weight of that name."""
+    return next(tensor for tensor in model.graph.initializer if tensor.name == name)
+
+
 def changed(model: onnx.ModelProto, weight: str, change: Callable[[np.ndarray], None]) -> onnx.ModelProto:
     """The model with a weight changed in place."""
     model = copy.deepcopy(model)
-    tensor = next(tensor for tensor in model.graph.initializer if tensor.name == weight)
+    tensor = weight_of(model, weight)
     array = numpy_helper.to_array(tensor).copy()
     change(array)
     tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))

@@ -48,10 +48,13 @@ def _cmvn(model: Model, k: int) -> Model:
 
 
 def _prompt(model: Model, k: int) -> Model:
+    """Two prompts change places, or one is another row of the table; conversion has made constants of both."""
     at = PLACES.index(k)
     if at == 0:
         return planted.swapped(model, "prompt/concat", 0, 1)
-    return planted.changed(model, "language" if at % 2 else "event", lambda a: np.copyto(a, (a + at) % 16))
+    table = onnx.numpy_helper.to_array(planted.weight_of(planted.native(), "prompts"))
+    constant = planted.node_of(model, "prompt/concat").input[at % 2]
+    return planted.changed(model, constant, lambda a: np.copyto(a, table[at + 3 + (at == 8)]))
 
 
 FAULTS = {
@@ -67,8 +70,8 @@ FAULTS = {
     "wrong CMVN": Fault(_cmvn, lambda k: "cmvn/shift" if PLACES.index(k) < 5 else "cmvn/scale", "weights"),
     "swapped prompt": Fault(
         _prompt,
-        lambda k: ["prompt/concat", "prompt/language", "prompt/event"][min(PLACES.index(k), 2 - PLACES.index(k) % 2)],
-        "",
+        lambda k: "prompt/concat",
+        "weights",
     ),
     "changed weight": Fault(_weight, lambda k: f"block.{k}/{WEIGHTS[PLACES.index(k)]}", "weights"),
 }

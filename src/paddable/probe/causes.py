@@ -9,8 +9,9 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.findings import Finding
-from paddable.probe.fork import Fork
+from paddable.probe.fork import Fork, region
 from paddable.probe.parting import Parting
+from paddable.probe.pieces import Pieces
 
 __all__ = ["Cause", "cause_of"]
 
@@ -61,6 +62,7 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
         next(_weights(parting, pairs), None)
         or next(_attributes(pairs), None)
         or next(_wiring(parting, pairs), None)
+        or next(_constants(parting, pairs), None)
         or _padding(finding)
         or _structure(parting, fork, others)
         or _run(parting)
@@ -136,6 +138,27 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
                 f"input {i} of {node.op_type} is what the second graph reads as input {j}",
                 "put the inputs in the order of the original",
             )
+
+
+def _constants(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
+    """A constant of the first graph that the second computes from constants, as before folding."""
+    other = parting.other
+    for node, partner in pairs:
+        for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
+            if a is None or b is None or a.const_value is None or b.producer() is None:
+                continue
+            nodes, above = region(other.plain, b, lambda value: False)
+            if above:
+                continue
+            computed = other.run(Pieces(other.plain, {}, other.run).cut(nodes, {}, [b]), {})[b.name or ""]
+            held = a.const_value.numpy()
+            if held.shape != computed.shape or not np.allclose(held, computed, rtol=1e-3, atol=1e-6):
+                yield Cause(
+                    "weights",
+                    f"input {index} of {node.op_type} is the constant {a.name} in the first graph, and not what "
+                    f"{_listed(nodes)} of the second gives",
+                    "look at what chose this constant: a prompt, a token or a setting",
+                )
 
 
 def _padding(finding: Finding | None) -> Cause | None:
