@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from paddable._version import __version__
 
 if TYPE_CHECKING:
-    from paddable.api import check, convert, export, inspect, lint, verify
+    from paddable.api import check, convert, export, inspect, lint, probe, verify
     from paddable.runtime import load
 
-__all__ = ["__version__", "check", "convert", "export", "inspect", "lint", "load", "verify"]
+__all__ = ["__version__", "check", "convert", "export", "inspect", "lint", "load", "probe", "verify"]
 
 _HOME = {
-    **dict.fromkeys(("check", "convert", "export", "inspect", "lint", "verify"), "paddable.api"),
+    **dict.fromkeys(("check", "convert", "export", "inspect", "lint", "probe", "verify"), "paddable.api"),
     "load": "paddable.runtime",
 }
 

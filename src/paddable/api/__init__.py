@@ -1,4 +1,4 @@
-"""What the commands do, as functions: check, convert, export, decode, verify, lint, inspect and demo.
+"""What the commands do, as functions: check, convert, export, decode, verify, probe, lint, inspect and demo.
 
 This package is the top of the library: it alone sees the compiler, the gates and the bundle at once.
 """
@@ -9,7 +9,9 @@ from paddable.api.demonstrating import DemoReport, demo
 from paddable.api.exporting import export
 from paddable.api.inspecting import InspectReport, inspect
 from paddable.api.linting import LintReport, lint
+from paddable.api.probing import probe
 from paddable.api.verifying import verify
+from paddable.probe import ProbeReport
 from paddable.runtime.decoding import DecodeReport, decode
 
 __all__ = [
@@ -18,6 +20,7 @@ __all__ = [
     "DemoReport",
     "InspectReport",
     "LintReport",
+    "ProbeReport",
     "check",
     "convert",
     "decode",
@@ -25,5 +28,6 @@ __all__ = [
     "export",
     "inspect",
     "lint",
+    "probe",
     "verify",
 ]

@@ -14,6 +14,7 @@ COMMANDS = {
     "convert": "Write a fixed-shape model that gives the same answer at every length.",
     "export": "Make a bundle from a checkpoint of a known family.",
     "verify": "Judge a padded model or bundle against native.",
+    "probe": "Find the first node at which two runs part, and say why.",
     "lint": "Find what will break, slow down or silently change a graph.",
     "inspect": "Print inputs, lengths, operators, and what to run next.",
     "transcribe": "Recognise recordings.",

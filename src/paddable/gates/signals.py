@@ -45,6 +45,7 @@ class Signals:
         numbers: which numbers native takes.
         rows: rows of the padded model.
         seed: of the numbers.
+        given: arrays to take in place of random ones, the same for each row.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Signals:
         numbers: Numbers,
         rows: int,
         seed: int,
+        given: Mapping[str, Array] | None = None,
     ) -> None:
         self.metadata, self.dtypes, self.shapes, self.numbers, self.rows = metadata, dtypes, shapes, numbers, rows
         self.batch: Mapping[str, int] = metadata.batch.inputs if metadata.batch else {}
@@ -71,6 +73,9 @@ class Signals:
                     self._whole[row][name] = self._whole[0][name]
                     continue
                 dtype = dtypes[name]
+                if given and name in given:
+                    self._whole[row][name] = given[name].astype(dtype)
+                    continue
                 high = self.limit(name, largest) - 1 if dtype.kind in "iu" else np.inf
                 drawn = draw(rng, sizes, dtype, high=high)
                 self._whole[row][name] = np.abs(drawn) if numbers.positive and dtype.kind == "f" else drawn

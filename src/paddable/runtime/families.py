@@ -30,7 +30,7 @@ from paddable.runtime.speech.heard import Decoder
 from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.text import Vocabulary, read_vocabulary
 
-__all__ = ["abilities_of", "detector_of", "recogniser_of"]
+__all__ = ["abilities_of", "detector_of", "front_end_of", "recogniser_of"]
 
 _Layout = TypeVar("_Layout", CtcLayout, CifLayout)
 
@@ -48,7 +48,7 @@ def recogniser_of(bundle: Bundle, folder: Path, session: Unjudged) -> Recogniser
         UnreadableError: its settings or labels are damaged.
         MissingExtraError: the labels need sentencepiece.
     """
-    front_end = _front_end(bundle)
+    front_end = front_end_of(bundle)
     decoder = _decoder(bundle, read_vocabulary(folder / str(bundle.labels)))
     return Recogniser(session, decoder, front_end, max_seconds=_longest_seconds(session, front_end))
 
@@ -65,7 +65,7 @@ def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     Raises:
         UnreadableError: its settings are damaged.
     """
-    front_end = _front_end(bundle)
+    front_end = front_end_of(bundle)
     options = VadOptions.from_funasr(bundle.settings["vad"], where="bundle.json", path="settings.vad")
     context = bundle.settings.get("context")
     if type(context) is not int or context < 0:
@@ -73,7 +73,7 @@ def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     return Detector(session, options, front_end, _longest_seconds(session, front_end), context)
 
 
-def _front_end(bundle: Bundle) -> FrontEnd | None:
+def front_end_of(bundle: Bundle) -> FrontEnd | None:
     """Features in numpy, or None where the graph makes its own."""
     said: Mapping[str, Any] = bundle.front_end or {"in_graph": True}
     if said.get("in_graph"):

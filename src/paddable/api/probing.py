@@ -1,0 +1,313 @@
+"""``probe``: two runs compared value by value, and the place where they part."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Unpack
+
+from paddable.api.certificate import certificate
+from paddable.api.judging import largest
+from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model, versions
+from paddable.api.probe_inputs import Inputs, draw_inputs, signature
+from paddable.api.probe_places import Place, found_place, told_differences
+from paddable.bundle import Metadata, Symbol
+from paddable.errors import MisuseError, RefusedError
+from paddable.gates.engine import Array, Engine
+from paddable.gates.index_limits import index_limits
+from paddable.gates.signals import Numbers
+from paddable.graph.io.read import read_model
+from paddable.graph.prepare.normalise import normalise
+from paddable.lengths.declare import parse_container
+from paddable.padding.analysis import Analysis
+from paddable.precision import session_config
+from paddable.probe import Known, ProbeReport, Side, find
+from paddable.probe.matching import match
+from paddable.probe.pieces import on_provider
+from paddable.probe.plain import Plain
+from paddable.providers.advice import session_advice
+from paddable.runtime.session.flavours import runtime_version
+from paddable.runtime.session.graph import GraphSession, Opening
+
+__all__ = ["probe"]
+
+_HEAVY = 100_000_000
+"""Bytes of a model file from which a run takes every core."""
+
+
+def probe(
+    one: str | os.PathLike[str],
+    against: str | os.PathLike[str] | None = None,
+    lengths: Sequence[str] = (),
+    *,
+    at: int | None = None,
+    container: str | int | None = None,
+    inputs: str | os.PathLike[str] | Mapping[str, Array] | None = None,
+    provider: str = "cpu",
+    against_provider: str = "cpu",
+    tolerance: float | None = None,
+    isolate: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **declared: Unpack[Declared],
+) -> ProbeReport:
+    """Find the first node at which two runs part.
+
+    Each of the two is an ``.onnx`` file, native or padded, or a bundle. Values are paired by name, by weights, by
+    source line and by structure, and compared on the part that is valid in both.
+
+    Args:
+        one: the run in question.
+        against: what it is compared with. None takes the native model of a bundle, or, on another provider than the
+            CPU, the same file on the CPU.
+        lengths: the ragged axes of ``against``, such as ``["x:1=T"]``, where neither was made by Paddable.
+        at: valid steps of the first symbol; by default as many as ``inputs`` has, or two thirds of the container.
+        container: the container of a bundle to probe; of two native models, the size to which the input of the first is
+            padded with zeros.
+        inputs: a sound file, an ``.npz`` of arrays by input, or the arrays; random numbers by default.
+        provider: where the first runs.
+        against_provider: where the second runs.
+        tolerance: error relative to scale from which values count as different: 1e-4, with half precision 3e-2.
+        isolate: a folder to write the first bad node to, with its real inputs.
+        seed: of random inputs.
+        progress: called with (stage, done, total).
+        **declared: what else is known of ``against``, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
+
+    Raises:
+        UnreadableError: one of them is not a model.
+        MisuseError: nothing to compare with, or a length or input that does not fit.
+        PaddableError: one of them does not run.
+    """
+    first = found_place(one, container, at)
+    second = _second(first, against, provider, against_provider, container, at)
+    setup = _setup(first, second, lengths, declared)
+    given = Inputs.read(inputs, first, second, setup.metadata)
+    steps = _steps(setup, first, second, given, at, container)
+    sizes = _sizes(setup, first, second, steps, container)
+    fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer)
+    both = first.file == second.file
+    feeds = fed.of(signature(setup.one.model), first.metadata, sizes[0])
+    one_side = _side(first, setup.one, feeds, steps, sizes[0], provider, both=both)
+    feeds = fed.of(signature(setup.other.model), second.metadata, sizes[1])
+    other_side = _side(second, setup.other, feeds, steps, sizes[1], against_provider, both=both)
+    stage = "compare values"
+    return find(
+        one_side,
+        other_side,
+        setup.known,
+        findings=setup.analysis.findings if setup.analysis is not None else (),
+        differences=told_differences(first, second, setup.one, setup.other),
+        tolerance=tolerance,
+        isolate=None if isolate is None else Path(isolate),
+        versions={**versions(), "onnxruntime": runtime_version()},
+        tick=(lambda done, total: progress(stage, done, total)) if progress is not None else lambda done, total: None,
+    )
+
+
+def _second(
+    first: Place,
+    against: str | os.PathLike[str] | None,
+    provider: str,
+    against_provider: str,
+    container: str | int | None,
+    at: int | None,
+) -> Place:
+    if against is not None:
+        return found_place(against, container, at)
+    if provider != against_provider:
+        return first
+    if first.native is None:
+        raise MisuseError(
+            "there is nothing to compare with", where=str(first.file), fix="name the other run with --against"
+        )
+    return found_place(first.native, None, None)
+
+
+@dataclass(frozen=True)
+class _Setup:
+    """Both graphs, and what is known of what is valid in them.
+
+    Attributes:
+        one: the first graph.
+        other: the second.
+        metadata: what is ragged.
+        reference: the graph whose inputs are drawn.
+        known: which part of a value is valid.
+        analysis: of native, None without one.
+        numbers: which numbers native takes.
+        answer: the native model as ONNX Runtime reads it.
+    """
+
+    one: Plain
+    other: Plain
+    metadata: Metadata
+    reference: Plain
+    known: Known
+    analysis: Analysis | None
+    numbers: Numbers
+    answer: Path | bytes
+
+
+def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declared) -> _Setup:
+    padded = next((place.metadata for place in (first, second) if place.metadata is not None), None)
+    if padded is not None and not lengths:
+        return _setup_padded(first, second, padded)
+    if padded is not None:
+        raise MisuseError("--length declares what the padded file says itself", fix="leave it out")
+    one, other = _plain(first.file), _plain(second.file)
+    if not lengths:
+        return _Setup(one, other, Metadata(symbols={}), other, Known(), None, Numbers({}), second.file)
+    opened = open_model(second.file, lengths, **declared)
+    try:
+        analysis = opened.analyse()
+    except RefusedError:
+        return _Setup(one, other, _declared(opened), other, Known(), None, Numbers({}), second.file)
+    metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
+    other = Plain(analysis.model)
+    known = Known(analysis.values, lambda a, b: b.name, analysis.scope.single_row)
+    return _Setup(one, other, metadata, other, known, analysis, index_limits(analysis), second.file)
+
+
+def _setup_padded(first: Place, second: Place, metadata: Metadata) -> _Setup:
+    """Where one is padded, native says what is valid: it is the other, or lies in the bundle."""
+    graphs: dict[Path, Plain] = {}
+    native: Opened | None = None
+    where: Path | None = None
+    for place in (second, first):
+        if place.metadata is None:
+            try:
+                native, where = open_as_converted(place.file, metadata), place.file
+                break
+            except (MisuseError, RefusedError):  # another project's export of the same weights
+                continue
+    if native is None:
+        for place in (first, second):
+            if place.native is not None and place.metadata is not None:
+                native, where = open_as_converted(place.native, place.metadata), place.native
+                break
+    if native is None or where is None:
+        one, other = _plain(first.file), _plain(second.file)
+        reference = one if first.metadata is not None else other
+        source = first.file if first.metadata is not None else second.file
+        return _Setup(one, other, metadata, reference, Known(), None, Numbers({}), source)
+    analysis = native.analyse()
+    graphs[where] = Plain(analysis.model)
+    one, other = (graphs.get(place.file) or _plain(place.file) for place in (first, second))
+    if where == second.file:
+        known = Known(analysis.values, lambda a, b: b.name, analysis.scope.single_row)
+    elif where == first.file:
+        known = Known(analysis.values, lambda a, b: a.name, analysis.scope.single_row)
+    else:
+        partner = match(one if first.metadata is not None else other, graphs[where]).values()
+        mine = first.metadata is not None
+        known = Known(
+            analysis.values,
+            lambda a, b: found.name if (found := partner.get(a if mine else b)) is not None else None,
+            analysis.scope.single_row,
+        )
+    source = native.oracle or where
+    return _Setup(one, other, metadata, graphs[where], known, analysis, index_limits(analysis), source)
+
+
+def _declared(opened: Opened) -> Metadata:
+    """The metadata that the declarations alone give, for a model that is not understood."""
+    declared = opened.declarations
+    return Metadata(
+        symbols={name: Symbol(owner, axis) for name, (owner, axis) in declared.symbols.items()},
+        inputs={name: {axis: str(size) for axis, size in axes.items()} for name, axes in declared.axes.items()},
+        length_inputs={name: str(size) for name, size in declared.length_inputs.items()},
+    )
+
+
+def _plain(file: Path) -> Plain:
+    return Plain(normalise(read_model(file)))
+
+
+def _steps(
+    setup: _Setup, first: Place, second: Place, given: Inputs, at: int | None, container: str | int | None
+) -> dict[str, int]:
+    """Valid steps of each symbol: as asked, as given, or two thirds of the container."""
+    metadata = setup.metadata
+    if not metadata.symbols:
+        return {}
+    steps = given.steps(metadata)
+    widest = _widest(setup, first, second, container)
+    for position, (name, symbol) in enumerate(metadata.symbols.items()):
+        wanted = at if position == 0 and at is not None else steps.get(name)
+        if wanted is None:
+            room = max(0, 2 * widest[name] // 3 - symbol.min)
+            wanted = symbol.min + room - room % symbol.step
+        if wanted < symbol.min or (symbol.max is not None and wanted > symbol.max):
+            raise MisuseError(
+                f"{wanted} steps of {name} are outside what the model accepts, {symbol.min} to {symbol.max or 'any'}",
+                fix="choose another length with --at, or another input",
+            )
+        steps[name] = wanted
+    return steps
+
+
+def _widest(setup: _Setup, first: Place, second: Place, container: str | int | None) -> dict[str, int]:
+    """The smallest of the containers, so that one length fits both; the usual one where none is fixed."""
+    found = [place.metadata.container for place in (first, second) if place.metadata is not None]
+    found = [size for size in found if size]
+    if container is not None and not found:
+        found = [_parsed(setup, container)]
+    if found:
+        return {name: min(size[name] for size in found) for name in setup.metadata.symbols}
+    if setup.analysis is not None:
+        return largest(setup.analysis, ())
+    return {name: max(96, 2 * symbol.min) for name, symbol in setup.metadata.symbols.items()}
+
+
+def _parsed(setup: _Setup, container: str | int) -> Mapping[str, int]:
+    rates = {name: symbol.rate for name, symbol in setup.metadata.symbols.items() if symbol.rate is not None}
+    return parse_container(container, list(setup.metadata.symbols), rates=rates).steps
+
+
+def _sizes(
+    setup: _Setup, first: Place, second: Place, steps: Mapping[str, int], container: str | int | None
+) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """The steps that each graph is run at."""
+    sizes: list[Mapping[str, int]] = []
+    padded = any(place.metadata is not None for place in (first, second))
+    for position, place in enumerate((first, second)):
+        size: Mapping[str, int] = steps
+        if place.metadata is not None:
+            size = place.metadata.container or _widest(setup, first, second, container)
+        elif position == 0 and container is not None and not padded:
+            size = _parsed(setup, container)
+        if any(steps[name] > size[name] for name in steps):
+            raise MisuseError(
+                f"{dict(steps)} steps do not fit {dict(size)}", where=str(place.file), fix="choose fewer with --at"
+            )
+        sizes.append(size)
+    return sizes[0], sizes[1]
+
+
+def _side(
+    place: Place,
+    plain: Plain,
+    feeds: Mapping[str, Array],
+    steps: Mapping[str, int],
+    size: Mapping[str, int],
+    provider: str,
+    *,
+    both: bool,
+) -> Side:
+    threads = 0 if place.file.stat().st_size > _HEAVY else 1
+    precision = place.precision(plain)
+    title = f"{place.file.name} on {provider}" if both or provider != "cpu" else place.file.name
+    if size != steps:
+        title += " at " + ",".join(f"{name}={count}" for name, count in size.items())
+
+    def answer() -> Mapping[str, Array]:
+        if provider == "cpu":
+            return Engine(place.file, config=session_config(precision), threads=threads).run(feeds)
+        opening = Opening(session_advice(provider))
+        return GraphSession(place.file, opening, static=place.metadata is not None).run(feeds)
+
+    return Side(
+        title, plain, feeds, on_provider(provider, threads), answer, steps, size, place.metadata, precision, provider
+    )

@@ -1,0 +1,145 @@
+"""From two runs to a report: compared, explained, told."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import onnx_ir as ir
+
+from paddable.findings import Finding
+from paddable.graph.trace import module_path, source
+from paddable.probe.causes import Cause, cause_of
+from paddable.probe.fork import Fork, region
+from paddable.probe.isolate import write_case
+from paddable.probe.parting import Known, Parting, part
+from paddable.probe.result import ForkRecord, Layer, ProbeReport
+from paddable.probe.side import Side
+
+__all__ = ["TOLERANCE", "find", "tolerance_of"]
+
+TOLERANCE = 1e-4
+"""Of scale, between two runs in fp32: re-ordered sums stay below it."""
+
+_TOLERANCE_HALF = 3e-2
+
+
+def tolerance_of(one: Side, other: Side) -> float:
+    """The error from which values of two runs count as different."""
+    return TOLERANCE if {one.precision, other.precision} == {"fp32"} else _TOLERANCE_HALF
+
+
+def find(
+    one: Side,
+    other: Side,
+    known: Known,
+    *,
+    findings: Sequence[Finding] = (),
+    differences: Sequence[str] = (),
+    tolerance: float | None = None,
+    isolate: Path | None = None,
+    versions: Mapping[str, str] | None = None,
+    tick: Callable[[int, int], None] = lambda done, total: None,
+) -> ProbeReport:
+    """Find where two runs part.
+
+    Args:
+        one: the run in question.
+        other: the run to compare with.
+        known: what the length analysis of native says.
+        findings: of native, where one of the runs is padded.
+        differences: what is known to differ between the models, to be told first.
+        tolerance: error relative to scale from which values differ; by precision where None.
+        isolate: folder for the first fork, cut out with its inputs.
+        versions: of the packages that run.
+        tick: called with the nodes done and their number.
+    """
+    limit = tolerance_of(one, other) if tolerance is None else tolerance
+    parting = part(one, other, known, tolerance=limit, tick=tick)
+    values = parting.matching.values()
+    told = [_record(parting, fork, values, findings) for fork in parting.forks]
+    cause = None
+    if not told and max(parting.outputs.values(), default=0.0) > limit:
+        cause = Cause(
+            "optimiser",
+            "the outputs differ, and no value does when each node runs alone: the runtime's optimiser makes the "
+            "difference",
+            "run with the graph optimisation level at ORT_DISABLE_ALL, then raise it level by level",
+        )
+    isolated = None
+    if isolate is not None and parting.forks:
+        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known))
+    return ProbeReport(
+        one=one.title,
+        other=other.title,
+        steps=one.steps,
+        containers=(one.container, other.container),
+        tolerance=limit,
+        differences=differences,
+        outputs=parting.outputs,
+        forks=told,
+        layers=_layers(parting),
+        matched={
+            "nodes": len(one.plain.nodes),
+            "nodes of the other": len(other.plain.nodes),
+            "paired": len(parting.matching.pairs),
+            "compared values": len(parting.measures),
+            **{f"paired by {by}": count for by, count in sorted(Counter(parting.matching.by.values()).items())},
+        },
+        cause=cause,
+        versions=versions or {},
+        isolated=isolated,
+    )
+
+
+def _record(
+    parting: Parting, fork: Fork, values: Mapping[ir.Value, ir.Value], findings: Sequence[Finding]
+) -> ForkRecord:
+    partner = values.get(fork.value)
+    compared = {values[value] for value in parting.measures}
+    others: tuple[ir.Node, ...] = ()
+    if partner is not None:
+        others, _ = region(parting.other.plain, partner, lambda value: value in compared)
+    node = fork.nodes[-1]
+    other = partner.producer() if partner is not None else None
+    both = [side for side in (node, other) if side is not None]
+    paired = set(parting.matching.pairs.values())
+    measured = parting.measures.get(fork.value)
+    return ForkRecord(
+        node=node.name or "",
+        other=(other.name or "") if other is not None else "",
+        op=node.op_type,
+        module=next((path for path in map(module_path, both) if path), None),
+        source=next((str(line) for line in map(source, both) if line), None),
+        value=fork.value.name or "",
+        error=measured.error if measured is not None else max(parting.outputs.values(), default=0.0),
+        inputs=max((parting.measures[v].error for v in fork.inputs if v in parting.measures), default=0.0),
+        nodes=[n.name or "" for n in fork.nodes],
+        others=[n.name or "" for n in others],
+        missing=[n.name or "" for n in others if n not in paired],
+        cause=cause_of(parting, fork, others, findings),
+    )
+
+
+def _layers(parting: Parting) -> list[Layer]:
+    partners = parting.matching.pairs
+    layers = []
+    for node in parting.one.plain.nodes:
+        for value in node.outputs:
+            found = parting.measures.get(value)
+            if found is not None:
+                module = module_path(node) or module_path(partners[node])
+                layers.append(
+                    Layer(
+                        node.name or "",
+                        node.op_type,
+                        module,
+                        value.name or "",
+                        found.error,
+                        found.profile,
+                        found.reach,
+                        found.largest,
+                    )
+                )
+    return layers

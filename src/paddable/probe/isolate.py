@@ -1,0 +1,87 @@
+"""The first node that differs, cut out with its real inputs: what one attaches to a report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from paddable.bundle import new_directory
+from paddable.gates.engine import Array
+from paddable.probe.causes import Cause
+from paddable.probe.fork import Fork
+from paddable.probe.parting import Known, Parting, valid_blocks
+from paddable.probe.pieces import Pieces
+from paddable.providers.advice import session_advice
+
+__all__ = ["write_case"]
+
+_RUN = '''\
+"""{about}"""
+import numpy as np
+import onnxruntime as ort
+
+inputs, expected = dict(np.load("inputs.npz")), np.load("expected.npy").astype(np.float64)
+session = ort.InferenceSession("case.onnx", providers=[{provider!r}])
+got = session.run(None, inputs)[0].astype(np.float64)
+error = np.nanmax(np.abs(got - expected)) / max(1e-6, np.abs(expected[np.isfinite(expected)]).max())
+print("onnxruntime", ort.__version__, session.get_providers(), "error relative to scale:", error)
+raise SystemExit(not error <= {tolerance})
+'''
+
+
+def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: Known) -> Path:
+    """Write ``case.onnx``, ``inputs.npz``, ``expected.npy``, ``README.md`` and ``run.py``.
+
+    The case computes the fork's value from the inputs that the first run had. ``expected.npy`` is that value with its
+    valid part from the second run; in the padding, where nothing is expected, it is what the first run gives.
+
+    Args:
+        folder: to write; it must not hold anything yet.
+        parting: both runs.
+        fork: where they part.
+        cause: why.
+        known: which part of the value is valid.
+
+    Returns:
+        ``folder``.
+
+    Raises:
+        MisuseError: the folder holds something already.
+    """
+    one, other = parting.one, parting.other
+    partner = parting.matching.values().get(fork.value)
+    computed = [value for value in fork.inputs if value.producer() is not None]
+    last = max(one.plain.place[node] for node in fork.nodes) + 1
+    mine = Pieces(one.plain, one.feeds, one.run)
+    held = mine.advance(0, last, [*computed, fork.value])
+    feeds: dict[str, Array] = {str(value.name): held[value] for value in computed}
+    for value in fork.inputs:
+        if value.producer() is None and value.name in one.feeds:
+            feeds[str(value.name)] = one.feeds[str(value.name)]
+    expected = np.ascontiguousarray(held[fork.value]).copy()
+    if partner is not None:
+        producer = partner.producer()
+        end = other.plain.place[producer] + 1 if producer is not None else 0
+        right = Pieces(other.plain, other.feeds, other.run).advance(0, end, [partner])[partner]
+        left_block, right_block = valid_blocks(one, other, fork.value, partner, expected, right, known)
+        if left_block is not None and right_block is not None:
+            target = left_block.array
+            target[...] = right_block.array.reshape(target.shape)
+    case = mine.cut(fork.nodes, feeds, [fork.value])
+    place = " ".join((fork.nodes[-1].op_type, fork.nodes[-1].name or "")).strip()
+    about = f"{place}: {cause.text}".replace('"""', "'''").replace("\\", "/")
+    run = _RUN.format(
+        about=about,
+        provider=session_advice(one.provider).execution_provider,
+        tolerance=parting.tolerance,
+    )
+    facts = {"cause": vars(cause), "first": one.title, "second": other.title, "node": place}
+    with new_directory(folder) as new:
+        (new / "case.onnx").write_bytes(case)
+        np.savez(new / "inputs.npz", **feeds)  # type: ignore[arg-type]  # names of a graph are not its keywords
+        np.save(new / "expected.npy", expected)
+        (new / "run.py").write_text(run, encoding="utf-8")
+        (new / "case.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return folder

@@ -1,0 +1,77 @@
+"""How far one value is from another: one number, and one for each step of time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paddable.gates.engine import Array
+from paddable.gates.oracle import scale
+from paddable.probe.regions import Block
+
+__all__ = ["Measure", "measure"]
+
+_COLUMNS = 160
+"""Steps of time that a profile keeps: as many as a page can show."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Two values compared on their valid part.
+
+    Attributes:
+        error: largest difference relative to the second's scale; infinite where one of them is not finite and the
+            other is.
+        largest: largest absolute finite value of each.
+        finite: whether each is finite everywhere.
+        profile: the error at steps of time, evenly taken over the valid part; empty without a time axis.
+        reach: share of the container's steps that are valid.
+        bytes: of both values.
+    """
+
+    error: float
+    largest: tuple[float, float]
+    finite: tuple[bool, bool]
+    profile: tuple[float, ...]
+    reach: float
+    bytes: int
+
+
+def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
+    """Compare two blocks; None where one is missing or their shapes differ in more than axes of size 1."""
+    if mine is None or theirs is None:
+        return None
+    a, b = mine.array, theirs.array
+    if a.shape != b.shape:
+        if [n for n in a.shape if n != 1] != [n for n in b.shape if n != 1]:
+            return None
+        a, mine = a.reshape(b.shape), theirs
+    if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
+        return None
+    kind: type[np.floating[Any]] = (
+        np.float32 if {a.dtype.itemsize, b.dtype.itemsize} <= {2, 4} and a.dtype.kind == "f" else np.float64
+    )
+    x: Array = a.astype(kind, copy=False)
+    y: Array = b.astype(kind, copy=False)
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = np.abs(x - y)
+    finite = bool(np.isfinite(x).all()), bool(np.isfinite(y).all())
+    if not all(finite):
+        same = (x == y) | (np.isnan(x) & np.isnan(y))
+        gap = np.where(same, 0, np.where(np.isfinite(x) & np.isfinite(y), gap, np.inf))
+    size = scale(b)
+    error = float(gap.max(initial=0.0)) / size
+    profile: tuple[float, ...] = ()
+    if mine.time is not None and gap.size:
+        others = tuple(axis for axis in range(gap.ndim) if axis != mine.time)
+        along = gap.max(axis=others) / size
+        starts = np.unique(np.linspace(0, len(along), min(_COLUMNS, len(along)) + 1).astype(int)[:-1])
+        profile = tuple(float(value) for value in np.maximum.reduceat(along, starts))
+    reach = 1.0
+    if theirs.time is not None or mine.time is not None:
+        block = mine if mine.time is not None else theirs
+        valid = block.array.shape[block.time or 0]
+        reach = valid / max(valid, mine.physical, theirs.physical)
+    return Measure(error, (scale(a), scale(b)), finite, profile, reach, a.nbytes + b.nbytes)

@@ -1,0 +1,227 @@
+"""Both runs side by side: the paired values compared as they come, and the forks between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import onnx_ir as ir
+
+from paddable.gates.engine import Array
+from paddable.padding.facts.facts import Facts
+from paddable.probe.fork import Fork, forks
+from paddable.probe.matching import Matching, match
+from paddable.probe.measure import Measure, measure
+from paddable.probe.pieces import Pieces
+from paddable.probe.regions import Block, comparable, from_facts, from_sizes
+from paddable.probe.side import Side
+
+__all__ = ["Known", "Parting", "outputs_apart", "part", "valid_blocks"]
+
+_BUDGET = 192 << 20
+"""Bytes of compared values that a piece should hold."""
+
+_ABRUPT = 20.0
+"""A node that makes its inputs' error so many times greater is where the runs part; less is rounding that grows."""
+
+_FLOOR = {"fp32": 2e-6, "half": 4e-3}
+"""Errors below these are rounding."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the length analysis of native says.
+
+    Attributes:
+        facts: by value of native.
+        native: by value of the second graph, the value of native; None where there is no analysis.
+        single_row: the analysis was made for one row.
+    """
+
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    native: Callable[[ir.Value, ir.Value], str | None] | None = None
+    single_row: bool = True
+
+
+@dataclass
+class Parting:
+    """What was found.
+
+    Attributes:
+        one: the first run.
+        other: the second, which is right where they differ.
+        matching: pairs of nodes.
+        measures: by value of the first graph, what was compared.
+        outputs: by name of the second's outputs, the error of the whole run as an app sees it.
+        forks: where they part, first first; empty where the outputs agree.
+        gradual: no node makes the error much greater: rounding grows along the graph.
+        tolerance: the error from which a value counts as different.
+    """
+
+    one: Side
+    other: Side
+    matching: Matching
+    measures: dict[ir.Value, Measure]
+    outputs: dict[str, float]
+    forks: list[Fork]
+    gradual: bool
+    tolerance: float
+
+
+def part(
+    one: Side,
+    other: Side,
+    known: Known,
+    *,
+    tolerance: float,
+    tick: Callable[[int, int], None] = lambda done, total: None,
+) -> Parting:
+    """Run both and compare every pair of values on the valid part.
+
+    Args:
+        one: the run in question.
+        other: the run to compare with.
+        known: which part of a value is valid.
+        tolerance: error relative to scale from which a value counts as different.
+        tick: called with the nodes done and their number.
+    """
+    matching = match(one.plain, other.plain)
+    one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
+    measures = _measured(one, other, matching, known, tick)
+    outputs = outputs_apart(one.answer(), other.answer(), one, other)
+    found, gradual = _forks(one, other, measures, outputs, tolerance)
+    return Parting(one, other, matching, measures, outputs, found, gradual, tolerance)
+
+
+def _measured(
+    one: Side, other: Side, matching: Matching, known: Known, tick: Callable[[int, int], None]
+) -> dict[ir.Value, Measure]:
+    partners = matching.values()
+    mine = Pieces(one.plain, one.feeds, one.run)
+    theirs = Pieces(other.plain, other.feeds, other.run)
+    found: dict[ir.Value, Measure] = {}
+    cuts = _cuts(matching)
+    total = len(one.plain.nodes)
+    start = begin = 0
+    size = 32
+    while start < total or begin < len(other.plain.nodes):
+        end, stop = next(((i, j) for i, j in cuts if i >= start + size), (total, len(other.plain.nodes)))
+        pairs = {
+            value: partners[value]
+            for node in one.plain.nodes[start:end]
+            for value in node.outputs
+            if value in partners and value.name and partners[value].name
+        }
+        wanted = {a: b for a, b in pairs.items() if _is_comparable(a, b, known)}
+        left = mine.advance(start, end, list(wanted))
+        right = theirs.advance(begin, stop, list(wanted.values()))
+        held = 0
+        for a, b in wanted.items():
+            if a in left and b in right:
+                blocks = valid_blocks(one, other, a, b, left.pop(a), right[b], known)
+                apart = measure(*blocks)
+                if apart is not None:
+                    found[a] = apart
+                    held += apart.bytes
+        size = max(8, min(4 * size, size * _BUDGET // max(1, held)))
+        start, begin = end, stop
+        tick(start, total)
+    return found
+
+
+def _cuts(matching: Matching) -> list[tuple[int, int]]:
+    """Places where both orders can be cut so that no pair is cut apart."""
+    one, other = matching.one, matching.other
+    partner = [other.place[matching.pairs[node]] if node in matching.pairs else -1 for node in one.nodes]
+    least = [len(other.nodes)] * (len(partner) + 1)
+    for index in range(len(partner) - 1, -1, -1):
+        least[index] = min(least[index + 1], partner[index] if partner[index] >= 0 else len(other.nodes))
+    cuts = []
+    most = -1
+    for index, place in enumerate(partner):
+        most = max(most, place)
+        if most < least[index + 1]:
+            cuts.append((index + 1, most + 1))
+    return cuts
+
+
+def _is_comparable(a: ir.Value, b: ir.Value, known: Known) -> bool:
+    if known.native is None:
+        return True
+    name = known.native(a, b)
+    return name is not None and comparable(known.facts.get(name))
+
+
+def valid_blocks(
+    one: Side, other: Side, a: ir.Value, b: ir.Value, mine: Array, theirs: Array, known: Known
+) -> tuple[Block | None, Block | None]:
+    """The valid part of a pair of values; None where a shape is another than the analysis says.
+
+    Args:
+        one: the first run.
+        other: the second.
+        a: a value of the first graph.
+        b: its partner.
+        mine: the first run's array.
+        theirs: the second's.
+        known: which part is valid.
+    """
+    if known.native is None:
+        left = from_sizes(mine, one.metadata, one.container, one.steps)
+        return left, from_sizes(theirs, other.metadata, other.container, other.steps)
+    facts = known.facts.get(known.native(a, b) or "")
+    if facts is None:
+        return None, None
+    return (
+        from_facts(mine, facts, one.frame(known.single_row)),
+        from_facts(theirs, facts, other.frame(known.single_row)),
+    )
+
+
+def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: Side, other: Side) -> dict[str, float]:
+    """By name of the second's outputs, how far the first's are on the valid part: by name, else by place.
+
+    Outputs without a partner, such as ``<output>_length``, are left out.
+    """
+    places = dict(zip(theirs, (name for name in mine if not name.endswith("_length")), strict=False))
+    apart = {}
+    for name, array in theirs.items():
+        partner = name if name in mine else places.get(name)
+        if partner is None or array.dtype.kind not in "fiub":
+            continue
+        left = from_sizes(mine[partner], one.metadata, one.container, one.steps).array
+        right = from_sizes(array, other.metadata, other.container, other.steps).array
+        if left.ndim == right.ndim:
+            inside = tuple(slice(min(n, m)) for n, m in zip(left.shape, right.shape, strict=True))
+            left, right = left[inside], right[inside]
+        found = measure(Block(left, None, 1), Block(right, None, 1))
+        if found is not None:
+            apart[name] = found.error
+    return apart
+
+
+def _forks(
+    one: Side, other: Side, measures: Mapping[ir.Value, Measure], outputs: Mapping[str, float], tolerance: float
+) -> tuple[list[Fork], bool]:
+    """Where they part. A fork whose inputs differ already, by less than the tolerance, is looked for further up."""
+    errors = {value: found.error for value, found in measures.items()}
+    floor = _FLOOR["fp32" if {one.precision, other.precision} == {"fp32"} else "half"]
+    first: list[Fork] = []
+    bad = [value for value in one.plain.model.graph.outputs if _differs(value, errors, outputs, tolerance)]
+    level = tolerance
+    while level >= floor:
+        found = forks(one.plain, bad, errors, level)
+        first = first or found
+        if found and _abrupt(found[0], errors, floor):
+            return found, False
+        level /= 4
+    return first, bool(first)
+
+
+def _differs(value: ir.Value, errors: Mapping[ir.Value, float], outputs: Mapping[str, float], tolerance: float) -> bool:
+    return max(errors.get(value, 0.0), outputs.get(value.name or "", 0.0)) > tolerance
+
+
+def _abrupt(fork: Fork, errors: Mapping[ir.Value, float], floor: float) -> bool:
+    above = max((errors.get(value, 0.0) for value in fork.inputs), default=0.0)
+    return errors.get(fork.value, float("inf")) > _ABRUPT * max(above, floor / 10)

@@ -1,0 +1,142 @@
+"""A graph run piece by piece: every inner value can be looked at, and few are held at a time.
+
+Exposing all values of a model as outputs would hold all of them; running the model again for each would cost as many
+runs. Here each node runs once: a piece takes the values that earlier pieces left, and gives those that are looked at
+and those that later pieces read.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnx
+import onnx_ir as ir
+
+from paddable.gates.engine import Array, Engine, EngineError
+from paddable.graph.io.write import structure_proto
+from paddable.probe.plain import Plain
+from paddable.providers.advice import session_advice
+from paddable.runtime.session.graph import GraphSession, Opening
+
+__all__ = ["Pieces", "Run", "on_provider"]
+
+Run: TypeAlias = "Callable[[bytes, Mapping[str, Array]], dict[str, Array]]"
+"""Runs a serialised model; all outputs by name."""
+
+
+def on_provider(provider: str, threads: int = 1) -> Run:
+    """Run models on a provider, without ONNX Runtime's optimiser on the CPU: a fused node has no inner values.
+
+    Raises:
+        MissingExtraError: the installed ONNX Runtime lacks the provider.
+    """
+    if provider == "cpu":
+        return lambda model, feeds: _on_cpu(model, feeds, threads)
+    opening = Opening(session_advice(provider))
+
+    def run(model: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        with tempfile.TemporaryDirectory(prefix="paddable.", ignore_cleanup_errors=True) as folder:
+            file = Path(folder, "piece.onnx")
+            file.write_bytes(model)
+            return GraphSession(file, opening).run(feeds)
+
+    return run
+
+
+def _on_cpu(model: bytes, feeds: Mapping[str, Array], threads: int) -> dict[str, Array]:
+    try:
+        return Engine(model, optimise=False, threads=threads, half=False).run(feeds)
+    except EngineError:  # an operator that only the optimiser's fusion can run
+        return Engine(model, threads=threads).run(feeds)
+
+
+class Pieces:
+    """One run of a graph, advanced node by node in its order.
+
+    Args:
+        plain: the graph.
+        feeds: its inputs.
+        run: runs a piece.
+    """
+
+    def __init__(self, plain: Plain, feeds: Mapping[str, Array], run: Run) -> None:
+        self._plain, self._run = plain, run
+        bare = structure_proto(plain.model)
+        self._protos = dict(zip(plain.model.graph, bare.graph.node, strict=True))
+        del bare.graph.node[:], bare.graph.input[:], bare.graph.output[:], bare.graph.value_info[:]
+        bare.ClearField("metadata_props")
+        self._bare = bare
+        self._last: dict[ir.Value, int] = {}
+        for index, node in enumerate(plain.nodes):
+            for value in plain.inputs(node):
+                self._last[value] = index
+        self._held: dict[ir.Value, Any] = {
+            value: feeds[value.name]
+            for value in plain.model.graph.inputs
+            if value.name is not None and value.name in feeds
+        }
+
+    def advance(self, start: int, stop: int, wanted: Sequence[ir.Value]) -> dict[ir.Value, Array]:
+        """Run the nodes ``start`` to ``stop - 1``, the first not yet run.
+
+        Args:
+            start: index of the first node.
+            stop: index behind the last.
+            wanted: outputs of these nodes to look at.
+
+        Returns:
+            The wanted values that the piece computed.
+
+        Raises:
+            PaddableError: ONNX Runtime could not load or run the piece.
+        """
+        nodes = self._plain.nodes[start:stop]
+        made = {value for node in nodes for value in node.outputs if value.name}
+        later = [value for value in made if self._last.get(value, -1) >= stop]
+        asked = [value for value in dict.fromkeys((*wanted, *later)) if value in made]
+        answers: dict[str, Array] = {}
+        if asked:
+            feeds = {
+                str(value.name): self._held[value]
+                for value in dict.fromkeys(v for node in nodes for v in self._plain.inputs(node))
+                if value not in made and value in self._held
+            }
+            answers = self._run(self.cut(nodes, feeds, asked), feeds)
+        self._held = {value: array for value, array in self._held.items() if self._last.get(value, -1) >= stop}
+        self._held.update({value: answers[str(value.name)] for value in later})
+        return {value: answers[str(value.name)] for value in dict.fromkeys(wanted) if value in made}
+
+    def cut(self, nodes: Sequence[ir.Node], feeds: Mapping[str, Array], asked: Sequence[ir.Value]) -> bytes:
+        """A serialised model of some nodes, with their weights inside.
+
+        Args:
+            nodes: in topological order.
+            feeds: what they read and nobody among them makes.
+            asked: the outputs.
+        """
+        piece = onnx.ModelProto()
+        piece.CopyFrom(self._bare)
+        piece.graph.name = "piece"
+        piece.graph.node.extend(self._protos[node] for node in nodes)
+        for name, array in feeds.items():
+            kind = onnx.helper.np_dtype_to_tensor_dtype(np.asarray(array).dtype)
+            piece.graph.input.append(onnx.helper.make_tensor_value_info(name, kind, np.shape(array)))
+        piece.graph.output.extend(onnx.ValueInfoProto(name=value.name or "") for value in asked)
+        weights = dict.fromkeys(value for node in nodes for value in self._plain.weights(node))
+        piece.graph.initializer.extend(_tensor(value) for value in weights if value.name)
+        return bytes(piece.SerializeToString())
+
+
+def _tensor(value: ir.Value) -> onnx.TensorProto:
+    tensor = value.const_value
+    assert tensor is not None
+    proto = ir.to_proto(ir.tensor(tensor.numpy(), name=value.name)) if tensor.dtype == ir.DataType.STRING else None
+    if proto is not None:
+        return proto
+    return onnx.TensorProto(
+        name=value.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy(), raw_data=tensor.tobytes()
+    )

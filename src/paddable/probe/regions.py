@@ -1,0 +1,79 @@
+"""The valid part of a value, as one block: what is compared, and where its time axis lies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from paddable.bundle import Metadata
+from paddable.gates.engine import Array
+from paddable.gates.regions import Frame
+from paddable.gates.signals import evaluate
+from paddable.padding.facts.facts import Facts
+
+__all__ = ["Block", "comparable", "from_facts", "from_sizes"]
+
+
+@dataclass(frozen=True)
+class Block:
+    """The valid part of an array.
+
+    Attributes:
+        array: it, in the shape of the value's factors; a view.
+        time: the axis of it that is ragged, None without one.
+        physical: steps of that axis in the container.
+    """
+
+    array: Array
+    time: int | None
+    physical: int
+
+
+def comparable(facts: Facts | None) -> bool:
+    """Contents computed from sizes are the container's by design; what is inside a relative shift has no valid
+    prefix."""
+    if facts is None or facts.relative is not None or facts.content is not None:
+        return False
+    return facts.pending is None and facts.copies is None and facts.dtype != ir.DataType.STRING
+
+
+def from_facts(array: Array, facts: Facts, frame: Frame) -> Block | None:
+    """The valid part as the length analysis knows it, of the first row; None where the shape is another than the facts
+    say."""
+    sizes = tuple(frame.physical(atom.size) for atom in facts.atoms)
+    if [n for n in array.shape if n != 1] != [n for n in frame.shape(facts) if n != 1]:
+        return None
+    windows = []
+    for atom, size in zip(facts.atoms, sizes, strict=True):
+        if atom.batch:
+            windows.append(slice(0, 1))
+        elif atom.ragged:
+            start = frame.physical(atom.shift) - frame.valid_size(atom.shift, 0)
+            windows.append(slice(start, start + frame.valid_size(atom.size, 0)))
+        else:
+            windows.append(slice(0, size))
+    time = facts.ragged[0] if facts.ragged else None
+    return Block(array.reshape(sizes)[tuple(windows)], time, 1 if time is None else sizes[time])
+
+
+def from_sizes(
+    array: Array, metadata: Metadata | None, container: Mapping[str, int], steps: Mapping[str, int]
+) -> Block:
+    """The valid part as the sizes tell: an axis as long as a length that the metadata states is that length.
+
+    Args:
+        array: the value.
+        metadata: of its graph; None where nothing is padded.
+        container: steps of each symbol in the graph.
+        steps: the valid ones.
+    """
+    known: dict[int, int] = {}
+    if metadata is not None and container != steps:
+        texts = [text for axes in (*metadata.inputs.values(), *metadata.lengths.values()) for text in axes.values()]
+        for text in dict.fromkeys(texts):
+            known.setdefault(evaluate(text, container), evaluate(text, steps))
+    time = next((axis for axis, size in enumerate(array.shape) if size in known), None)
+    inside = tuple(slice(known.get(size, size)) for size in array.shape)
+    return Block(array[inside], time, 1 if time is None else array.shape[time])
