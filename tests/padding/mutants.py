@@ -5,9 +5,11 @@
 number, a condition, a decorator) is drawn first and then one change of it, so that a comparison with six replacements
 counts no more than a number with two. The seed is the commit, unless ``--seed`` names another.
 
-Each mutant meets the test file of its own name first (``rules/softmax.py``: ``tests/padding/rules/test_softmax.py``),
-then the rest of ``tests/padding``. Random graphs (``tests/soundness``) are not asked. What came of a mutant is a line
-of JSON in RECORD, and a run that was stopped goes on from there. A mutant that changes nothing counts as a survivor.
+The tests run once without a change, under coverage, which tells the tests that pass through each line. A mutant meets
+those of its line: first the test file of its own name (``rules/softmax.py``:
+``tests/padding/rules/test_softmax.py``), then the rest of ``tests/padding``. Random graphs (``tests/soundness``) are
+not asked. What came of a mutant is a line of JSON in RECORD, and a run that was stopped goes on from there. A mutant
+that changes nothing counts as a survivor.
 
 Two kinds of change are not drawn, because nothing could notice: annotations, which Python does not evaluate here, and
 ``is`` in place of ``==``, which are the same for small integers.
@@ -40,6 +42,7 @@ from queue import SimpleQueue
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
+from coverage import CoverageData
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 COMPILER = Path("paddable/padding")
@@ -66,19 +69,10 @@ class Mutant:
     occurrence: int
 
     @property
-    def own(self) -> list[Path]:
+    def own(self) -> str:
         """The test file of the module's name."""
         inside = Path(self.module).relative_to(COMPILER)
-        file = REPOSITORY / TESTS / inside.parent / f"test_{inside.name}"
-        return [file.relative_to(REPOSITORY)] if file.exists() else []
-
-    @property
-    def rest(self) -> list[Path]:
-        """The other tests of the compiler, its own folder's first."""
-        folder = TESTS / Path(self.module).relative_to(COMPILER).parent
-        files = [file.relative_to(REPOSITORY) for file in sorted((REPOSITORY / TESTS).rglob("test_*.py"))]
-        files = [file for file in files if file not in self.own]
-        return sorted(files, key=lambda file: file.parent != folder)
+        return str(TESTS / inside.parent / f"test_{inside.name}")
 
 
 @dataclass(frozen=True)
@@ -158,38 +152,97 @@ def _compiles(code: str) -> bool:
 # -- judging -----------------------------------------------------------------------------------------------------------
 
 
-def judge(copy: Path, mutant: Mutant, timeout: int) -> Outcome:
+@dataclass(frozen=True)
+class Coverage:
+    """The tests that pass through each line of each module; "" among them is what Python runs on import."""
+
+    tests: dict[str, dict[int, list[str]]]
+
+    @classmethod
+    def of(cls, source: Path, workers: int) -> Coverage:
+        """Run the tests without a change.
+
+        Raises:
+            SystemExit: one fails, and would be told to have killed every mutant.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            data = Path(folder) / "coverage"
+            options = [
+                f"--cov={source / COMPILER}",
+                "--cov-context=test",
+                "--cov-report=",
+                f"-n{workers}",
+                "--dist=load",
+            ]
+            failed = _first_failure(source, [*options, str(TESTS)], None, COVERAGE_FILE=str(data))
+            if failed:
+                sys.exit(f"{failed} fails without a change")
+            found = CoverageData(str(data))
+            found.read()
+            return cls({str(Path(f).relative_to(source)): found.contexts_by_lineno(f) for f in found.measured_files()})
+
+    def through(self, mutant: Mutant, source: Path) -> list[str]:
+        """The tests that can notice a mutant, those of its own file first, then those of its own folder."""
+        lines = self.tests.get(mutant.module, {})
+        statement = _statement((source / mutant.module).read_text(encoding="utf-8"), mutant.line)
+        found = {name.partition("|")[0] for line in statement for name in lines.get(line, [])}
+        if not statement or "" in found:  # a definition: every test may rest on it
+            found = {name.partition("|")[0] for on in self.tests.values() for names in on.values() for name in names}
+        folder = str(Path(mutant.own).parent)
+        return sorted(
+            found - {""}, key=lambda name: (not name.startswith(mutant.own), not name.startswith(folder), name)
+        )
+
+
+def _statement(code: str, line: int) -> list[int]:
+    """The lines of the smallest statement around a line, without those of the statements inside it."""
+    around = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.stmt) and n.lineno <= line <= _end(n)]
+    if not around:
+        return []
+    smallest = min(around, key=lambda n: _end(n) - n.lineno)
+    inside = [n for n in ast.walk(smallest) if isinstance(n, ast.stmt) and n is not smallest]
+    return [
+        k for k in range(smallest.lineno, _end(smallest) + 1) if not any(n.lineno <= k <= _end(n) for n in inside)
+    ] or [smallest.lineno]
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def judge(copy: Path, mutant: Mutant, tests: list[str], timeout: int) -> Outcome:
     """Put the mutant into a copy of the source and run the tests until one fails."""
     path, original = copy / mutant.module, REPOSITORY / "src" / mutant.module
     code, start = original.read_text(encoding="utf-8"), time.monotonic()
     changed = mutated(REPOSITORY / "src", mutant)
     path.write_text(changed, encoding="utf-8")
     try:
-        by = _first_failure(copy, mutant.own, timeout) or _first_failure(copy, mutant.rest, timeout)
+        by = _first_failure(copy, ["-n0", *tests], timeout) if tests else ""
     finally:
         shutil.copy2(original, path)  # with its time, so that its bytecode is valid again
     diff = difflib.unified_diff(code.splitlines(), changed.splitlines(), lineterm="", n=1)
     return Outcome(mutant, by, round(time.monotonic() - start, 1), "\n".join(list(diff)[2:]))
 
 
-def _first_failure(copy: Path, files: list[Path], timeout: int) -> str:
-    if not files:
-        return ""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-n0", "-p", "no:cacheprovider"]
-    path = os.pathsep.join([str(copy), os.environ.get("PYTHONPATH", "")])
+def _first_failure(source: Path, arguments: list[str], timeout: int | None, **variables: str) -> str:
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+    path = os.pathsep.join([str(source), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(
-            [*command, *map(str, files)],
-            cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=timeout, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return f"{timeout} seconds in {files[0]} ..."
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+        file.write("\n".join(arguments))  # too many for a command line
+        file.flush()
+        try:
+            done = subprocess.run(
+                [*command, f"@{file.name}"],
+                cwd=REPOSITORY, env={**environment, **variables}, capture_output=True, text=True, timeout=timeout,
+                check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return f"{timeout} seconds"
     if done.returncode == 0:
         return ""
     failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
-    return failed[1] if failed else f"exit {done.returncode} in {files[0]} ..."
+    return failed[1] if failed else f"exit {done.returncode}: {(done.stdout + done.stderr)[-300:]}"
 
 
 def record_of(path: Path) -> list[Outcome]:
@@ -201,19 +254,16 @@ def record_of(path: Path) -> list[Outcome]:
 def run(mutants: list[Mutant], record: Path, workers: int, timeout: int) -> None:
     """Judge the mutants that the record does not hold yet."""
     known = {outcome.mutant for outcome in record_of(record)}
-    lock, copies = threading.Lock(), SimpleQueue()
+    source, lock, copies = REPOSITORY / "src", threading.Lock(), SimpleQueue()
+    coverage = Coverage.of(source, workers)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
         for k in range(workers):
-            copies.put(shutil.copytree(REPOSITORY / "src", Path(folder) / str(k)))
-        every = [file.relative_to(REPOSITORY) for file in sorted((REPOSITORY / TESTS).rglob("test_*.py"))]
-        failed = _first_failure(REPOSITORY / "src", every, 10 * timeout)
-        if failed:  # it would be told to have killed every mutant
-            sys.exit(f"{failed} fails without a change")
+            copies.put(shutil.copytree(source, Path(folder) / str(k)))
 
         def one(mutant: Mutant) -> None:
             copy = copies.get()
             try:
-                outcome = judge(copy, mutant, timeout)
+                outcome = judge(copy, mutant, coverage.through(mutant, source), timeout)
             finally:
                 copies.put(copy)
             with lock, record.open("a", encoding="utf-8") as file:
@@ -234,7 +284,7 @@ def report(outcomes: list[Outcome]) -> float:
         own = [o for o in outcomes if room in (None, o.mutant.room)]
         if own:
             killed = [o for o in own if not o.survived]
-            by_name = sum(o.by.partition("::")[0] in map(str, o.mutant.own) for o in killed)
+            by_name = sum(o.by.partition("::")[0] == o.mutant.own for o in killed)
             share = len(killed) / len(own)
             print(
                 f"{room or 'all':10} {len(killed):4} of {len(own):4} killed ({share:.1%}), "
@@ -248,19 +298,23 @@ def main() -> None:
     parser.add_argument("record", type=Path, help="a file of JSON lines; what it holds is not run again")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", help="default: the commit")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument(
         "--timeout", type=int, default=300, help="seconds of a run of tests; past it a mutant is killed"
     )
     arguments = parser.parse_args()
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
-    seed = arguments.seed or commit.stdout.strip()
+    seed = arguments.seed or _commit()
     mutants = draw(REPOSITORY / "src", arguments.count, seed)
     print(f"{len(mutants)} mutants of {seed}", flush=True)
     run(mutants, arguments.record, arguments.workers, arguments.timeout)
     chosen = set(mutants)
     share = report([outcome for outcome in record_of(arguments.record) if outcome.mutant in chosen])
     sys.exit(share < NEEDED)
+
+
+def _commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 if __name__ == "__main__":
