@@ -48,7 +48,7 @@ def architecture(name: str, rows: int, folder: Path) -> Answer:
     module, x, axis = ARCHITECTURES[name]()
     first = SCRIPT if list(ARCHITECTURES).index(name) % 3 == 2 else DYNAMO
     native, note = folder / f"{name}.onnx", folder / f"{name}.exporter"
-    if not note.exists() or f"{rows} rows" not in (how := note.read_text()) and "rows" in how:
+    if not note.exists() or (f"{rows} rows" not in (how := note.read_text()) and "rows" in how):
         try:
             note.write_text(exported(module.eval(), x, axis, rows, native, first))
         except NotExported as error:
