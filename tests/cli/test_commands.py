@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +32,7 @@ def report(ok: bool = True, **more: Any) -> SimpleNamespace:
     payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
     return SimpleNamespace(
         domain={},
+        notes=(),
         ok=ok,
         findings=findings,
         advice={},
@@ -88,7 +90,7 @@ def test_check_with_leaks(paddable: Any, library: Library) -> None:
 
 def test_check_of_a_refused_model(paddable: Any, library: Library) -> None:
     library.answer = SimpleNamespace(
-        ok=False, findings=[FINDING], refusal="node 'loop': Loop over time", domain={}, to_json=dict
+        ok=False, findings=[FINDING], refusal="node 'loop': Loop over time", domain={}, notes=(), to_json=dict
     )
     result = paddable("check", "m.onnx")
     assert result.code == 1
@@ -272,8 +274,9 @@ def test_a_refusal_says_each_thing_once(paddable: Any, library: Library) -> None
     result = paddable("check", "m.onnx")
     assert (result.code, result.out) == (1, "")
     assert result.err == "refused: PAD102: node 'loop': Loop over time\n"
-    library.answer = RefusedError("two reasons", findings=[FINDING, FINDING])
-    assert paddable("check", "m.onnx").out == f"{FINDING}\n{FINDING}\n"
+    other = replace(FINDING, leak="padding into the mean")
+    library.answer = RefusedError("two reasons", findings=[FINDING, other])
+    assert paddable("check", "m.onnx").out == f"{FINDING}\n{other}\n"
     library.answer = RefusedError("Loop over time", where="node 'loop'", findings=[FINDING])
     as_json = json.loads(paddable("check", "m.onnx", "--json").out)
     assert as_json["ok"] is False

@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import onnx
 import pytest
 
 from paddable.cli.progress import showing
@@ -43,6 +44,19 @@ from .conftest import Library
         ),
         (MemoryError(), 2, "out of memory"),
         (ZeroDivisionError("division by zero"), 2, "internal error: ZeroDivisionError: division by zero"),
+        (RecursionError("maximum recursion depth exceeded"), 2, "error: the model nests too deeply"),
+        (
+            onnx.checker.ValidationError("No Op registered for Foo"),
+            2,
+            "error: onnx: No Op registered for Foo; it stopped",
+        ),
+        (
+            type("Fail", (RuntimeError,), {"__module__": "onnxruntime.capi"})(
+                "CUDA failure 2: out of memory\n at x.cc"
+            ),
+            2,
+            "error: onnxruntime: CUDA failure 2: out of memory; usual cause: an arena",
+        ),
         (MisuseError("a name with\na line break"), 2, "error: a name with a line break"),
     ],
 )
@@ -147,7 +161,7 @@ def test_a_reader_that_has_had_enough() -> None:
 
 
 def test_a_name_that_the_console_cannot_print() -> None:
-    body = "return types.SimpleNamespace(ok=True, findings=['größe'], refusal=None, domain={})"
+    body = "return types.SimpleNamespace(ok=True, findings=[], refusal=None, domain={}, notes=('größe',))"
     process = run_with_library(
         body, "check", "m.onnx", env={**os.environ, "PYTHONIOENCODING": "ascii:backslashreplace"}
     )
@@ -157,7 +171,9 @@ def test_a_name_that_the_console_cannot_print() -> None:
 
 
 def test_progress_is_silent_when_nobody_watches() -> None:
-    body = "assert progress is None; return types.SimpleNamespace(ok=True, findings=[], refusal=None, domain={})"
+    body = (
+        "assert progress is None; return types.SimpleNamespace(ok=True, findings=[], refusal=None, domain={}, notes=())"
+    )
     process = run_with_library(body, "check", "m.onnx")
     out, err = process.communicate(timeout=30)
     assert (process.returncode, out, err) == (0, "no leak found\n", "")

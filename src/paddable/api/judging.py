@@ -99,7 +99,7 @@ def demand(report: GateReport, place: Path | None) -> None:
     way_on = ""
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
         way_on = next(check.fix for check in report.domain if check.ok is False)
-    fix = told + (way_on or "please report it, with the model if you can")
+    fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from paddable.bundle.provider_errors import explain
+from paddable.cli.grouping import lines_of
 from paddable.cli.streams import cannot_be_written
 from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
 
@@ -45,8 +47,8 @@ def report(error: Exception, *, as_json: bool) -> None:
         }
         print(json.dumps(payload, indent=2, ensure_ascii=False))
     elif len(findings) > 1:  # a single one is what the line below says
-        for finding in findings:
-            print(finding)
+        for line in lines_of(findings):
+            print(line)
     kind = "refused" if isinstance(error, RefusedError) else "error"
     if len(findings) == 1:
         kind = f"{kind}: {findings[0].code}"
@@ -76,12 +78,31 @@ def _explained(error: Exception) -> Exception:
         if getattr(error, "winerror", None) in _IN_USE:
             fix = "close the program that has it open, such as a player or a running model, and try again"
         return PaddableError(error.strerror or type(error).__name__, where=where, fix=fix)
+    if isinstance(error, RecursionError):
+        return PaddableError("the model nests too deeply", fix="export it with fewer nested If, Loop and Scan")
+    if _maker(error) in _LIBRARIES:
+        known = explain(error)
+        return PaddableError(
+            f"{_maker(error)}: {str(error).strip().split(chr(10), 1)[0]}",
+            why=f"usual cause: {known[0].cause}" if known else "it stopped at the model",
+            fix=known[0].next_step
+            if known
+            else f"check that {_maker(error)} itself opens the model, then export it again",
+        )
     return PaddableError(
         f"{type(error).__name__}: {error}",
         where="internal error",
         why="this is a fault of Paddable, not of your model",
         fix="run again with PADDABLE_DEBUG=1 and report the traceback",
     )
+
+
+_LIBRARIES = ("onnx", "onnxruntime", "google")
+"""What reads models for us, by the package of an exception's class: what they say is about the model."""
+
+
+def _maker(error: Exception) -> str:
+    return type(error).__module__.partition(".")[0]
 
 
 def _absent(error: ModuleNotFoundError, name: str) -> MissingExtraError:

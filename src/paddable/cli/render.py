@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from paddable.cli.grouping import lines_of
 from paddable.cli.tables import cell, show_records
 from paddable.findings import Finding
 
@@ -34,9 +35,9 @@ def show(report: Report, *, as_json: bool) -> None:
 
 
 def show_findings(findings: Iterable[Finding]) -> None:
-    """One line a finding: code, place, leak and remedy."""
-    for finding in findings:
-        print(finding)
+    """One line a kind of finding: code, place, leak and remedy; like ones are counted."""
+    for line in lines_of(findings):
+        print(line)
 
 
 def show_sections(payload: Mapping[str, Any]) -> None:

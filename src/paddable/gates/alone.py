@@ -292,7 +292,8 @@ def _valid_data(facts: Facts, site: Site, position: int, frame: Frame, rng: np.r
         return np.full(shape, facts.constant, dtype)
     low, high = facts.low, facts.high
     if dtype.kind in "iu":
-        high = min(high, _largest_index(facts, site, position, frame))
+        largest = _largest_index(facts, site, position, frame)
+        low, high = max(low, -largest - 1), min(high, largest)  # native reads from either end of the axis
         if site.node.op_type in ("Div", "Mod") and position == 1 and low <= 0 <= high:
             low = 1  # native divides by no 0 either
     return draw(rng, shape, dtype, low, high)

@@ -54,12 +54,18 @@ CONTRIBUTED = {
 """Operators of ONNX Runtime's own that have no rule, and what to do instead."""
 
 
+_NO_RULE = (
+    "export the model without it, or keep it in front of or behind the part that is converted; a package may "
+    "add a rule (CONTRIBUTING)"
+)
+
+
 def advice_for(domain: str, op_type: str) -> str:
     """What helps where an operator has no rule."""
     table = CONTRIBUTED if domain.startswith("com.microsoft") else ADVICE
     if domain.startswith("com.microsoft.nchwc"):
         return _OPTIMISED
-    return table.get(op_type, "write a rule (docs: adding a rule), or replace the operator")
+    return table.get(op_type, _NO_RULE)
 
 
 @rule(*ADVICE)
