@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,7 +21,7 @@ from paddable import load
 from paddable.api import convert, export
 from paddable.bundle import read_bundle
 from paddable.errors import UnreadableError
-from paddable.families.paraformer.cif import integrate_and_fire
+from paddable.families.paraformer.cif import Fired, integrate_and_fire
 from paddable.families.paraformer.config import ParaformerConfig
 from paddable.families.paraformer.export import export_paraformer
 from paddable.families.paraformer.weights import paraformer_from_folder
@@ -58,9 +59,14 @@ def decoder(kind: str) -> CifDecoder:
 
 
 def judge_answers(
-    kind: str, got: Mapping[str, np.ndarray], wanted: Mapping[str, np.ndarray], *, weights: float = 1e-6
+    kind: str,
+    got: Mapping[str, np.ndarray],
+    wanted: Mapping[str, np.ndarray],
+    *,
+    weights: float = 1e-6,
+    logits: float = 2e-5,
 ) -> None:
-    """Same count and fires; weights as near as asked; logits to 2e-5 of scale; time stamps to the millisecond."""
+    """Same count and fires; weights and logits (of scale) as near as asked; time stamps to the millisecond."""
     count = int(wanted["token_count"][0])
     assert got["token_count"].tolist() == [count]
     assert np.flatnonzero(got["fires"][0] >= 1).tolist() == wanted["fires"].tolist()
@@ -68,7 +74,7 @@ def judge_answers(
     assert not got["logits"][:, count:].any()
     if not count:
         return
-    assert np.abs(got["logits"][:, :count] - wanted["logits"]).max() <= 2e-5 * np.abs(wanted["logits"]).max()
+    assert np.abs(got["logits"][:, :count] - wanted["logits"]).max() <= logits * np.abs(wanted["logits"]).max()
     said = decoder(kind)
     times_of, sums = said._weights(got, count)
     if kind == "bicif":
@@ -114,7 +120,27 @@ def test_equal_to_funasr(kind: str, models: dict[str, nn.Module]) -> None:
     theirs = original(kind, models[kind].state_dict())
     for length in (*LENGTHS, 500):
         sound = speech(length)
-        judge_answers(kind, run(models[kind], sound), answers(theirs, kind, sound.clone()))
+        # FunASR's plain predictor subtracts running sums in float32: at 500 steps it is 4e-5 from exact
+        near = 1e-4 if kind == "plain" and length == 500 else 2e-5
+        judge_answers(kind, run(models[kind], sound), answers(theirs, kind, sound.clone()), logits=near)
+
+
+@pytest.mark.parametrize("kind", CONFIGS)
+def test_logits_are_near_those_of_float64(
+    kind: str, models: dict[str, nn.Module], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 500 steps, where FunASR's plain predictor is not."""
+    exact = copy.deepcopy(models[kind]).double()
+    exact.encoder.position.rates = models[kind].encoder.position.rates.double()
+
+    def fire(weights_BT: torch.Tensor, tail: float) -> Fired:
+        fired = integrate_and_fire(weights_BT, tail)
+        return fired._replace(shares_BUT=fired.shares_BUT.to(weights_BT.dtype))
+
+    monkeypatch.setattr("paddable.families.paraformer.model.integrate_and_fire", fire)
+    got, wanted = run(models[kind], speech(500)), run(exact, speech(500).double())
+    assert got["token_count"].tolist() == wanted["token_count"].tolist()
+    assert np.abs(got["logits"] - wanted["logits"]).max() <= 2e-5 * np.abs(wanted["logits"]).max()
 
 
 def test_the_weights_really_fire(golden: dict[str, np.ndarray]) -> None:
