@@ -15,6 +15,8 @@ import yaml
 from safetensors.numpy import save_file
 from torch import nn
 
+from paddable.families.ct_punc.config import CtPuncConfig
+from paddable.families.ct_punc.model import CtPunc
 from paddable.families.fsmn_vad.config import FsmnVadConfig
 from paddable.families.fsmn_vad.model import FsmnVad
 from paddable.families.fun_asr_nano.config import AdaptorConfig, FunAsrNanoConfig
@@ -141,6 +143,40 @@ def paraformer(folder: Path) -> Path:
     state["decoder.output_layer.bias"][:3] -= 9  # neither the blank nor an end, so that something is written
     _funasr(folder, state, PARAFORMER_YAML, channels=560)
     (folder / "tokens.json").write_text(json.dumps(PARAFORMER_PIECES), encoding="utf-8")
+    return folder
+
+
+CT_PUNC = CtPuncConfig(vocabulary=20, input_size=24, size=32, heads=4, hidden_size=48, blocks=2)
+CT_PUNC_PIECES = ["<blank>", "<unk>", *"一二三四五六七八", "hello", "world", "a", "b", "c", "don't", "é", "3", "4", "5"]
+CT_PUNC_YAML = {
+    "model": "CTTransformer",
+    "model_conf": {
+        "ignore_id": 0,
+        "embed_unit": 24,
+        "att_unit": 32,
+        "punc_list": list(CT_PUNC.marks),
+        "sentence_end_id": 3,
+    },
+    "encoder": "SANMEncoder",
+    "encoder_conf": {
+        "input_size": 24,
+        "output_size": 32,
+        "attention_heads": 4,
+        "linear_units": 48,
+        "num_blocks": 2,
+        "input_layer": "pe",
+        "kernel_size": 11,
+        "sanm_shfit": 0,
+        "selfattention_layer_type": "sanm",
+    },
+    "tokenizer": "CharTokenizer",
+}
+"""A CT-Transformer as FunASR's config.yaml describes it."""
+
+
+def ct_punc(folder: Path) -> Path:
+    _funasr(folder, randomised(CtPunc(CT_PUNC)).state_dict(), CT_PUNC_YAML, channels=4)
+    (folder / "tokens.json").write_text(json.dumps(CT_PUNC_PIECES), encoding="utf-8")
     return folder
 
 

@@ -63,6 +63,47 @@ def test_text_goes_to_stdout(paddable: Any, bundle: Path, sound: Path) -> None:
     assert (done.code, done.out, done.err) == (0, "hello\n", "")
 
 
+PUNCTUATION = """
+<ir_version: 9, opset_import: ["" : 17]>
+net (int64[1, N] text) => (float[1, N, 6] scores) { scores = Gather(table, text) }
+"""
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Behind every word a comma."""
+    model = onnx.parser.parse_model(PUNCTUATION)
+    table = np.tile(np.array([0, 0, 9, 0, 0, 0], np.float32), (2, 1))
+    model.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    folder = tmp_path_factory.mktemp("marks") / "bundle"
+    convert(model, ["text:1=N"], containers=[64], out=folder, verify=False)
+    (folder / "tokens.json").write_text(json.dumps(["<unk>", "hello"]), encoding="utf-8")
+    described = replace(read_bundle(folder), family="ct-punc", labels="tokens.json", settings={"punctuation": {}})
+    write_bundle(described, folder)
+    return folder
+
+
+def test_punctuation_is_written_by_another_bundle(paddable: Any, bundle: Path, marks: Path, sound: Path) -> None:
+    done = paddable("transcribe", str(sound), "--model", str(bundle), "--punctuation", str(marks))
+    assert (done.code, done.out, done.err) == (0, "Hello.\n", "")
+    done = paddable("transcribe", str(sound), "--model", str(bundle), "--punctuation", str(marks), "--json")
+    (segment,) = json.loads(done.out)["files"][0]["segments"]
+    assert [word["text"] for word in segment["words"]] == ["Hello."]
+    done = paddable("transcribe", str(sound), "--model", str(bundle), "--punctuation", str(bundle))
+    assert done.code == 2 and "does not punctuate" in done.err and len(done.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("said", [{"marks": "x"}, {"sentence_end": 6}, {"sentence_end": -1}, {"mark": []}, 3])
+def test_damaged_marks_are_one_line(
+    paddable: Any, bundle: Path, marks: Path, sound: Path, tmp_path: Path, said: Any
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(marks, copy)
+    write_bundle(replace(read_bundle(marks), settings={"punctuation": said}), copy)
+    done = paddable("transcribe", str(sound), "--model", str(bundle), "--punctuation", str(copy))
+    assert done.code == 2 and "settings.punctuation" in done.err and len(done.err.splitlines()) == 1
+
+
 def test_subtitles_go_to_a_directory(paddable: Any, bundle: Path, sound: Path, tmp_path: Path) -> None:
     other = record(tmp_path / "b.flac", 0.5, rate=44_100, channels=2)
     for kind, start in (("srt", "1\n00:00:00,000 --> "), ("vtt", "WEBVTT\n"), ("json", "{"), ("txt", "hello")):

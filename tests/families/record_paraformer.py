@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ import torch
 from torch import nn
 
 from paddable.families.paraformer.model import Paraformer
+from paddable.families.paraformer.weights import paraformer_from_folder
 
+from ..api import checkpoints
 from ..api.checkpoints import PARAFORMER, PARAFORMER_PIECES, PARAFORMER_YAML, PLAIN_PARAFORMER, VOCABULARY, randomised
 
 GOLDEN = Path(__file__).parent / "golden" / "paraformer.npz"
@@ -33,6 +36,26 @@ def weights(kind: str) -> nn.Module:
 def speech(length: int) -> torch.Tensor:
     """Random features [1, length, 560]; a length of its own content."""
     return torch.randn(1, length, 560, generator=torch.Generator().manual_seed(length))
+
+
+def waves() -> dict[str, np.ndarray]:
+    """Sounds at 16 kHz, in [-1, 1]."""
+    noise, time = np.random.default_rng(0).standard_normal(40_000), np.arange(40_000) / 16_000
+    made = {
+        "syllables": 0.2 * noise * np.sin(4 * np.pi * time) ** 2,
+        "silence": np.zeros(16_000),
+        "one frame": 0.1 * noise[:400],
+    }
+    return {name: wave.astype(np.float32) for name, wave in made.items()}
+
+
+def heard(folder: Path, wave: np.ndarray) -> torch.Tensor:
+    """FunASR's features of a sound, as a checkpoint folder configures them."""
+    from funasr.frontends.wav_frontend import WavFrontend
+
+    front_end = WavFrontend(cmvn_file=str(folder / "am.mvn"), dither=0.0, **PARAFORMER_YAML["frontend_conf"])
+    features: torch.Tensor = front_end(torch.from_numpy(wave)[None], torch.tensor([len(wave)]))[0]
+    return features
 
 
 def original(kind: str, state: dict[str, torch.Tensor]) -> nn.Module:
@@ -113,6 +136,12 @@ def main() -> None:
         for length in LENGTHS:
             for name, array in answers(theirs, kind, speech(length)).items():
                 arrays[f"{kind}/{length}/{name}"] = array
+    with tempfile.TemporaryDirectory() as place:
+        folder = checkpoints.paraformer(Path(place) / "checkpoint")
+        theirs = original("bicif", paraformer_from_folder(folder).state_dict())
+        for wave, sound in waves().items():
+            for name, array in answers(theirs, "bicif", heard(folder, sound)).items():
+                arrays[f"{wave}/{name}"] = array
     GOLDEN.parent.mkdir(exist_ok=True)
     np.savez_compressed(GOLDEN, **arrays)
     (GOLDEN.parent / "paraformer_texts.json").write_text(json.dumps(texts(), ensure_ascii=False), encoding="utf-8")

@@ -25,6 +25,7 @@ FAMILIES: dict[str, tuple[Callable[[Path], Path], dict[str, Any]]] = {
     "sense-voice": (checkpoints.sense_voice, {"containers": ["2s"]}),
     "fun-asr-nano": (checkpoints.fun_asr_nano, {"containers": ["2s"]}),
     "paraformer": (checkpoints.paraformer, {"containers": ["2s"]}),
+    "ct-punc": (checkpoints.ct_punc, {"containers": ["64"]}),
     "qwen3-asr": (checkpoints.qwen3_asr, {"containers": ["2s"]}),
     "qwen3-tts-codec": (checkpoints.qwen3_tts_codec, {"containers": ["24"], "chunks": [1, 4]}),
 }

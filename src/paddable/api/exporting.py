@@ -58,7 +58,7 @@ def export(
     checkpoint: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
-    containers: Sequence[str | int] = ("5s", "30s"),
+    containers: Sequence[str | int] | None = None,
     target: str | None = None,
     precision: str | None = None,
     force: bool = False,
@@ -74,7 +74,8 @@ def export(
         family: a name of ``families.registry.FAMILIES``, such as ``sense-voice``.
         checkpoint: the folder as it was published.
         out: the bundle's directory.
-        containers: sizes in seconds (``"30s"``) or in steps of the input.
+        containers: sizes in seconds (``"30s"``) or in steps of the input; by default those of the family, 5 and 30
+            seconds of sound.
         target: the execution provider to convert for.
         precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
         force: replace what is at ``out``.
@@ -98,6 +99,7 @@ def export(
     choices = spec.chosen(options)
     length = spec.length_of(choices)
     precision = chosen_precision(precision)
+    containers = spec.containers if containers is None else containers
     place, source = Path(out), Path(checkpoint)
     target = provider_named(target).name if target is not None else "cpu"
     refuse_what_is_there(place, force)
@@ -158,7 +160,7 @@ def export(
     return place
 
 
-def _opened_from_disk(native: onnx.ModelProto, file: Path, length: str, rate: float) -> Opened:
+def _opened_from_disk(native: onnx.ModelProto, file: Path, length: str, rate: float | None) -> Opened:
     """The native graph, its weights mapped from a file.
 
     The exporter leaves them in one message, and whoever reads a weight out of a message copies it: a model of 1 GB

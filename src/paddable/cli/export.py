@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -58,12 +59,24 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def _default_containers() -> str:
+    """What the families have in common, and which differ."""
+    (usual, _), *others = Counter(spec.containers for spec in FAMILIES.values()).most_common()
+    told = [",".join(usual)]
+    for sizes, _ in others:
+        names = ", ".join(spec.name for spec in FAMILIES.values() if spec.containers == sizes)
+        told.append(f"{','.join(sizes)} ({names})")
+    return "; ".join(told)
+
+
 @click.command(epilog="\b\nFamilies:\n" + "\n".join(f"  {spec.name:16} {spec.summary}" for spec in FAMILIES.values()))
 @click.argument("family", type=click.Choice(list(FAMILIES)), metavar="FAMILY")
 @click.argument("checkpoint", type=click.Path(path_type=Path), metavar="CHECKPOINT_DIR")
 @options.out
 @click.option(
-    "--containers", metavar="A,B,C", default="5s,30s", show_default=True, help="Seconds, or steps of the input."
+    "--containers",
+    metavar="A,B,C",
+    help=f"Seconds, or steps of the input. Default: {_default_containers()}.",
 )
 @_options_of_families
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
@@ -78,7 +91,7 @@ def export(
     family: str,
     checkpoint: Path,
     out: Path | None,
-    containers: str,
+    containers: str | None,
     as_json: bool,
     **choices: Any,
 ) -> int:
@@ -99,7 +112,7 @@ def export(
             family,
             checkpoint,
             out,
-            containers=split_containers(containers),
+            containers=None if containers is None else split_containers(containers),
             progress=progress,
             on_message=told.append,
             **choices,

@@ -44,6 +44,12 @@ __all__ = ["transcribe"]
     metavar="NAME",
     help="Where to run the detector. Default: where the recogniser runs, --target too.",
 )
+@click.option(
+    "--punctuation",
+    type=click.Path(path_type=Path),
+    metavar="BUNDLE",
+    help="A ct-punc bundle that writes punctuation into the text. It runs where the recogniser runs.",
+)
 @options.provider
 @options.device
 @options.allow_mixed
@@ -60,6 +66,7 @@ def transcribe(
     itn: bool,
     vad: Path | None,
     vad_provider: str | None,
+    punctuation: Path | None,
     provider: str,
     device_id: int,
     allow_mixed: bool,
@@ -83,6 +90,7 @@ def transcribe(
     elsewhere = vad_provider not in (None, provider)
     its_choice = {} if elsewhere else choice
     detector = None if vad is None else load(vad, vad_provider or provider, **its_choice, allow_mixed=allow_mixed)
+    punctuator = None if punctuation is None else load(punctuation, provider, **choice, allow_mixed=allow_mixed)
     told: list[dict[str, Any]] = []
     worst = done = 0
     with showing() as progress:
@@ -90,6 +98,7 @@ def transcribe(
             sounds,
             progress=None if progress is None else _one_bar_a_kind(progress),
             detector=detector,
+            punctuator=punctuator,
             language=language,
             itn=itn,
             timestamps=kind != "txt" or as_json,

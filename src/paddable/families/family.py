@@ -23,14 +23,14 @@ class Loaded:
 
     Attributes:
         export: traces the native graph: one row, any length, no masks.
-        rate: steps a second of the ragged axis that the spec names.
+        rate: steps a second of the ragged axis that the spec names; None where it is no time.
         about: fields of ``Bundle``: ``sample_rate``, ``front_end``, ``units`` and ``settings``.
         classes: of the labels that the model writes; None where it writes no text.
         step_graphs: for each step graph of a stream, by file name, what traces it.
     """
 
     export: Callable[[], onnx.ModelProto]
-    rate: float
+    rate: float | None
     about: Mapping[str, Any]
     classes: int | None = None
     step_graphs: Mapping[str, Callable[[], ir.Model]] = field(default_factory=dict)

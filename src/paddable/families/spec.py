@@ -138,6 +138,7 @@ class FamilySpec:
         abilities: what its bundles can do beside ``run``.
         labels: patterns of token tables in the checkpoint folder, best first.
         options: what ``export`` can be asked for.
+        containers: the sizes that ``export`` makes where it is asked for none.
     """
 
     name: str
@@ -148,6 +149,7 @@ class FamilySpec:
     abilities: tuple[Ability, ...]
     labels: tuple[str, ...] = ()
     options: tuple[Option, ...] = field(default=())
+    containers: tuple[str, ...] = ("5s", "30s")
 
     @property
     def package(self) -> str:

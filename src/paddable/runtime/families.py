@@ -1,7 +1,8 @@
 """What ``bundle.json`` says about a family, turned into the pipeline that runs it.
 
-``settings`` of the bundle, by key: ``ctc`` (a :class:`CtcLayout`), ``cif`` (a :class:`CifLayout`), ``vad``
-(``model_conf`` of FunASR's config.yaml) and ``context`` (frames of the past that a posterior depends on).
+``settings`` of the bundle, by key: ``ctc`` (a :class:`CtcLayout`), ``cif`` (a :class:`CifLayout`), ``punctuation`` (a
+:class:`PunctuationLayout`), ``vad`` (``model_conf`` of FunASR's config.yaml) and ``context`` (frames of the past that a
+posterior depends on).
 ``front_end``: ``kind``, ``in_graph`` and, for features in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and
 ``scale``).
 """
@@ -28,11 +29,12 @@ from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.heard import Decoder
 from paddable.runtime.speech.pipelines import Recogniser
-from paddable.runtime.speech.text import Vocabulary, read_vocabulary
+from paddable.runtime.speech.punctuation import PunctuationLayout, Punctuator, rows_of
+from paddable.runtime.speech.text import Vocabulary, read_pieces, read_vocabulary
 
-__all__ = ["abilities_of", "detector_of", "front_end_of", "recogniser_of"]
+__all__ = ["abilities_of", "detector_of", "front_end_of", "punctuator_of", "recogniser_of"]
 
-_Layout = TypeVar("_Layout", CtcLayout, CifLayout)
+_Layout = TypeVar("_Layout", CtcLayout, CifLayout, PunctuationLayout)
 
 
 def abilities_of(bundle: Bundle) -> list[str]:
@@ -71,6 +73,20 @@ def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     if type(context) is not int or context < 0:
         raise _damaged(f"settings.context is {context!r}, expected a number of frames")
     return Detector(session, options, front_end, _longest_seconds(session, front_end), context)
+
+
+def punctuator_of(bundle: Bundle, folder: Path, session: Unjudged) -> Punctuator:
+    """What writes punctuation.
+
+    Raises:
+        UnreadableError: its settings or labels are damaged.
+    """
+    layout = _read_settings(PunctuationLayout, bundle.settings["punctuation"], "settings.punctuation")
+    if not 0 <= layout.sentence_end < len(layout.marks):
+        raise _damaged(f"settings.punctuation.sentence_end is {layout.sentence_end}, expected one of the marks")
+    table = folder / str(bundle.labels)
+    longest = next(iter(session.largest.values()), None)
+    return Punctuator(session, rows_of(read_pieces(table), str(table)), layout, longest)
 
 
 def front_end_of(bundle: Bundle) -> FrontEnd | None:

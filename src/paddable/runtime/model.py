@@ -17,12 +17,13 @@ from paddable.audio.read import as_waveform, read_audio
 from paddable.bundle import Bundle, Metadata, read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import MisuseError, PaddableError, UnreadableError
-from paddable.runtime.families import abilities_of, detector_of, recogniser_of
+from paddable.runtime.families import abilities_of, detector_of, punctuator_of, recogniser_of
 from paddable.runtime.session.graph import Opening
 from paddable.runtime.session.request import Request
 from paddable.runtime.session.session import Container, Session, Unjudged
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import Recogniser
+from paddable.runtime.speech.punctuation import Punctuator
 from paddable.runtime.speech.qwen3_asr import Qwen3AsrEncoding
 from paddable.runtime.speech.transcript import Transcript
 from paddable.runtime.streaming.state_buffers import StateBuffers
@@ -75,8 +76,9 @@ class Model(Session):
         itn: bool = True,
         timestamps: bool = False,
         detector: Model | None = None,
+        punctuator: Model | None = None,
     ) -> Transcript:
-        """Recognise one recording (sense-voice, fun-asr-nano).
+        """Recognise one recording (sense-voice, fun-asr-nano, paraformer).
 
         Args:
             sound: a file, or samples [S] or [S, channels] as floats in [-1, 1] or signed integers.
@@ -85,6 +87,7 @@ class Model(Session):
             itn: punctuation and digits, where the model has the choice.
             timestamps: words and segments with times.
             detector: an fsmn-vad model that cuts recordings longer than the largest container.
+            punctuator: a ct-punc model that writes punctuation into the text.
 
         Returns:
             The transcript; an empty one for less than 25 ms of sound.
@@ -94,7 +97,7 @@ class Model(Session):
             MisuseError: an unknown language, a recording longer than the largest container and no detector, or a model
                 that recognises nothing.
         """
-        recogniser = self._with(detector)
+        recogniser = self._with(detector, punctuator)
         return recogniser.transcribe(sound, rate=rate, language=language, itn=itn, timestamps=timestamps)
 
     def transcribe_many(
@@ -103,6 +106,7 @@ class Model(Session):
         *,
         progress: Callable[[str, int, int], None] | None = None,
         detector: Model | None = None,
+        punctuator: Model | None = None,
         **options: Any,
     ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
         """Recognise files one after the other; a bad file gives its error in place of a transcript.
@@ -112,16 +116,21 @@ class Model(Session):
             progress: told ``files``, how many are done and how many there are; and for each file its name, the seconds
                 that are done and those there are.
             detector: as in ``transcribe``.
+            punctuator: as in ``transcribe``.
             options: of ``transcribe``.
 
         Raises:
             MisuseError: the model recognises nothing.
         """
-        return self._with(detector).transcribe_many(sounds, progress=progress, **options)
+        return self._with(detector, punctuator).transcribe_many(sounds, progress=progress, **options)
 
     def speech_segments(self, sound: Sound, *, rate: int = SAMPLE_RATE) -> list[tuple[float, float]]:
         """Begin and end of each stretch of speech, in seconds (fsmn-vad). Arguments and errors as in ``transcribe``."""
         return self._detector.segments(_samples(sound, rate))
+
+    def punctuate(self, text: str) -> str:
+        """The text with punctuation, capital letters and an end (ct-punc); empty for nothing but spaces."""
+        return self._punctuator.punctuate(text)
 
     def encode(self, sound: Sound, *, rate: int = SAMPLE_RATE) -> NDArray[np.float32]:
         """Embeddings of one clip for the language model: float32 [L, E], 13 rows a second (qwen3-asr).
@@ -153,8 +162,12 @@ class Model(Session):
         self.__dict__.pop("_step_graphs", None)
         super().close()
 
-    def _with(self, detector: Model | None) -> Recogniser:
-        return replace(self._recogniser, detector=None if detector is None else detector._detector)
+    def _with(self, detector: Model | None, punctuator: Model | None) -> Recogniser:
+        return replace(
+            self._recogniser,
+            detector=None if detector is None else detector._detector,
+            punctuator=None if punctuator is None else punctuator._punctuator,
+        )
 
     @cached_property
     def _recogniser(self) -> Recogniser:
@@ -164,6 +177,11 @@ class Model(Session):
     @cached_property
     def _detector(self) -> Detector:
         return detector_of(self._demand("speech_segments").bundle, Unjudged(self))
+
+    @cached_property
+    def _punctuator(self) -> Punctuator:
+        home = self._demand("punctuate")
+        return punctuator_of(home.bundle, home.folder, Unjudged(self))
 
     @cached_property
     def _step_graphs(self) -> list[StepGraph]:

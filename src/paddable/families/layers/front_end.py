@@ -54,7 +54,12 @@ class KaldiFrontEnd(nn.Module):
         stack: frames in one feature.
         stride: frames between two features.
         cmvn: normalisation, or None.
+
+    Attributes:
+        shortest: samples of the shortest waveform, one frame.
     """
+
+    shortest = kaldi.FRAME
 
     frames: Tensor
     spectrum: Tensor

@@ -152,12 +152,15 @@ def _predictor(file: Settings, size: int) -> PredictorConfig:
     smooth, noise = conf.number("smooth_factor", 1.0), _noise(conf, "noise_threshold")
     if smooth - noise > 1:
         raise conf.wrong("smooth_factor", f"at most {1 + noise:g}: no step may hold more than one token", smooth)
+    tail = conf.number("tail_threshold")
+    if tail >= 1:
+        raise conf.wrong("tail_threshold", "a number below 1: the end of the sound may end one token, not more", tail)
     return PredictorConfig(
         left=conf.size("l_order", least=0),
         right=conf.size("r_order", least=0),
         smooth_factor=smooth,
         noise_threshold=noise,
-        tail_threshold=conf.number("tail_threshold"),
+        tail_threshold=tail,
         upsampling=_upsampling(conf) if kind == "CifPredictorV3" else None,
     )
 

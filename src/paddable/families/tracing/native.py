@@ -40,7 +40,7 @@ def export_native(
     inputs: Mapping[str, Tensor],
     outputs: Sequence[str],
     *,
-    ragged_inputs: Mapping[str, tuple[int, str]],
+    ragged_inputs: Mapping[str, tuple[int, str | torch.export.Dim]],
     ragged_outputs: Mapping[str, int],
 ) -> onnx.ModelProto:
     """Exports a module.
@@ -49,7 +49,7 @@ def export_native(
         module: in eval mode; called with the inputs in order.
         inputs: graph names and example tensors, batch 1.
         outputs: graph names of the outputs, in order.
-        ragged_inputs: for each input of free length: its axis and the symbol for it.
+        ragged_inputs: for each input of free length: its axis and the symbol for it, or a ``Dim`` that has limits.
         ragged_outputs: for each output of free length: its axis.
 
     Returns:
@@ -60,10 +60,7 @@ def export_native(
         RefusedError: an axis that should be free came out fixed.
     """
     # ── Stage 1: trace
-    shapes = tuple(
-        {ragged_inputs[name][0]: torch.export.Dim(ragged_inputs[name][1])} if name in ragged_inputs else None
-        for name in inputs
-    )
+    shapes = tuple(_free(*ragged_inputs[name]) if name in ragged_inputs else None for name in inputs)
     with torch.no_grad(), quiet():
         program = torch.onnx.export(
             module,
@@ -91,6 +88,10 @@ def export_native(
             _drop_allowzero(node, constants[node.input[1]])
     _restore_names(model.graph, module)
     return model
+
+
+def _free(axis: int, size: str | torch.export.Dim) -> dict[int, torch.export.Dim]:
+    return {axis: torch.export.Dim(size) if isinstance(size, str) else size}
 
 
 def _assert_symbolic(value: onnx.ValueInfoProto, axis: int) -> None:

@@ -17,6 +17,7 @@ from paddable.audio.read import as_waveform, read_audio
 from paddable.errors import PaddableError
 from paddable.runtime.speech.detection import Detector, Session
 from paddable.runtime.speech.heard import Decoder, Heard
+from paddable.runtime.speech.punctuation import Punctuator
 from paddable.runtime.speech.rich_tags import RichTags
 from paddable.runtime.speech.segments import Word, split_segments
 from paddable.runtime.speech.transcript import Transcript
@@ -35,6 +36,7 @@ class Recogniser:
         front_end: computes features in numpy, None where the graph does.
         detector: cuts recordings longer than ``max_seconds``; None leaves them to the session, which may refuse them.
         max_seconds: longest stretch that the session takes; None for any.
+        punctuator: writes punctuation into the text of a recording; None leaves it as it was recognised.
     """
 
     session: Session
@@ -42,6 +44,7 @@ class Recogniser:
     front_end: FrontEnd | None = None
     detector: Detector | None = None
     max_seconds: float | None = None
+    punctuator: Punctuator | None = None
 
     def transcribe(
         self,
@@ -83,8 +86,11 @@ class Recogniser:
                 words += heard.words
             if progress:
                 progress(end // SAMPLE_RATE, len(audio) // SAMPLE_RATE)
+        text = " ".join(filter(None, texts))
+        if self.punctuator is not None:
+            text, words = self.punctuator.timed(text, words)
         return Transcript(
-            " ".join(filter(None, texts)),
+            text,
             tags or RichTags(),
             tuple(words),
             tuple(split_segments(words)),

@@ -17,7 +17,7 @@ from pathlib import Path
 from paddable.errors import UnreadableError
 from paddable.extras import import_extra
 
-__all__ = ["Vocabulary", "read_vocabulary"]
+__all__ = ["Vocabulary", "read_pieces", "read_vocabulary"]
 
 _SPACE = "\u2581"
 _SILENT = {"<s>", "</s>", "<pad>", "<blank>", "<blk>"}
@@ -71,11 +71,28 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
         ) from error
 
 
-def _read_pieces(path: Path) -> list[bytes]:
+def read_pieces(path: Path) -> list[str]:
+    """The rows of ``tokens.json`` as they stand there.
+
+    Raises:
+        UnreadableError: absent, or no list of strings.
+    """
+    try:
+        return _listed(path)
+    except (OSError, ValueError) as error:
+        why = str(error).replace("\n", " ")
+        raise UnreadableError("not a readable token table", where=str(path), why=why) from error
+
+
+def _listed(path: Path) -> list[str]:
     pieces = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(pieces, list) or not all(isinstance(piece, str) for piece in pieces):
         raise ValueError("not a list of strings")
-    return _piece_spellings(pieces)
+    return pieces
+
+
+def _read_pieces(path: Path) -> list[bytes]:
+    return _piece_spellings(_listed(path))
 
 
 def _read_sentencepiece(path: Path) -> list[bytes]:

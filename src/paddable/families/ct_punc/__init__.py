@@ -1,0 +1,1 @@
+"""CT-Transformer: punctuation for recognised text."""
