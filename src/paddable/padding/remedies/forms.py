@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.lengths import Length
+from paddable.lengths import Length, symbol
+from paddable.padding.deduce.scope import BATCH
 from paddable.padding.facts.axes import Axes, axis_size
 from paddable.padding.remedies.emitter import Emitter
 
@@ -180,12 +181,21 @@ def unsqueeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
     return emitter.unsqueeze(x, arguments["axes"])
 
 
-Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value]
+def rows_in_place(
+    emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]
+) -> tuple[ir.Value, ir.Value]:
+    """Rows that native, of one row, leaves unsorted: what was sorted, and the place of each."""
+    return emitter.op("Identity", x, dtype=x.dtype), emitter.iota(symbol(BATCH))
+
+
+Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value | tuple[ir.Value, ...]]
+"""Gives what stands for the node's outputs: for the only one, or for each of several."""
 FORMS: dict[str, Form] = {
     "mean": mean,
     "normalise": normalise,
     "average_pool": average_pool,
     "last_index": last_index,
+    "rows_in_place": rows_in_place,
     "squeeze": squeeze,
     "unsqueeze": unsqueeze,
 }

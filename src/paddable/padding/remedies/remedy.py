@@ -187,4 +187,5 @@ class Replace(Remedy):
             "normalise": "masked two-pass mean and variance",
             "average_pool": "masked sum divided by the valid count",
             "last_index": "at most the last valid index",
+            "rows_in_place": "leave the rows where they are",
         }.get(self.form, self.form.replace("_", " "))

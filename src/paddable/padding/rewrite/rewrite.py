@@ -259,8 +259,8 @@ class _Rewriter:
                 source = node.inputs[0]
                 assert source is not None
                 axes = self._operand_axes(operands, remedies)
-                result = FORMS[remedy.form](self.emitter, node, source, axes, remedy.arguments)
-                self._replace(node, result)
+                made = FORMS[remedy.form](self.emitter, node, source, axes, remedy.arguments)
+                self._replace(node, *(made if isinstance(made, tuple) else (made,)))
                 return
             if isinstance(remedy, SequenceLengths):
                 self._sequence_lengths(node, remedy)
@@ -430,8 +430,9 @@ class _Rewriter:
 
         return emitter.once(("index", size, source, segments), make)
 
-    def _replace(self, node: ir.Node, result: ir.Value) -> None:
-        self._redirect(node.outputs[0], result)
+    def _replace(self, node: ir.Node, *results: ir.Value) -> None:
+        for output, result in zip(node.outputs, results, strict=False):
+            self._redirect(output, result)
         self.analysis.model.graph.remove(node, safe=True)
 
     def _redirect(self, old: ir.Value, new: ir.Value, except_for: ir.Node | None = None) -> None:
