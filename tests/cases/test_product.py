@@ -14,6 +14,7 @@ CASES = [
     "case_31_tail_repeated_by_expand",
     "case_33_zero_filled_last_chunk_of_a_speaker_model",
     "case_34_segment_pooling_with_ceil_mode",
+    "case_37_windows_frozen_at_export",
     "case_41_messages_that_doctor_does_not_know",
     "case_45_pad_mask_from_the_models_own_lengths",
 ]

@@ -59,8 +59,9 @@ def test_what_reads_another_row_is_refused(what: str) -> None:
 def test_rows_sorted_by_length_stay_where_they_are() -> None:
     """A packed sequence that is not sorted: TopK of the lengths, ScatterElements of its inverse, Gather of both."""
     example = Example(
-        """k = Shape (l) v, i = TopK <axis = -1> (l, k) h = Gather <axis = 0> (x, i) s = Shape (i) z = ConstantOfShape (s)
-        zi = Cast <to = 7> (z) one = Squeeze (k) r = Range (none, one, step) j = ScatterElements <axis = 0> (zi, i, r)
+        """k = Shape (l) v, i = TopK <axis = -1> (l, k) h = Gather <axis = 0> (x, i) s = Shape (i)
+        z = ConstantOfShape (s) zi = Cast <to = 7> (z) one = Squeeze (k) r = Range (none, one, step)
+        j = ScatterElements <axis = 0> (zi, i, r)
         m = Softmax <axis = 2> (h) y = Gather <axis = 0> (m, j)""",
         "float[batch, 2, T] y",
         "float[batch, 2, T] x, int64[batch] l",
