@@ -308,7 +308,7 @@ def _with_places(facts: Facts, steps: Array, frame: Frame) -> Array:
     place = np.arange(steps.shape[axis]).reshape([-1 if k == axis else 1 for k in range(steps.ndim)])
     if own.stride is not None:
         size = frame.physical(own.stride)
-        return np.clip(steps, 0, size - 1) + (place * size).astype(steps.dtype)
+        return np.asarray(np.clip(steps, 0, size - 1) + (place * size).astype(steps.dtype))
     result = np.array(steps, copy=True)
     result[..., own.entry : (own.entry or 0) + 1] = place
     return result

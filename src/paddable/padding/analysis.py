@@ -44,7 +44,7 @@ __all__ = ["Analysis", "OutputSite", "Site", "analyse"]
 _ROUNDS = 8
 _CONTENT_LIMIT = 1024
 _BOUNDS_LIMIT = 1 << 16
-_THROUGH_RELATIVE = {"Pad", "Concat", "Reshape", "Slice", "Shape", "Identity"}
+_THROUGH_RELATIVE = {"Pad", "Concat", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
 
 
 _BEHIND_ROWS = {"Squeeze", "Unsqueeze", "Gather"}
@@ -429,7 +429,7 @@ class _Walk:
         from_sizes = node.op_type in ("Shape", "Size") or self._from_sizes(node, context)
         for output, value in zip(node.outputs, results, strict=False):
             if output.name and value is not None:
-                appended = value.appended if node.op_type in ("Pad", "Reshape") else None
+                appended = value.appended if node.op_type in ("Flatten", "Pad", "Reshape") else None
                 value = replace(value, from_sizes=from_sizes and value.pending is None, appended=appended)
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend

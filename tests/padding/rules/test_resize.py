@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ..example import Example
@@ -11,6 +13,18 @@ def scaled(scale: float, attributes: str, **expected: str) -> Example:
     """Running sums, ``scale`` times as long."""
     constants = f"float[3] s = {{1, 1, {scale}}}, int64 time = {{2}}"
     return Example(f"c = CumSum (x, time) y = Resize <{attributes}> (c, , s)", constants=constants, **expected)
+
+
+def to_size(attributes: str, batch: str = "1", **expected: Any) -> Example:
+    """Running sums, five steps longer."""
+    return Example(
+        f"c = CumSum (x, time) b = Shape <end = 2> (x) t = Shape <start = 2> (x) u = Add (t, five) "
+        f"s = Concat <axis = 0> (b, u) y = Resize <{attributes}> (c, , , s)",
+        f"float[{batch}, 2, U] y",
+        f"float[{batch}, 2, T] x",
+        "int64 time = {2}, int64[1] five = {5}",
+        **expected,
+    )
 
 
 EXAMPLES = {
@@ -165,6 +179,39 @@ EXAMPLES = {
         finds="PAD102 Resize",
         claims="2*T finite; finite",
         harmless="PAD102",
+    ),
+    **{
+        f"to a size of its own, {transform}, {name}": to_size(
+            f'coordinate_transformation_mode = "{transform}", {kind}',
+            finds="PAD102 Resize",
+            claims="T+5 finite; finite",
+        )
+        for transform in ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
+        for name, kind in {
+            "linear": 'mode = "linear"',
+            "nearest below": 'mode = "nearest", nearest_mode = "floor"',
+            "nearest above": 'mode = "nearest", nearest_mode = "ceil"',
+        }.items()
+    },
+    "to a size of its own, of rows": to_size(
+        'mode = "linear"', rows=0, finds="PAD102 Resize", claims="T+5 finite; finite", batch="batch"
+    ),
+    "to a size of its own, nearest, of rows": to_size(
+        'mode = "nearest", nearest_mode = "floor"',
+        rows=0,
+        finds="PAD102 Resize",
+        claims="T+5 finite; finite",
+        batch="batch",
+    ),
+    "to a number of steps": Example(
+        'c = CumSum (x, time) y = Resize <mode = "linear"> (c, , , s)',
+        "float[1, 2, 7] y",
+        constants="int64[3] s = {1, 2, 7}, int64 time = {2}",
+        finds="PAD102 Resize",
+        claims="finite",
+    ),
+    "to a size of its own, rounded": to_size(
+        'mode = "nearest", nearest_mode = "round_prefer_floor"', refused="the scale depends on the length"
     ),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ..example import Example
 from ..native import assert_exact, verdict_of
 
 _START = """o = Constant <value_int = 1> () z = Constant <value_int = 0> () a0 = Constant <value_ints = [0]> ()
@@ -53,3 +54,21 @@ _REFUSED = {
 def test_what_reads_another_row_is_refused(what: str) -> None:
     verdict = verdict_of(_graph(_REFUSED[what]), "x:1=T", rows=None, padded_rows=2)
     assert verdict.outcome == "refused" and "place" in verdict.reason, verdict.reason
+
+
+def test_rows_sorted_by_length_stay_where_they_are() -> None:
+    """A packed sequence that is not sorted: TopK of the lengths, ScatterElements of its inverse, Gather of both."""
+    example = Example(
+        """k = Shape (l) v, i = TopK <axis = -1> (l, k) h = Gather <axis = 0> (x, i) s = Shape (i)
+        z = ConstantOfShape (s) zi = Cast <to = 7> (z) one = Squeeze (k) r = Range (none, one, step)
+        j = ScatterElements <axis = 0> (zi, i, r)
+        m = Softmax <axis = 2> (h) y = Gather <axis = 0> (m, j)""",
+        "float[batch, 2, T] y",
+        "float[batch, 2, T] x, int64[batch] l",
+        "int64 none = {0}, int64 step = {1}",
+        held="l=T",
+        rows=0,
+        finds="PAD103 Softmax",
+        claims="T 0; 0..1; finite",
+    )
+    example.check()

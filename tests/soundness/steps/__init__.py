@@ -29,6 +29,7 @@ from . import (  # noqa: E402, F401
     order,
     padding,
     pairs,
+    places,
     pointwise,
     recurrent,
     reduction,

@@ -171,7 +171,7 @@ class Facts:
         relative: the value is inside a relative shift, and only its next movement may read it.
         copies: along one axis the tensor holds one element for a number of equal ones that does not grow.
         from_sizes: made of sizes and constants alone, so that the whole tensor is native's at the container's length.
-        appended: the last steps of the last atom are zeros; only a Reshape or Pad keeps it.
+        appended: the last steps of the last atom are zeros; only Pad, Reshape and Flatten keep it.
         own_row: what holds each row's own place in the batch; only what every row reads of itself by it is right.
         rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
     """

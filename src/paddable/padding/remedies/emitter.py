@@ -343,6 +343,23 @@ class Emitter:
 
         return self.once(key, make)
 
+    def gather_rows(self, value: ir.Value, index: ir.Value, axes: Axes, axis: int) -> ir.Value:
+        """``value[b, .., index[b, i], ..]`` along an axis, for every row b: the index is int64 [rows, size]."""
+        row = next((i for i, a in enumerate(axes) if len(a) == 1 and a[0].batch), None)
+        if row is None:
+            raise AssertionError("a gather by row of a value without a batch axis")
+        order = [row, axis, *(i for i in range(len(axes)) if i not in (row, axis))]
+        moved = value if order == list(range(len(axes))) else self.op("Transpose", value, perm=order)
+        if self.version >= 12:
+            taken = self.op("GatherND", moved, self.unsqueeze(index, [2]), batch_dims=1)
+        else:  # GatherND has no batch_dims yet: the index is spread over the other axes
+            inner = list(range(2, len(axes)))
+            sizes: list[ir.Value | int] = [1, 1, *(self.size(axis_size(axes[order[i]])) for i in inner)]
+            spread = self.op("Expand", self.unsqueeze(index, inner), self.shape_vector(sizes))
+            taken = self.op("GatherElements", moved, spread, axis=1)
+        back = [order.index(i) for i in range(len(axes))]
+        return taken if back == list(range(len(axes))) else self.op("Transpose", taken, perm=back)
+
     # -- known contents ----------------------------------------------------------------------------------------
 
     def number(self, found: Number, dtype: ir.DataType, *, as_size: bool) -> ir.Value:

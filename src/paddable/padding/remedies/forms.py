@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.lengths import Length
+from paddable.lengths import Length, symbol
+from paddable.padding.deduce.scope import BATCH
 from paddable.padding.facts.axes import Axes, axis_size
 from paddable.padding.remedies.emitter import Emitter
 
@@ -180,12 +181,76 @@ def unsqueeze(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, argument
     return emitter.unsqueeze(x, arguments["axes"])
 
 
-Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value]
+def rows_in_place(
+    emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]
+) -> tuple[ir.Value, ir.Value]:
+    """Rows that native, of one row, leaves unsorted: what was sorted, and the place of each."""
+    return emitter.op("Identity", x, dtype=x.dtype), emitter.iota(symbol(BATCH))
+
+
+def resample(emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes, arguments: Mapping[str, Any]) -> ir.Value:
+    """x at the positions that Resize computes from the run-time sizes.
+
+    In the float32 arithmetic of ONNX Runtime (upsamplebase.h): a position that falls on a step, or beside it by
+    rounding, is the same one in native and here.
+    """
+    axis, axes = int(arguments["axis"]), arguments["axes"]
+
+    def number(value: float) -> ir.Value:
+        return emitter.constant([value], FLOAT)
+
+    before, after = (emitter.cast(emitter.per_row(emitter.length(arguments[k])), FLOAT) for k in ("size", "total"))
+    steps = emitter.cast(emitter.iota(arguments["total"]), FLOAT)
+    scale = emitter.op("Div", after, before)
+    if arguments["transform"] == "align_corners":
+        ends = (emitter.op("Sub", count, number(1)) for count in (before, emitter.op("Max", after, number(2))))
+        last, others = ends
+        found = emitter.op("Div", emitter.op("Mul", steps, last), others)
+    elif arguments["transform"] == "asymmetric":
+        found = emitter.op("Div", steps, scale)
+    else:
+        half = number(0.5)
+        found = emitter.op("Sub", emitter.op("Div", emitter.op("Add", steps, half), scale), half)
+    if arguments["transform"] in ("align_corners", "pytorch_half_pixel"):
+        found = emitter.where(emitter.op("Less", number(1), after), found, number(0))
+    found = emitter.where(emitter.op("Equal", after, before), steps, found)
+    end = emitter.op("Sub", before, number(1))
+
+    def within(value: ir.Value) -> ir.Value:
+        return emitter.op("Min", emitter.op("Max", value, number(0)), end)
+
+    def read(place: ir.Value) -> ir.Value:
+        index = emitter.cast(place, ir.DataType.INT64)
+        if emitter.scope.single_row:
+            return emitter.op("Gather", x, index, axis=axis)
+        return emitter.gather_rows(x, index, axes, axis)
+
+    if arguments["mode"] == "nearest":
+        return read(within(emitter.op("Floor" if arguments["rounding"] == "floor" else "Ceil", found)))
+    found = within(found)
+    low = emitter.op("Floor", found)
+    part = emitter.cast(emitter.op("Sub", found, low), _dtype(node))
+    flat = [atom for held in axes for atom in held]
+    own = sum(len(held) for held in axes[:axis])
+    row = next((i for i, atom in enumerate(flat) if atom.batch), None)
+    if emitter.scope.single_row or row is None:
+        part = emitter.place(part, axes, [own])
+    else:
+        part = emitter.place(part, axes, [row, own], (row, own))
+    first, second = read(low), read(within(emitter.op("Add", low, number(1))))
+    rest = emitter.op("Sub", emitter.cast(number(1), _dtype(node)), part)
+    return emitter.op("Add", emitter.op("Mul", first, rest), emitter.op("Mul", second, part))
+
+
+Form = Callable[[Emitter, ir.Node, ir.Value, Axes, Mapping[str, Any]], ir.Value | tuple[ir.Value, ...]]
+"""Gives what stands for the node's outputs: for the only one, or for each of several."""
 FORMS: dict[str, Form] = {
     "mean": mean,
     "normalise": normalise,
     "average_pool": average_pool,
     "last_index": last_index,
+    "resample": resample,
+    "rows_in_place": rows_in_place,
     "squeeze": squeeze,
     "unsqueeze": unsqueeze,
 }

@@ -187,4 +187,6 @@ class Replace(Remedy):
             "normalise": "masked two-pass mean and variance",
             "average_pool": "masked sum divided by the valid count",
             "last_index": "at most the last valid index",
+            "resample": "gather at the positions of the run-time length",
+            "rows_in_place": "leave the rows where they are",
         }.get(self.form, self.form.replace("_", " "))

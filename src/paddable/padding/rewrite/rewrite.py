@@ -259,8 +259,8 @@ class _Rewriter:
                 source = node.inputs[0]
                 assert source is not None
                 axes = self._operand_axes(operands, remedies)
-                result = FORMS[remedy.form](self.emitter, node, source, axes, remedy.arguments)
-                self._replace(node, result)
+                made = FORMS[remedy.form](self.emitter, node, source, axes, remedy.arguments)
+                self._replace(node, *(made if isinstance(made, tuple) else (made,)))
                 return
             if isinstance(remedy, SequenceLengths):
                 self._sequence_lengths(node, remedy)
@@ -362,14 +362,7 @@ class _Rewriter:
         emitter = self.emitter
         if emitter.scope.single_row or self._serves_every_row(source, segments):
             return emitter.op("Gather", value, index, axis=axis)
-        row = next((i for i, a in enumerate(axes) if len(a) == 1 and a[0].batch), None)
-        if row is None:
-            raise AssertionError("a gather by row of a value without a batch axis")
-        order = [row, axis, *(i for i in range(len(axes)) if i not in (row, axis))]
-        moved = value if order == list(range(len(axes))) else emitter.op("Transpose", value, perm=order)
-        taken = self._gather_rows(moved, index, [axes[i] for i in order])
-        back = [order.index(i) for i in range(len(axes))]
-        return taken if back == list(range(len(axes))) else emitter.op("Transpose", taken, perm=back)
+        return emitter.gather_rows(value, index, axes, axis)
 
     @staticmethod
     def _serves_every_row(source: Length, segments: Sequence[Segment]) -> bool:
@@ -377,17 +370,6 @@ class _Rewriter:
         native = all(segment.physical == constant(0) for segment in segments)
         numbers = [number for segment in segments for number in (segment.start, segment.native)]
         return all(number.is_constant for number in (*numbers, *([source] if native else [])))
-
-    def _gather_rows(self, value: ir.Value, index: ir.Value, axes: Sequence[Axis]) -> ir.Value:
-        """``value[b, index[b, i]]`` for every row b."""
-        emitter = self.emitter
-        if emitter.version >= 12:
-            return emitter.op("GatherND", value, emitter.unsqueeze(index, [2]), batch_dims=1)
-        # GatherND has no batch_dims yet: the index is spread over the other axes
-        inner = list(range(2, len(axes)))
-        sizes: list[ir.Value | int] = [1, 1, *(emitter.size(axis_size(axes[i])) for i in inner)]
-        spread = emitter.op("Expand", emitter.unsqueeze(index, inner), emitter.shape_vector(sizes))
-        return emitter.op("GatherElements", value, spread, axis=1)
 
     def _index(self, size: Length, source: Length, segments: tuple[Segment, ...]) -> ir.Value:
         """The index vector of a piecewise affine map, clamped to the source: [size] or [rows, size]."""
@@ -430,8 +412,9 @@ class _Rewriter:
 
         return emitter.once(("index", size, source, segments), make)
 
-    def _replace(self, node: ir.Node, result: ir.Value) -> None:
-        self._redirect(node.outputs[0], result)
+    def _replace(self, node: ir.Node, *results: ir.Value) -> None:
+        for output, result in zip(node.outputs, results, strict=False):
+            self._redirect(output, result)
         self.analysis.model.graph.remove(node, safe=True)
 
     def _redirect(self, old: ir.Value, new: ir.Value, except_for: ir.Node | None = None) -> None:

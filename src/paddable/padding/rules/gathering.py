@@ -288,21 +288,21 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
     depth = width.constant
     axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
     source = value.axes[batch_dims] if depth == 1 else ()
+    own = read_of_itself(context, value, index, depth) if not batch_dims else None
     if isinstance(value.content, Affine) and not value.content.coefficients:
         _guarded(context, index, source)
         read = [atom for axis in value.axes[batch_dims : batch_dims + depth] for atom in axis]
         return [_uniform(value, axes, read)]
     value = context.data(0)
-    own = read_of_itself(context, value, index, depth) if not batch_dims else None
     index = _guarded(context, context.settle(1) if own is not None else context.data(1), source)
     if batch_dims:
         for k in range(batch_dims):
             if not same_axis(context.scope, value.axes[k], index.axes[k]):
                 context.refuse("GatherND with batch axes that differ")
-    read = [k for k in range(batch_dims, batch_dims + depth) if k != own]
-    if any(a.batch for k in read for a in value.axes[k]):
+    indexed = [k for k in range(batch_dims, batch_dims + depth) if k != own]
+    if any(a.batch for k in indexed for a in value.axes[k]):
         context.refuse("an index reads across the batch")
-    for k in read:
+    for k in indexed:
         merged = merge_axis(context.scope, value, k)
         if merged is None:
             context.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")

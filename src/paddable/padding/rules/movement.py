@@ -230,7 +230,8 @@ def reshaped(context: RuleContext, value: Facts, sizes: Sequence[Length | Produc
         content = _renumbered(content, result.origins)
     if any(o.stride != 1 and o.atom is not None and not value.atoms[o.atom].prefix for o in result.origins):
         context.refuse("a shifted axis is split")
-    return moved(value, result.axes, result.origins, content)
+    new = moved(value, result.axes, result.origins, content)
+    return new if new.atoms[-1:] == value.atoms[-1:] else replace(new, appended=None)
 
 
 def _joined_prefixes(scope: Scope, value: Facts) -> Facts:
@@ -257,7 +258,8 @@ def flatten(context: RuleContext) -> Sequence[Facts | None]:
         product(1, *(axis_size(a) for a in value.axes[:axis])),
         product(1, *(axis_size(a) for a in value.axes[axis:])),
     ]
-    return [reshaped(context, value, sizes)]
+    viewed = relative_view(context, value, sizes)
+    return [viewed if viewed is not None else reshaped(context, value, sizes)]
 
 
 def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:

@@ -97,9 +97,9 @@ def reduction(context: RuleContext) -> Sequence[Facts | None]:
     low, high = _bounds(context.type, before)
     count = _count_of_equals(context, before, atoms) if context.type == "ReduceSum" else None
     if count is not None:
-        known: Affine | Elements = Affine(count) if result_axes else Elements(np.array(count, dtype=object))
-        low, high = context.bounds(known, result_axes)
-        return [Facts.known(value.dtype, result_axes, known, low, high)]
+        content: Affine | Elements = Affine(count) if result_axes else Elements(np.array(count, dtype=object))
+        low, high = context.bounds(content, result_axes)
+        return [Facts.known(value.dtype, result_axes, content, low, high)]
     return [_result(context, value, set(atoms), result_axes, low, high)]
 
 
@@ -205,9 +205,27 @@ def arg_extremum(context: RuleContext) -> Sequence[Facts | None]:
     return [Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
 
 
+def _sorts_rows(context: RuleContext, axis: int) -> bool:
+    """Whether all rows are sorted by one number each, as a packed sequence sorts them by length."""
+    value, (count, *_) = context.peek(0), context.sizes(1)
+    rows = value.axes[axis]
+    alone = value.rank == 1 and len(rows) == 1 and rows[0].batch
+    return alone and count.integer in (rows[0].size, constant(context.scope.rows or 0))
+
+
+def _rows_in_place(context: RuleContext) -> Sequence[Facts | None]:
+    """Native has one row, which sorting leaves where it is: so are all rows of the container."""
+    value = context.data(0, row_axis=1)
+    context.ask(Replace("", "rows are sorted by what each of them has", 0, "rows_in_place"))
+    places = Facts.known(ir.DataType.INT64, value.axes, Affine(number(0), ((0, Fraction(1)),)), 0.0)
+    return [value, places]
+
+
 @rule("TopK")
 def top_k(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis", -1) % context.peek(0).rank
+    if _sorts_rows(context, axis):
+        return _rows_in_place(context)
     counts = context.integers(1)
     if not context.peek(0).axes[axis] and counts == [1]:  # the only element, whatever it is
         value = context.settle(0)

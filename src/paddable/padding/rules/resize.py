@@ -1,8 +1,10 @@
 """Resize and Upsample along time (PAD102).
 
 Passes: nearest by an integer scale.
-Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it.
-Refuses: scales that vary with the length, cubic interpolation, align_corners and crops.
+Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it; to a size whose ratio to time
+depends on the length, gathers at the positions that native computes, in the same float arithmetic.
+Refuses: given scales that vary with the length, cubic interpolation, align_corners of a given scale, crops, and
+rounding to the nearest step where the scale depends on the length.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from paddable.lengths import Length, constant, maximum, minimum
+from paddable.padding.deduce.broadcast import pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.facts import Facts, PaddingFact
-from paddable.padding.facts.kinds import ANY, FINITE
-from paddable.padding.remedies import Segment
+from paddable.padding.facts.kinds import ANY, FINITE, Kind
+from paddable.padding.remedies import Replace, Segment
 from paddable.padding.rules.slicing import replaced_axis
 
 __all__: list[str] = []
@@ -33,6 +36,10 @@ def resize(context: RuleContext) -> Sequence[Facts | None]:
     for axis, scale in enumerate(scales):
         if scale == 1:
             continue
+        if isinstance(scale, Length):
+            if any(other != 1 for k, other in enumerate(scales) if k != axis):
+                context.refuse("Resize of several axes to sizes of their own", "resize one axis after the other")
+            return [_resampled(context, axis, scale, mode, transform, rounding)]
         context.keep_rows_apart(value.axes[axis], "Resize of")
         if not any(a.ragged for a in value.axes[axis]):
             size = context.length_of(value.axes[axis])
@@ -42,13 +49,14 @@ def resize(context: RuleContext) -> Sequence[Facts | None]:
     return [value]
 
 
-def _scales(context: RuleContext, value: Facts) -> list[Fraction]:
+def _scales(context: RuleContext, value: Facts) -> list[Fraction | Length]:
+    """Of each axis its scale, or the size that is asked for where their ratio depends on the length."""
     listed = context.attribute("scales")
     if listed is not None:
         return [Fraction(float(s)) for s in listed]
     index = 1 if context.type == "Upsample" or context.version < 11 else 2
     axes = context.attribute("axes") or list(range(value.rank))
-    result = [Fraction(1)] * value.rank
+    result: list[Fraction | Length] = [Fraction(1)] * value.rank
     if context.present(index) and context.length_of(context.peek(index).axes[0]) != constant(0):
         for axis, scale in zip(axes, context.sizes(index), strict=True):
             if not scale.is_constant:
@@ -65,10 +73,54 @@ def _scales(context: RuleContext, value: Facts) -> list[Fraction]:
             result[axis] = Fraction(wanted.constant, size.constant)
             continue
         times = context.scope.ratio(wanted, size)
-        if times is None:
-            context.refuse(f"Resize from {size} to {wanted}: the scale depends on the length", "give a constant scale")
-        result[axis] = Fraction(times)
+        result[axis] = wanted if times is None else Fraction(times)
     return result
+
+
+_POSITIONS = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
+
+
+def _resampled(context: RuleContext, axis: int, total: Length, mode: str, transform: str, rounding: str) -> Facts:
+    """To a size of its own: every step of the result is made of valid steps, in the padding too."""
+    value = context.replace(0, context.prefix_axis(0, axis))
+    size = context.length_of(value.axes[axis])
+    context.keep_rows_apart(value.axes[axis], "Resize of")
+    whole = transform in _POSITIONS and (mode in ("linear", "bilinear") or rounding in ("floor", "ceil"))
+    policy = str(context.attribute("keep_aspect_ratio_policy", "stretch"))
+    if not whole or mode == "cubic" or context.attribute("antialias", 0) or policy != "stretch":
+        context.refuse(
+            f"Resize from {size} to {total}: the scale depends on the length",
+            "give a constant scale, or use linear, or nearest with floor",
+        )
+    if not value.axes[axis] or (mode != "nearest" and not value.dtype.is_floating_point()):
+        context.refuse("Resize of a single step, or of integers by their means", "use Expand, or cast them to float")
+    for length in (size, total):
+        context.need(length - 1, "a resized axis must not be empty")
+    if not context.scope.single_row and _rows(value) is None:
+        context.refuse("what is resized has no batch axis, and each row has a length of its own")
+    leak = "the scale is taken from the container's sizes"
+    arguments = {
+        "axis": axis, "axes": value.axes, "size": size, "total": total, "mode": mode, "transform": transform,
+        "rounding": rounding,
+    }  # fmt: skip
+    context.ask(Replace("PAD102", leak, 0, "resample", arguments))
+    axes = (*value.axes[:axis], context.axis(total), *value.axes[axis + 1 :])
+    span, places = value.span(axis), sum(len(held) for held in axes[:axis])
+    more = len(axes[axis])
+
+    def kind_at(region: tuple[int, ...]) -> Kind:
+        """As of the other axes: what is read along this one is valid."""
+        own = [i if i < places else i - more + len(span) for i in region if not places <= i < places + more]
+        kind = value.kind(own)
+        return kind if mode == "nearest" or not kind.finite else FINITE
+
+    return Facts(
+        value.dtype, axes, pads_of(axes, kind_at), None, value.low, value.high, finite=value.finite, masked=value.masked
+    )
+
+
+def _rows(value: Facts) -> int | None:
+    return next((k for k, axis in enumerate(value.axes) if len(axis) == 1 and axis[0].batch), None)
 
 
 def _resize_axis(

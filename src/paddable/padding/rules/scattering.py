@@ -16,7 +16,7 @@ from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.own_rows import is_place, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.axes import Axis
-from paddable.padding.facts.facts import Elements, Facts
+from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 
 __all__: list[str] = []
@@ -31,7 +31,7 @@ def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
     if not width.is_constant:
         context.refuse("ScatterND with tuples of varying width")
     depth = width.constant
-    value = context.data(0)
+    value, known = context.data(0), index.content
     own = read_of_itself(context, value, index, depth)
     index = context.settle(1) if own is not None else context.data(1)
     for axis in range(depth):
@@ -42,7 +42,7 @@ def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("ScatterND with the same places for every row", _WRITTEN_AS_MASK)
     updates = context.data(2)
     _need_equal_axes(context, updates, (*index.axes[:-1], *value.axes[depth:]))
-    _need_valid_places(context, index, value.axes[:depth])
+    _need_valid_places(context, index, known, value.axes[:depth])
     return [_written(context, value, updates, depth)]
 
 
@@ -52,6 +52,7 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis", 0) % value.rank
     if is_place(index) and value.rank == 1 and value.axes == index.axes == context.settle(2).axes:
         return [context.peek(2)]  # each row writes itself, and nothing of the data stays
+    known = index.content
     index = context.data(1)
     context.keep_rows_apart(value.axes[axis], "ScatterElements along")
     _need_prefix(value.axes[axis], context)
@@ -60,7 +61,7 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
             context.refuse("ScatterElements with an index that covers a part of an axis")
     updates = context.data(2)
     _need_equal_axes(context, updates, index.axes)
-    _need_valid_places(context, index, value.axes[axis : axis + 1])
+    _need_valid_places(context, index, known, value.axes[axis : axis + 1])
     return [_written(context, value, updates, value.rank)]
 
 
@@ -76,16 +77,25 @@ def _need_equal_axes(context: RuleContext, updates: Facts, axes: Sequence[Axis])
         context.refuse("what is written has other axes than the places", _WRITTEN_AS_MASK)
 
 
-def _need_valid_places(context: RuleContext, index: Facts, axes: Sequence[Axis]) -> None:
-    """The places are as many at every length, and none of them is counted from the container's end."""
+def _need_valid_places(
+    context: RuleContext, index: Facts, known: Elements | Affine | None, axes: Sequence[Axis]
+) -> None:
+    """The places are as many at every length, and none of them is counted from the container's end.
+
+    Args:
+        context: of the node.
+        index: the places as they are read.
+        known: what they are known to be in native.
+        axes: what is written along.
+    """
     if index.ragged:
         context.refuse("the number of places that are written varies with the length", _WRITTEN_AS_MASK)
     if not any(atom.ragged for axis in axes for atom in axis):
         return
-    low, known = index.low, context.peek(1).content
+    low = index.low
     if isinstance(known, Elements):
-        low = max(low, context.bounds(known, index.axes)[0])
         _need_room(context, known, axes)
+        low = max(low, context.bounds(known, ())[0])
     if low < 0:
         context.refuse("a place that may be negative counts from the end of the padding", "clamp it at 0")
 
@@ -97,6 +107,8 @@ def _need_room(context: RuleContext, places: Elements, axes: Sequence[Axis]) -> 
         for place in tuples[:, entry]:
             length = place.integer if place is not None else None
             if length is not None and any(atom.ragged for atom in axis):
+                if not length.is_constant:
+                    context.need(length, f"the place {length} must not change its sign")
                 context.need(context.length_of(axis) - 1 - length, f"place {length} needs a step there")
 
 
