@@ -152,7 +152,7 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
         try:
             torch.func.functional_call(module, state, args, kwargs)
         except (Exception, SystemExit) as error:
-            place = f"{call_site_of(error)}{_in([seen.modules.path])}"
+            place = f"{call_site_of(error)}{_in([seen.modules.path])}".strip() or type(module).__name__
             raise MisuseError(
                 f"the module does not run: {type(error).__name__}: {real_text(error)}",
                 where=place,
