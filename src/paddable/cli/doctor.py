@@ -34,8 +34,8 @@ def doctor(subject: str | None, backend: str | None, error: str | None, as_json:
     backend, which need not be installed. FUNCTION takes no argument and returns the module and its sample inputs.
 
     Exits with 0 if all is well, with 1 if it is not: nothing can run, nothing is known about the error, or an operator
-    would fail or be wrong. Exits with 2 if the question cannot be answered: a wrong option, a file or bundle that cannot
-    be read, a function that fails, or a model that does not run with its sample.
+    would fail or be wrong. Exits with 2 if the question cannot be answered: a wrong option, a file or bundle that
+    cannot be read, a function that fails, or a model that does not run with its sample.
 
     \b
     Examples: paddable doctor

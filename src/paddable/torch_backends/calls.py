@@ -79,7 +79,13 @@ class Call:
     @property
     def tensors(self) -> list[torch.Tensor]:
         """Every tensor among the arguments."""
-        return [*tensors_in(self.args), *tensors_in(self.kwargs)]
+        found: list[torch.Tensor] = []
+        for value in (*self.args, *self.kwargs.values()):
+            if isinstance(value, torch.Tensor):
+                found.append(value)
+            elif isinstance(value, (list, tuple)):
+                found.extend(tensors_in(value))
+        return found
 
     def replaced(self, /, **values: Any) -> Any:
         """Run the operator with some of its arguments changed."""

@@ -34,11 +34,17 @@ class Checks(FunctionMode):
         try:
             return self.call(func, args, kwargs)
         except RuntimeError as error:
-            operator = None if isinstance(error, BackendError) else operator_of(func)
-            told = self._told(Call(operator, args, kwargs), error) if operator is not None else None
-            if told is None:
-                raise
-            raise told from error
+            told = self.told(func, args, kwargs, error)
+            raise told from told.__cause__
+
+    def told(self, func: Any, args: Any, kwargs: dict[str, Any], error: RuntimeError) -> RuntimeError:
+        """The error to raise for one that a function raised."""
+        operator = None if isinstance(error, BackendError) else operator_of(func)
+        told = self._told(Call(operator, args, kwargs), error) if operator is not None else None
+        if told is None:
+            return error
+        told.__cause__ = error
+        return told
 
 
 def operator_of(func: Any) -> Any:

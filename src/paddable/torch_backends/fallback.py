@@ -176,7 +176,6 @@ class fallback(TorchDispatchMode):
         self._functions = _Functions(self)
 
     def __enter__(self) -> FallbackReport:
-        self._modules.__enter__()
         self._functions.__enter__()
         super().__enter__()
         return self.report
@@ -184,7 +183,6 @@ class fallback(TorchDispatchMode):
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         super().__exit__(kind, error, trace)
         self._functions.__exit__(kind, error, trace)
-        self._modules.__exit__(kind, error, trace)
         told = explained_text(error, self.backend) if isinstance(error, Exception) and self.backend else None
         if told is not None:
             raise told from error
@@ -404,11 +402,17 @@ class _Functions(Checks):
             call = Call(func, args, kwargs)
             call.name, reason = _WHOLE[func]
             return self._mode._whole(call, reason)
-        if self._mode._asked_for and on_device([args, kwargs], self._mode.device.type):
+        if self._mode._asked_for:
             operator = operator_of(func)
-            if operator and operator_name(operator) in self._mode._asked_for and is_composite(operator):
+            asked = operator and operator_name(operator) in self._mode._asked_for and is_composite(operator)
+            if asked and on_device([args, kwargs], self._mode.device.type):
                 return self._mode._whole(Call(operator, args, kwargs), "asked for")
-        return self.checked(func, args, kwargs)
+            return self.checked(func, args, kwargs)
+        try:  # to stay on inside of functions costs more than the rest of this mode
+            return func(*args, **kwargs)
+        except RuntimeError as error:
+            told = self.told(func, args, kwargs, error)
+            raise told from told.__cause__
 
 
 _WHOLE: dict[Any, tuple[str, str]] = {

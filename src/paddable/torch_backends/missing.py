@@ -142,7 +142,7 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
     """
     known = backend_named(backend)
     seen = _Observer(known, module)
-    with torch.no_grad(), seen.modules, simulated_backend(known, seen=seen.see, every=seen.count) as device:
+    with torch.no_grad(), simulated_backend(known, seen=seen.see, every=seen.count) as device:
         state = {name: value.to(device) for name, value in _state(module).items()}
         args, kwargs = _arguments(sample)
         args, kwargs = (
@@ -152,7 +152,7 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
         try:
             torch.func.functional_call(module, state, args, kwargs)
         except (Exception, SystemExit) as error:
-            place = f"{call_site_of(error)}{_in([seen.modules.path])}"
+            place = f"{call_site_of(error)}{_in([seen.modules.path_of(error)])}".strip() or type(module).__name__
             raise MisuseError(
                 f"the module does not run: {type(error).__name__}: {real_text(error)}",
                 where=place,

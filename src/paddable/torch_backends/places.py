@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import torch
-from torch.nn.modules import module as torch_module
 
 from paddable.findings import Source
 
@@ -17,6 +16,8 @@ __all__ = ["Modules", "call_site", "warn_at_call_site"]
 
 _OURS = str(Path(__file__).parent)
 _TORCH = str(Path(torch.__file__).parent)
+_CALL = torch.nn.Module._call_impl.__code__
+"""What runs for every call of a module, with it as ``self``."""
 
 
 def call_site() -> Source | None:
@@ -57,42 +58,44 @@ def _short(file: str) -> str:
 class Modules:
     """Knows the dotted path of the module that is running, from the outermost one that was called.
 
+    It reads the frames of Python, when it is asked: hooks would make every call of every module slower.
+
     Args:
         root: the module from which paths are counted; the outermost one that is called when None.
     """
 
     def __init__(self, root: torch.nn.Module | None = None) -> None:
         self._names: dict[int, str] = _names(root) if root is not None else {}
-        self._stack: list[str] = []
-        self._hooks: list[Any] = []
 
     @property
     def path(self) -> str:
         """Of the innermost module; empty outside of every module, and in the root."""
-        return self._stack[-1] if self._stack else ""
+        frame: FrameType | None = sys._getframe(1)
+        frames = []
+        while frame is not None:
+            frames.append(frame)
+            frame = frame.f_back
+        return self._path(reversed(frames))
 
-    def _enter(self, module: torch.nn.Module, inputs: Any) -> None:
-        if id(module) not in self._names:
-            above = self.path
-            self._names.update({key: f"{above}.{name}".strip(".") for key, name in _names(module).items()})
-            self._names[id(module)] = self._names[id(module)] or type(module).__name__
-        self._stack.append(self._names[id(module)])
+    def path_of(self, error: BaseException) -> str:
+        """Of the innermost module that an exception came through."""
+        trace, frames = error.__traceback__, []
+        while trace is not None:
+            frames.append(trace.tb_frame)
+            trace = trace.tb_next
+        return self._path(frames)
 
-    def _leave(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
-        if self._stack:
-            self._stack.pop()
-
-    def __enter__(self) -> Modules:
-        self._hooks = [
-            torch_module.register_module_forward_pre_hook(self._enter),
-            torch_module.register_module_forward_hook(self._leave, always_call=True),
-        ]
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        for hook in self._hooks:
-            hook.remove()
-        self._hooks = []
+    def _path(self, frames: Iterable[FrameType]) -> str:
+        path = ""
+        for frame in frames:
+            if frame.f_code is not _CALL:
+                continue
+            module = frame.f_locals["self"]
+            if id(module) not in self._names:
+                self._names.update({key: f"{path}.{name}".strip(".") for key, name in _names(module).items()})
+                self._names[id(module)] = self._names[id(module)] or type(module).__name__
+            path = self._names[id(module)]
+        return path
 
 
 def _names(root: torch.nn.Module) -> dict[int, str]:

@@ -113,50 +113,6 @@ class SimulatedTensor(torch.Tensor):
     def __repr__(self) -> str:  # type: ignore[override]
         return f"simulated {self.data_on_cpu!r}"
 
-    # PyTorch's own methods ask for the guard of the device, which is not there; operators do not.
-
-    def __getitem__(self, index: Any) -> Any:
-        return read_index(self, index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        write_index(self, index, value)
-
-    def __invert__(self) -> Any:
-        return torch.ops.aten.bitwise_not(self)
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __index__(self) -> int:
-        return int(self.item())
-
-    def contiguous(self, memory_format: torch.memory_format = torch.contiguous_format) -> Any:
-        return torch.ops.aten.contiguous(self, memory_format=memory_format)
-
-    def copy_(self, other: torch.Tensor, non_blocking: bool = False) -> Any:
-        return torch.ops.aten.copy_(self, other, non_blocking)
-
-    def new_tensor(self, data: Any, **kwargs: Any) -> torch.Tensor:
-        return torch.tensor(data, dtype=kwargs.get("dtype") or self.dtype).to(kwargs.get("device") or self.device)
-
-    def nonzero(self, *, as_tuple: bool = False) -> Any:  # type: ignore[override]
-        found = torch.ops.aten.nonzero(self)
-        return found.unbind(1) if as_tuple else found
-
-    def tolist(self) -> Any:
-        return self.cpu().tolist()
-
-    def numpy(self, *, force: bool = False) -> Any:
-        if force:
-            return self.cpu().numpy()
-        raise TypeError(
-            f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
-            "memory first."
-        )
-
     # To record a gradient, PyTorch asks for the guard too, and ends the process without it: the flag stays here.
 
     @property
@@ -345,8 +301,8 @@ class _Functions(FunctionMode):
             raise _no_gradients()
         if func is torch._C._set_grad_enabled:
             return func(False)
-        if simulated and func is torch.nonzero:
-            return args[0].nonzero(*args[1:], **kwargs)
+        if simulated and func in _GUARDED:
+            return _GUARDED[func](*args, **kwargs)
         if func in (torch.tensor, torch.as_tensor):
             device = kwargs.pop("device", None)
             data = args[0] if simulated else tree_map(_number, args[0])
@@ -377,6 +333,57 @@ class _Functions(FunctionMode):
 def _number(value: Any) -> Any:
     return value.item() if isinstance(value, SimulatedTensor) else value
 
+
+def _nonzero(tensor: torch.Tensor, *, as_tuple: bool = False) -> Any:
+    found = torch.ops.aten.nonzero(tensor)
+    return found.unbind(1) if as_tuple else found
+
+
+def _new_tensor(tensor: torch.Tensor, data: Any, **kwargs: Any) -> torch.Tensor:
+    return torch.tensor(data, dtype=kwargs.get("dtype") or tensor.dtype).to(kwargs.get("device") or tensor.device)
+
+
+def _numpy(tensor: torch.Tensor, *, force: bool = False) -> Any:
+    if force:
+        return tensor.cpu().numpy()
+    raise TypeError(
+        f"can't convert {tensor.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host "
+        "memory first."
+    )
+
+
+_GUARDED: dict[Any, Callable[..., Any]] = {
+    torch.Tensor.__getitem__: read_index,
+    torch.Tensor.__setitem__: write_index,
+    torch.Tensor.contiguous: torch.ops.aten.contiguous,
+    torch.Tensor.copy_: torch.ops.aten.copy_,
+    torch.Tensor.new_tensor: _new_tensor,
+    torch.Tensor.nonzero: _nonzero,
+    torch.nonzero: _nonzero,
+    torch.Tensor.tolist: lambda tensor: tensor.cpu().tolist(),
+    torch.Tensor.numpy: _numpy,
+    torch.Tensor.__invert__: torch.ops.aten.bitwise_not,
+    torch.Tensor.__int__: lambda tensor: int(tensor.item()),
+    torch.Tensor.__float__: lambda tensor: float(tensor.item()),
+    torch.Tensor.__index__: lambda tensor: int(tensor.item()),
+}
+"""Functions that ask for the device's guard, which is not there, by operators that do not."""
+
+
+def _method(function: Any, instead: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of a simulated tensor. Modes, also those of others, are asked before it, as everywhere in PyTorch."""
+
+    def method(self: SimulatedTensor, *args: Any, **kwargs: Any) -> Any:
+        if torch._C._is_torch_function_mode_enabled():
+            return torch.overrides.handle_torch_function(function, (self,), self, *args, **kwargs)
+        return instead(self, *args, **kwargs)
+
+    return method
+
+
+for _function, _instead in _GUARDED.items():
+    if _function is not torch.nonzero:
+        setattr(SimulatedTensor, _function.__name__, _method(_function, _instead))
 
 _GRADIENTS = frozenset({torch.Tensor.backward, torch.autograd.grad})
 

@@ -127,7 +127,6 @@ class trace_ops(TorchDispatchMode):
         self._checks = Checks(self._told)
 
     def __enter__(self) -> OperatorTrace:
-        self._modules.__enter__()
         self._checks.__enter__()
         super().__enter__()
         return self.trace
@@ -135,7 +134,6 @@ class trace_ops(TorchDispatchMode):
     def __exit__(self, *raised: Any) -> None:
         super().__exit__(*raised)
         self._checks.__exit__(*raised)
-        self._modules.__exit__(*raised)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         call = Call(func, args, kwargs or {})
