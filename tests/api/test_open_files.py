@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import onnx
+import onnxruntime
 import pytest
 
 import paddable
+from paddable.api import exporting_streams
+from paddable.errors import MisuseError
 
 GLU = """<ir_version: 9, opset_import: ["" : 18]>
     g (float[1, 4, T] x) => (float[1, 2, T] y) {
@@ -66,3 +69,41 @@ def test_fixes_of_lint(tmp_path: Path, strict: list[str]) -> None:
     onnx.save(onnx.parser.parse_model(GLU.replace("T]", "8]")), native)
     report = paddable.lint(native, target="directml", fix=True, out=tmp_path / "fixed.onnx")
     assert report.fixed and strict == []
+
+
+@pytest.mark.parametrize("code", [5, 32, 1224])
+def test_a_file_that_another_program_has_open_is_told_as_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    class Held(PermissionError):
+        winerror = code
+
+    def replace(*_: object) -> None:
+        raise Held(13, "it is being used by another process")
+
+    native, out = tmp_path / "native.onnx", tmp_path / "padded.onnx"
+    onnx.save(onnx.parser.parse_model(GLU), native)
+    out.write_bytes(b"as it was")
+    plain = os.replace
+    monkeypatch.setattr(os, "replace", lambda one, two: replace() if Path(two) == out else plain(one, two))
+    with pytest.raises(MisuseError, match="cannot be replaced: it is being used") as caught:
+        paddable.convert(native, ["x:2=T"], containers=[12], out=out, verify=False, force=True)
+    assert "close what uses it" in str(caught.value) and out.read_bytes() == b"as it was"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["native.onnx", "padded.onnx"]
+
+
+def test_step_graphs_are_opened_by_names_that_the_code_page_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = onnxruntime.InferenceSession
+
+    def western(model: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(model, bytes) and not str(model).isascii():
+            raise RuntimeError("[ONNXRuntimeError] : 3 : NO_SUCHFILE : Load model from ??.onnx failed")
+        return create(model, *args, **kwargs)
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", western)
+    monkeypatch.setattr(exporting_streams, "StepGraph", lambda session: session)
+    path = tmp_path / "声音.onnx"
+    onnx.save(onnx.parser.parse_model(GLU), path)
+    assert exporting_streams._stream(path, {}).get_outputs()[0].name == "y"

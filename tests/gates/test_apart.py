@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import onnx
 import pytest
@@ -72,3 +74,14 @@ def test_a_native_that_ends_the_process_at_an_accepted_length_is_refused(windows
     candidate = Candidate("any", source, metadata, {"T": 12})
     with Apart(source) as apart, pytest.raises(RefusedError, match=r"LSTM node_LSTM at 12 steps"):
         require_native(Oracle(source, metadata), apart, candidate, [{"T": 4}, {"T": 8}], Numbers({}))
+
+
+def test_a_pipe_without_reader_is_no_broken_pipe_on_windows(windows: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Apart(windows) as apart:
+        apart.run(_feeds(8))
+
+        def refuse(*_: object) -> None:
+            raise OSError(22, "Invalid argument")
+
+        monkeypatch.setattr(pickle, "dump", refuse)
+        assert apart._ask(_feeds(8), "ORT_DISABLE_ALL") is None

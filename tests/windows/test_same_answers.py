@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import locale
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,6 +20,8 @@ import pytest
 import soundfile
 
 import paddable
+from paddable.bundle import new_directory
+from paddable.errors import MisuseError
 
 JFK = Path(paddable.__file__).parent / "assets/jfk.wav"
 
@@ -121,3 +125,23 @@ def test_a_stream_from_python(made: Path) -> None:
     codes = np.load(made / "codes.npy")
     sound = np.concatenate([stream.push(codes[:, i : i + 3]) for i in range(0, codes.shape[1], 3)], 1)
     np.testing.assert_allclose(sound, np.load(made / "expected.npy"), atol=1e-5)
+
+
+def test_a_bundle_that_is_open_is_replaced_or_left_and_nothing_stays_beside_it(made: Path, tmp_path: Path) -> None:
+    place, codes = tmp_path / "bundle", {"codes": np.load(made / "codes.npy")[:, :12]}
+    shutil.copytree(made / "codec", place)
+
+    def replace() -> None:
+        with new_directory(place, force=True) as folder:
+            shutil.copytree(made / "codec", folder, dirs_exist_ok=True)
+
+    model = paddable.load(place)
+    sound = model.run(codes)["wav"]
+    with suppress(MisuseError):  # Windows refuses to move what is open
+        replace()
+    with paddable.load(place) as other:
+        np.testing.assert_array_equal(other.run(codes)["wav"], sound)
+    model.close()
+    gc.collect()
+    replace()
+    assert [path.name for path in tmp_path.iterdir()] == ["bundle"]

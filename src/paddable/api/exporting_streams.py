@@ -13,6 +13,7 @@ import onnxruntime as ort
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.oracle import scale
 from paddable.precision import PRECISIONS, session_config
+from paddable.runtime.session.model_file import open_session
 from paddable.runtime.streaming.step_graph import StepGraph
 from paddable.runtime.streaming.stream import Stream
 
@@ -71,7 +72,7 @@ def _stream(path: Path, config: Mapping[str, str]) -> StepGraph:
     options.intra_op_num_threads = 1
     for key, value in config.items():
         options.add_session_config_entry(key, value)
-    return StepGraph(ort.InferenceSession(path, options, providers=["CPUExecutionProvider"]))
+    return StepGraph(open_session(path, options, providers=["CPUExecutionProvider"]))
 
 
 def _pushed(stream: Stream, codes: Array, sizes: list[int]) -> Array:

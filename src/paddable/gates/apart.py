@@ -83,7 +83,7 @@ class Apart:
             pickle.dump((level, arrays), process.stdin)
             process.stdin.flush()
             answer: dict[str, Array] | str = pickle.load(process.stdout)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+        except (EOFError, OSError, pickle.UnpicklingError):  # Windows has no BrokenPipeError for it
             self._end()
             return None
         return answer

@@ -35,6 +35,9 @@ __all__ = [
 EXTERNAL_ABOVE = 1_500_000_000
 """Bytes of weights above which they leave the model file: protobuf ends at 2 GiB."""
 
+_HELD = (5, 32, 1224)
+"""What Windows answers for a file that is open (access denied, sharing violation) or mapped."""
+
 _PROTOBUF_LIMIT = 2**31 - 1
 _INLINE_BELOW = 1024
 """Bytes below which a weight stays in the model file: runtimes read such constants while they infer shapes."""
@@ -50,6 +53,13 @@ class CannotWrite(MisuseError):
     @classmethod
     def because(cls, error: OSError, where: str | os.PathLike[str]) -> CannotWrite:
         """The system's refusal, told of ``where``."""
+        if getattr(error, "winerror", None) in _HELD:
+            return cls(
+                f"it cannot be replaced: {error.strerror}",
+                where=os.fspath(where),
+                why="a program may have it open; it is as it was",
+                fix="close what uses it, such as a model that is loaded from it, or choose another place",
+            )
         full = error.errno == errno.ENOSPC
         return cls(
             f"it cannot be written: {error.strerror}",

@@ -69,7 +69,8 @@ def _dft_as_product(node: ir.Node, found: NodeView, view: GraphView, parts: Part
     """The transformed axis is moved in front of the last, of real and imaginary part, and both are one for MatMul."""
     shape, axis, points = view.shape(found.inputs[0]), axis_of(found, view), size_of(found, view)
     assert shape is not None and axis is not None and points is not None
-    size, components = int(shape[axis]), int(shape[-1])
+    size, components = shape[axis], shape[-1]
+    assert isinstance(size, int) and isinstance(components, int)
     bins = points // 2 + 1 if found.attribute("onesided", 0) else points
     waves = _waves(points, bins)
     if found.attribute("inverse", 0):

@@ -29,8 +29,9 @@ class AveragePoolOverhang(Rule[Placement]):
     ``count_include_pad=0``, where there are no pads; with pads, a Pad of zeros in front of it.
 
     ## Fix safety
-    Exact: zeros that a Pad wrote count as input, and the part that hangs over counts for neither. No fix where the size is
-    not known and there are pads behind, or where another window would begin in them: one that begins in pads is left out.
+    Exact: zeros that a Pad wrote count as input, and the part that hangs over counts for neither. A window that begins
+    in the pads behind is left out, and would not be if they were input: no fix where one would, or where the size is
+    not known.
     """
 
     code = "DML128"
