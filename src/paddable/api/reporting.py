@@ -189,7 +189,7 @@ def _verdict(
     if error is None and converted is not None:
         error = float(f"{max(converted.outputs.values(), default=0.0):.2g}")
     told = f"The converted model gives the native model's answer at every length ({reach})"
-    told += f": at most {error:.2g} of scale away." if isinstance(error, float) else "."
+    told += f": at most {error:.2g} of scale away." if isinstance(error, float) and error else ", bit for bit."
     if plain is not None:
         naive = max(plain.outputs.values(), default=0.0)
         if naive > 1e-4:
@@ -258,7 +258,7 @@ def _gates(gates: GateReport | None, metadata: Metadata) -> list[dict[str, Any]]
                 "gate": "Domain, just outside",
                 "judged": len(gates.domain),
                 "failing": sum(check.ok is False for check in gates.domain),
-                "figures": f"{gates.domain[0].symbol} at {', '.join(str(check.at) for check in gates.domain[:4])}",
+                "figures": "native fails there, or the converted model gives zeros and length 0",
             }
         )
     for precision, told in (gates.precision if gates is not None else {}).items():

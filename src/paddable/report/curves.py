@@ -21,7 +21,7 @@ def depth(data: Mapping[str, Any]) -> str:
     """
     series = data["series"]
     across = Span(0, max(1, data["nodes"] - 1))
-    up = LogAxis.over([_float(e) for line in series for _, e in line["points"]] + [data["tolerance"]])
+    up = LogAxis.over([_float(e) for line in series for _, e in line["points"]] + [data["tolerance"], 1e-8])
     drawn = [up.lines(), _rule(up, data["tolerance"], "allowed")]
     for position, line in enumerate(series):
         kind = "main" if position == len(series) - 1 else "plain"
@@ -51,7 +51,7 @@ def lengths(data: Sequence[Mapping[str, Any]]) -> str:
     """
     points = [point for graph in data for point in graph["points"]]
     across = Span(min(p[0] for p in points), max(p[0] for p in points))
-    up = LogAxis.over([_float(v) for p in points for v in p[1:]])
+    up = LogAxis.over([_float(v) for p in points for v in p[1:]] + [1e-8, 1e-4])
     drawn = [up.lines()]
     allowed = sorted((p[0], p[2]) for p in points)
     drawn.append('<path class="rule" d="M' + "L".join(f"{across.at(n)} {up.at(_float(t))}" for n, t in allowed) + '"/>')

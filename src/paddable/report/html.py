@@ -7,12 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-__all__ = ["figure", "number", "scroll", "section", "table", "text"]
+__all__ = ["figure", "number", "scroll", "section", "sentence", "table", "text"]
 
 
 def text(value: object) -> str:
     """Plain text as markup."""
     return escape(str(value))
+
+
+def sentence(value: object) -> str:
+    """The same with a capital in front."""
+    told = str(value)
+    return told[:1].upper() + told[1:]
 
 
 def number(value: Any) -> str:
@@ -43,7 +49,7 @@ def figure(svg: str, caption: str) -> str:
 
 def scroll(body: str, label: str) -> str:
     """What may be wider than a phone: it scrolls by itself, with the keyboard too."""
-    return f'<div class="scroll" role="region" tabindex="0" aria-label="{text(label)}">{body}</div>'
+    return f'<div class="scroll" role="group" tabindex="0" aria-label="{text(label)}">{body}</div>'
 
 
 def table(label: str, rows: Sequence[Mapping[str, Any]], code: Iterable[str] = ()) -> str:
@@ -62,7 +68,7 @@ def table(label: str, rows: Sequence[Mapping[str, Any]], code: Iterable[str] = (
         for name in names
     }
     mono = set(code)
-    head = "".join(f'<th scope="col"{" class=n" if kinds[name] else ""}>{text(name)}</th>' for name in names)
+    head = "".join(f'<th scope="col"{" class=n" if kinds[name] else ""}>{text(sentence(name))}</th>' for name in names)
     body = []
     for row in rows:
         cells = []

@@ -8,7 +8,7 @@ from typing import Any
 
 from paddable.report.curves import depth, lengths, ranges
 from paddable.report.heat import heat, scale
-from paddable.report.html import figure, number, scroll, section, table, text
+from paddable.report.html import figure, number, scroll, section, sentence, table, text
 from paddable.report.shapes import accepted, flow, islands, times
 
 __all__ = ["page"]
@@ -110,7 +110,8 @@ def _heat(data: Data) -> str:
         f"<div><h3>{text(one['name'])}</h3>{scroll(heat(one), one['name'])}</div>" for one in data["heat"]["maps"]
     )
     caption = "A row is a layer, from the input down to the output; a column is a stretch of time. Behind the line is padding."
-    return section("heat", "Where in time", f'<div class="maps">{maps}</div>' + figure(scale(), caption))
+    key = f'<div class="key">{scale()}</div><p class="note">{caption}</p>'
+    return section("heat", "Where in time", f'<div class="maps">{maps}</div>{key}')
 
 
 def _sweep(data: Data) -> str:
@@ -144,9 +145,9 @@ def _remedies(data: Data) -> str:
         body.append(
             f'<div class="remedy"><h3>{text(one["code"])} · {text(one["op"] or "output")} · '
             f"{count} {'place' if count == 1 else 'places'}</h3>"
-            f"<p>{text(one['leak'])}. Remedy: {text(one['remedy'])}.</p>"
+            f"<p>{text(sentence(one['leak']))}. Remedy: {text(one['remedy'])}.</p>"
             f'<div class="flows">{before}{after}</div>'
-            f"<details><summary>Where</summary>{places}</details></div>"
+            f"<details><summary>{'The place' if count == 1 else f'The {count} places'}</summary>{places}</details></div>"
         )
     lead = "What padding would have changed, and what was put in so that it does not."
     return section("remedies", "Remedies", "".join(body), lead)
