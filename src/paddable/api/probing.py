@@ -339,7 +339,9 @@ def _side(
     precision = place.precision(plain)
     title = f"{place.file.name} on {provider}" if both or provider != "cpu" else place.file.name
     if size != steps:
-        title += " at " + ",".join(f"{name}={count}" for name, count in size.items())
+        title += (" with zeros to " if place.metadata is None else " at ") + ",".join(
+            f"{name}={count}" for name, count in size.items()
+        )
 
     def answer() -> Mapping[str, Array]:
         if provider == "cpu":

@@ -15,18 +15,19 @@ from paddable.api.opened import Model, Opened, open_as_converted, versions
 from paddable.api.probe_inputs import signature
 from paddable.api.probe_places import Place, found_place
 from paddable.api.probing import probe, probe_zero_padding
-from paddable.api.reporting_layers import depth, heat, ranges
 from paddable.api.reporting_remedies import remedies
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import MisuseError, PaddableError
-from paddable.gates import GateReport, Row
+from paddable.gates import GateReport
 from paddable.gates.engine import Engine
 from paddable.gates.index_limits import index_limits
+from paddable.gates.shown import about_gates, gate_rows
 from paddable.gates.signals import Signals
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import CannotWrite
 from paddable.precision import session_config
 from paddable.probe import ProbeReport
+from paddable.probe.shown import about_probe, depth, heat, ranges
 from paddable.providers.report import lint_for
 from paddable.report import page
 from paddable.runtime.session.flavours import runtime_version
@@ -56,30 +57,6 @@ def write_page(file: str | os.PathLike[str], data: Mapping[str, Any]) -> Path:
     finally:
         part.unlink(missing_ok=True)
     return path
-
-
-def about_probe(report: ProbeReport) -> dict[str, Any]:
-    """The data of a page about a probe."""
-    fork = report.fork
-    return {
-        "command": "probe",
-        "title": f"{report.one} against {report.other}",
-        "ok": report.ok,
-        "verdict": _sentence(report.verdict),
-        "facts": {
-            "Run in question": report.one,
-            "Compared with": report.other,
-            **{f"Valid {name}": f"{count:,}" for name, count in report.steps.items()},
-            "Nodes paired": f"{report.matched['paired']:,} of {report.matched['nodes']:,}",
-            "Values compared": f"{report.matched['compared values']:,}",
-            **{f"Error of {name}": f"{error:.2g}" for name, error in list(report.outputs.items())[:4]},
-        },
-        "fork": fork.to_json() if fork is not None else None,
-        "depth": depth({"this run": report}),
-        "heat": heat({report.one: report}),
-        "ranges": ranges(report),
-        "versions": dict(report.versions),
-    }
 
 
 def about_result(
@@ -125,11 +102,9 @@ def about_result(
         "verdict": _verdict(ok, gates, metadata, plain, converted),
         "facts": _facts(where, source, metadata, graph, opened),
         "fork": fork.to_json() if fork is not None else None,
-        "gates": _gates(gates, metadata),
-        "failing": _failing(gates),
+        **(about_gates(gates) if gates is not None else {"gates": gate_rows(metadata.verified)}),
         "depth": depth(probes),
         "heat": heat(probes),
-        "sweep": _sweep(gates),
         "domain": _domain(where, metadata, opened),
         "remedies": remedies(analysis, padded),
         "islands": _islands(padded, metadata),
@@ -165,10 +140,6 @@ def _probes(graph: Place, native: Model, opened: Opened, metadata: Metadata, inp
         except PaddableError:
             pass
     return {name: found[name] for name in ("plain zero padding", "converted") if name in found}
-
-
-def _sentence(told: str) -> str:
-    return told if told.endswith(".") else told + "."
 
 
 def _verdict(
@@ -221,98 +192,6 @@ def _graphs(where: Path, metadata: Metadata) -> Iterator[Mapping[str, int]]:
         yield from (graph.container for graph in read_bundle(where, check_below=0).graphs)
     else:
         yield metadata.container
-
-
-def _gates(gates: GateReport | None, metadata: Metadata) -> list[dict[str, Any]]:
-    summary = gates.summary() if gates is not None else dict(metadata.verified)
-    if not {"L", "C", "J"} <= summary.keys():
-        return []
-    one, whole, junk = summary["L"], summary["C"], summary["J"]
-    worst = [row.tolerance for row in gates.rows] if gates is not None else []
-    rows: list[dict[str, Any]] = [
-        {
-            "gate": "L, each operator alone",
-            "judged": one["sites"],
-            "failing": one["failing"],
-            "figures": f"bit-equal; {one['not_judged']} could not be judged alone"
-            if one["not_judged"]
-            else "bit-equal",
-        },
-        {
-            "gate": "C, whole against native",
-            "judged": whole["rows"],
-            "failing": whole["failing"],
-            "figures": f"error {whole['error']} of scale, native's own noise {whole['noise']}"
-            + (f", allowed {min(worst):.2g} and more" if worst else ""),
-        },
-        {
-            "gate": "J, junk in the container",
-            "judged": junk["rows"],
-            "failing": junk["failing"],
-            "figures": "bit-equal for every filling" if not junk["failing"] else "depends on the padding",
-        },
-    ]
-    if gates is not None and gates.domain:
-        rows.append(
-            {
-                "gate": "Domain, just outside",
-                "judged": len(gates.domain),
-                "failing": sum(check.ok is False for check in gates.domain),
-                "figures": "native fails there, or the converted model gives zeros and length 0",
-            }
-        )
-    for precision, told in (gates.precision if gates is not None else {}).items():
-        for output, figures in told.items() if isinstance(told, Mapping) else ():
-            words = ", ".join(f"{k} {v}" for k, v in figures.items()) if isinstance(figures, Mapping) else str(figures)
-            rows.append({"gate": f"{precision}, {output}", "judged": None, "failing": None, "figures": words})
-    return rows
-
-
-def _failing(gates: GateReport | None) -> list[dict[str, Any]]:
-    if gates is None:
-        return []
-    rows = [
-        {"gate": "L", "node": site.node, "length": "", "error": "", "why": site.detail}
-        for site in gates.sites
-        if site.ok is False
-    ]
-    for row in (row for row in gates.rows if not row.ok):
-        rows.append(
-            {
-                "gate": "J" if row.junk is False else "C",
-                "node": row.output,
-                "length": f"{row.length} in {row.container}",
-                "error": f"{row.error:.2g}",
-                "why": row.note or _why(row),
-            }
-        )
-    return rows[:20]
-
-
-def _why(row: Row) -> str:
-    if row.junk is False:
-        return "depends on what the padding holds"
-    if not row.length_right:
-        return "its length output is wrong"
-    return f"{row.tolerance:.2g} is allowed" if row.error > row.tolerance else "it is not 0 past its length"
-
-
-def _sweep(gates: GateReport | None) -> list[dict[str, Any]]:
-    """Per graph the worst output at each length."""
-    graphs: dict[str, dict[int, tuple[float, float]]] = {}
-    for row in gates.rows if gates is not None else ():
-        if isinstance(row.length, int):
-            found = graphs.setdefault(row.model, {})
-            if row.length not in found or row.error > found[row.length][0]:
-                found[row.length] = row.error, row.tolerance
-    return [
-        {"name": name, "points": [[n, _digits(e), _digits(t)] for n, (e, t) in sorted(found.items())]}
-        for name, found in graphs.items()
-    ]
-
-
-def _digits(value: float) -> float | str:
-    return float(f"{value:.3g}") if abs(value) < float("inf") else str(value)
 
 
 def _domain(where: Path, metadata: Metadata, opened: Opened) -> list[dict[str, Any]]:
@@ -375,7 +254,7 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
             numbers = index_limits(opened.analyse())
             signals = Signals(metadata, inputs.dtypes, inputs.shapes, size, numbers, rows_in, 0)
             told = ",".join(f"{name}={count:,}" for name, count in size.items())
-            engine = Engine(native)
+            engine = Engine(Path(native))
             rows.append({"name": f"native at {told}", "ms": _best(engine, signals.native(0, size)), "plain": True})
             engine = Engine(file, config=session_config(metadata.precision))
             feeds = signals.padded([size] * rows_in, size, 0, engine.shapes, engine.dtypes)

@@ -11,7 +11,7 @@ from paddable.report.heat import heat, scale
 from paddable.report.html import figure, number, scroll, section, sentence, table, text
 from paddable.report.shapes import accepted, flow, islands, times
 
-__all__ = ["page"]
+__all__ = ["embedded", "page"]
 
 Data = Mapping[str, Any]
 
@@ -22,7 +22,8 @@ def page(data: Data) -> str:
     Args:
         data: what `paddable.api.reporting` collects; every part but ``title``, ``verdict`` and ``ok`` may be left out.
     """
-    parts = [(name, title, make(data)) for name, title, make in _PARTS if _there(data, name)]
+    titled = {"tables": data.get("tables_title", "Findings")}
+    parts = [(name, titled.get(name, title), make(data)) for name, title, make in _PARTS if _there(data, name)]
     parts = [(name, title, body) for name, title, body in parts if body]
     links = "".join(f'<li><a href="#{name}">{text(title)}</a></li>' for name, title, _ in parts)
     facts = "".join(f"<div><dt>{text(k)}</dt><dd>{text(v)}</dd></div>" for k, v in data.get("facts", {}).items())
@@ -42,6 +43,14 @@ def page(data: Data) -> str:
         f'<dl class="facts">{facts}</dl><nav aria-label="Sections"><ul>{links}</ul></nav></header>'
         f'<main id="content">{"".join(body for _, _, body in parts)}</main>'
         f"<footer>{text(made_by)}</footer></body></html>\n"
+    )
+
+
+def embedded(data: Data) -> str:
+    """The report as a notebook shows it: the page in a frame, so that neither's style reaches the other."""
+    return (
+        f'<iframe title="{text(data["title"])}" srcdoc="{text(page(data))}" '
+        'style="width: 100%; height: 40rem; border: 1px solid #8884"></iframe>'
     )
 
 
@@ -109,7 +118,7 @@ def _heat(data: Data) -> str:
     maps = "".join(
         f"<div><h3>{text(one['name'])}</h3>{scroll(heat(one), one['name'])}</div>" for one in data["heat"]["maps"]
     )
-    caption = "A row is a layer, from the input down to the output; a column is a stretch of time. Behind the line is padding."
+    caption = "A row is a layer, from input to output; a column is a stretch of time. Behind the line is padding."
     key = f'<div class="key">{scale()}</div><p class="note">{caption}</p>'
     return section("heat", "Where in time", f'<div class="maps">{maps}</div>{key}')
 
@@ -142,12 +151,13 @@ def _remedies(data: Data) -> str:
         before = flow("before", one["before"])
         after = flow("after", one["after"], one["new"])
         places = table(f"Places of {one['code']}", one["places"], code=("node", "module", "source"))
+        told = "The place" if count == 1 else f"The {count} places"
         body.append(
             f'<div class="remedy"><h3>{text(one["code"])} · {text(one["op"] or "output")} · '
             f"{count} {'place' if count == 1 else 'places'}</h3>"
             f"<p>{text(sentence(one['leak']))}. Remedy: {text(one['remedy'])}.</p>"
             f'<div class="flows">{before}{after}</div>'
-            f"<details><summary>{'The place' if count == 1 else f'The {count} places'}</summary>{places}</details></div>"
+            f"<details><summary>{told}</summary>{places}</details></div>"
         )
     lead = "What padding would have changed, and what was put in so that it does not."
     return section("remedies", "Remedies", "".join(body), lead)
@@ -176,12 +186,12 @@ def _times(data: Data) -> str:
 
 def _tables(data: Data) -> str:
     body = "".join(f"<h3>{text(one['title'])}</h3>{table(one['title'], one['rows'])}" for one in data["tables"])
-    return section("tables", "On speech", body)
+    return section("tables", data.get("tables_title", "Findings"), body)
 
 
 _PARTS: tuple[tuple[str, str, Callable[[Data], str]], ...] = (
     ("fork", "Where the runs part", _fork),
-    ("tables", "On speech", _tables),
+    ("tables", "Findings", _tables),
     ("gates", "Gates", _gates),
     ("depth", "Error over depth", _depth),
     ("heat", "Where in time", _heat),

@@ -1,4 +1,4 @@
-"""The layers of a probe, thinned to what a picture can show."""
+"""A probe as a page shows it: its layers thinned to what a picture can hold."""
 
 from __future__ import annotations
 
@@ -6,15 +6,39 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from paddable.probe import Layer, ProbeReport
+from paddable.probe.result import Layer, ProbeReport
 
-__all__ = ["depth", "heat", "ranges"]
+__all__ = ["about_probe", "depth", "heat", "ranges"]
 
 _POINTS = 400
 """Places of a curve; each shows the largest of the values that it stands for."""
 
 _ROWS = 48
 """Layers of a heat map."""
+
+
+def about_probe(report: ProbeReport) -> dict[str, Any]:
+    """The data of a page about a probe."""
+    fork = report.fork
+    return {
+        "command": "probe",
+        "title": f"{report.one} against {report.other}",
+        "ok": report.ok,
+        "verdict": report.verdict.rstrip(".") + ".",
+        "facts": {
+            "Run in question": report.one,
+            "Compared with": report.other,
+            **{f"Valid {name}": f"{count:,}" for name, count in report.steps.items()},
+            "Nodes paired": f"{report.matched['paired']:,} of {report.matched['nodes']:,}",
+            "Values compared": f"{report.matched['compared values']:,}",
+            **{f"Error of {name}": f"{error:.2g}" for name, error in list(report.outputs.items())[:4]},
+        },
+        "fork": fork.to_json() if fork is not None else None,
+        "depth": depth({"this run": report}),
+        "heat": heat({report.one: report}),
+        "ranges": ranges(report),
+        "versions": dict(report.versions),
+    }
 
 
 def depth(reports: Mapping[str, ProbeReport]) -> dict[str, Any] | None:
