@@ -26,7 +26,13 @@ SHOWN = 10
 
 
 def assert_padding_invariant(
-    padded: Model, native: Model | None = None, *, lengths: Sequence[int] = (), exhaustive: bool = False, seed: int = 0
+    padded: Model,
+    native: Model | None = None,
+    *,
+    lengths: Sequence[int] = (),
+    exhaustive: bool = False,
+    seed: int = 0,
+    report: str | os.PathLike[str] | None = None,
 ) -> None:
     """Assert that a padded model gives the native model's answer at every length, whatever the padding holds.
 
@@ -36,16 +42,18 @@ def assert_padding_invariant(
         lengths: lengths to try beside the edges of each ragged dimension.
         exhaustive: try every length.
         seed: of the random inputs and lengths.
+        report: the page to write when it fails; a new file in the temporary folder by default.
 
     Raises:
-        AssertionError: a gate failed; the message lists output, length and error.
+        AssertionError: a gate failed; the message lists output, length and error, the first node at which the two
+            part, and the page that shows it.
         PaddableError: the models could not be judged.
     """
     with _as_file(padded, "padded.onnx") as padded_path, _as_file(native, "native.onnx") as native_path:
         assert padded_path is not None
-        report = api.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
-    if not report.ok:
-        raise AssertionError(_told(report.to_json()))
+        gates = api.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
+        if not gates.ok:
+            raise AssertionError(_told(gates.to_json(), api.diagnose(padded_path, native_path, gates, report)))
 
 
 def assert_convertible(
@@ -92,9 +100,9 @@ def _as_file(model: Model | None, name: str) -> Iterator[Path | None]:
         yield path
 
 
-def _told(report: Mapping[str, Any]) -> str:
+def _told(report: Mapping[str, Any], diagnosis: Sequence[str]) -> str:
     failing = [row for row in report.get("rows", ()) if not row.get("ok", True)]
     lines = [", ".join(f"{key} {value}" for key, value in row.items() if key != "ok") for row in failing[:SHOWN]]
     if len(failing) > SHOWN:
         lines.append(f"and {len(failing) - SHOWN} more")
-    return "\n  ".join(["the padded model differs from native", *lines])
+    return "\n  ".join(["the padded model differs from native", *lines, *diagnosis])

@@ -45,8 +45,10 @@ def test_a_failure_names_outputs_and_lengths(testing: ModuleType, library: Libra
     library.answer = verdict(
         {"output": "y", "length": 7, "error": 0.25, "ok": False}, {"output": "z", "length": 8, "error": 0.0, "ok": True}
     )
+    library.diagnose = lambda *_: ["the runs part at Conv conv_3", "the report is r.html"]
     with pytest.raises(AssertionError) as error:
         testing.assert_padding_invariant("padded.onnx", "native.onnx", lengths=[7], seed=3)
+    assert "the runs part at Conv conv_3\n  the report is r.html" in str(error.value)
     assert "output y, length 7, error 0.25" in str(error.value)
     assert "output z" not in str(error.value)
     assert library.calls == [

@@ -6,6 +6,7 @@ This package is the top of the library: it alone sees the compiler, the gates an
 from paddable.api.checking import CheckReport, check
 from paddable.api.converting import convert
 from paddable.api.demonstrating import DemoReport, demo
+from paddable.api.diagnosing import diagnose
 from paddable.api.exporting import export
 from paddable.api.inspecting import InspectReport, inspect
 from paddable.api.linting import LintReport, lint
@@ -25,6 +26,7 @@ __all__ = [
     "convert",
     "decode",
     "demo",
+    "diagnose",
     "export",
     "inspect",
     "lint",

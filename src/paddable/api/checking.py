@@ -11,6 +11,7 @@ from paddable.api.opened import Declared, Model, Progress, open_model, versions
 from paddable.errors import RefusedError
 from paddable.findings import Finding
 from paddable.padding.analysis import Analysis
+from paddable.report import embedded
 
 __all__ = ["CheckReport", "check"]
 
@@ -40,6 +41,18 @@ class CheckReport:
     def ok(self) -> bool:
         """The model can be padded as it is."""
         return not self.findings and self.refusal is None
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        count = len(self.findings)
+        verdict = self.refusal or (f"Padding would leak at {count} places." if count else "Padding leaks nowhere.")
+        rows = [
+            {"code": f.code, "node": f.node, "source": str(f.source or ""), "leak": f.leak, "remedy": f.remedy}
+            for f in self.findings
+        ]
+        tables = [{"title": "Findings", "rows": rows}] if rows else []
+        data = {"command": "check", "title": "What padding would do", "ok": self.ok, "verdict": verdict}
+        return embedded({**data, "tables": tables, "versions": dict(self.versions)})
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""

@@ -78,6 +78,7 @@ def convert(
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
+    on_report: Callable[[GateReport], None] | None = None,
     **declared: Unpack[Declared],
 ) -> onnx.ModelProto | Path:
     """Make a fixed-shape model that gives the native answer at every length.
@@ -99,6 +100,7 @@ def convert(
         progress: called with (stage, done, total).
         on_message: called with a line for each limit of the accepted lengths, for each length that only native
             answers, for each fix of the target that was left out, and for where the nodes run there.
+        on_report: called with what the gates found, once they have passed.
         **declared: what else is known of the model, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
 
     Returns:
@@ -151,6 +153,8 @@ def convert(
         if report is not None:
             demand(report, place)
             _tell_domain(report, on_message)
+            if on_report is not None:
+                on_report(report)
         stamped = [verified(graph.metadata, report) for graph in graphs]
         if place is None:
             graphs[0].model.metadata_props[KEY] = stamped[0].dumps()

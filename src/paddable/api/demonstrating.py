@@ -20,6 +20,8 @@ import numpy.typing as npt
 from paddable.api.checking import check
 from paddable.api.converting import convert
 from paddable.api.opened import Progress, versions
+from paddable.api.reporting import about_result, write_page
+from paddable.api.verifying import verify
 from paddable.errors import MissingExtraError, MisuseError
 from paddable.findings import Finding
 from paddable.gates.engine import Engine
@@ -31,6 +33,8 @@ RATE = 16_000
 _LENGTH = "waveform:1=T"
 _HELD = "waveform_lengths=T"
 _SECONDS = (10, 30)
+_JUDGED = 4
+"""Lengths that the report's gates try: the recogniser is slow on a CPU."""
 
 Array = npt.NDArray[Any]
 
@@ -66,12 +70,15 @@ class DemoReport:
         }
 
 
-def demo(audio: Sequence[str | Path] = (), progress: Progress | None = None) -> DemoReport:
+def demo(
+    audio: Sequence[str | Path] = (), progress: Progress | None = None, report: str | Path | None = None
+) -> DemoReport:
     """Convert the recogniser and compare it with itself.
 
     Args:
         audio: clips; by default the one that comes with Paddable.
         progress: called with (stage, done, total).
+        report: an HTML file to write about the smallest container that holds the first clip: judged, and probed on it.
 
     Raises:
         MissingExtraError: hama or soundfile is not installed.
@@ -113,7 +120,28 @@ def demo(audio: Sequence[str | Path] = (), progress: Progress | None = None) -> 
                     f"published, in {seconds} s": _phonemes(padded, labels),
                     f"converted, in {seconds} s": _phonemes(got, labels),
                 }
-    return DemoReport(found.findings, tuple(rows), texts)
+        result = DemoReport(found.findings, tuple(rows), texts)
+        if report is not None:
+            if progress is not None:
+                progress("judge and report", 0, 1)
+            clip = next(iter(clips.values()))
+            seconds = next(size for size in _SECONDS if len(clip) <= size * RATE)
+            _write_report(report, Path(folder) / f"{seconds}.onnx", model, clip, result)
+    return result
+
+
+def _write_report(file: str | Path, converted: Path, model: Path, clip: Array, found: DemoReport) -> None:
+    """The page of the demo: what the clip sounds like in each form, and all that a conversion's page shows."""
+    gates = verify(converted, model, limit=_JUDGED)
+    inputs = {"waveform": clip[None]}
+    data = about_result("demo", converted, model, gates, inputs=inputs, title="A published recogniser, on real speech")
+    heard = [{"sound": clip_name, **texts} for clip_name, texts in found.texts.items()]
+    data["tables_title"] = "On speech"
+    data["tables"] = [
+        {"title": "Frames that keep their phoneme", "rows": list(found.rows)},
+        {"title": "Phonemes heard", "rows": [{"as": k, "heard": v} for row in heard for k, v in row.items()]},
+    ]
+    write_page(file, data)
 
 
 def _recogniser() -> tuple[Path, list[str]]:

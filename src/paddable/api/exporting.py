@@ -42,6 +42,7 @@ from paddable.api.room import demand_room
 from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
 from paddable.families.registry import spec_of
+from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
@@ -66,6 +67,7 @@ def export(
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
+    on_report: Callable[[GateReport], None] | None = None,
     **options: Any,
 ) -> Path:
     """Make a bundle from a checkpoint.
@@ -83,6 +85,7 @@ def export(
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
         on_message: called with a line for each fix of the target that was left out, and for where the nodes run there.
+        on_report: called with what the gates found, once they have passed.
         options: what the family offers beside, by the names of ``FamilySpec.options``: ``front_end="numpy"``,
             ``chunks=(4, 12)``. ``paddable export --help`` lists them.
 
@@ -152,6 +155,8 @@ def export(
             report = replace(report, streams=judge_streams(opened.source, twin, places, precision))
         if report is not None:
             demand(report, place)
+            if on_report is not None:
+                on_report(report)
 
         # ── Stage 5: write
         done(4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
@@ -19,6 +19,7 @@ from paddable.gates.engine import Array, Engine
 from paddable.gates.index_limits import index_limits
 from paddable.gates.signals import Numbers
 from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
 from paddable.graph.prepare.normalise import normalise
 from paddable.lengths.declare import parse_container
 from paddable.padding.analysis import Analysis
@@ -31,7 +32,7 @@ from paddable.providers.advice import session_advice
 from paddable.runtime.session.flavours import runtime_version
 from paddable.runtime.session.graph import GraphSession, Opening
 
-__all__ = ["probe"]
+__all__ = ["probe", "probe_zero_padding"]
 
 _HEAVY = 100_000_000
 """Bytes of a model file from which a run takes every core."""
@@ -104,6 +105,44 @@ def probe(
         versions={**versions(), "onnxruntime": runtime_version()},
         tick=(lambda done, total: progress(stage, done, total)) if progress is not None else lambda done, total: None,
     )
+
+
+def probe_zero_padding(
+    native: str | os.PathLike[str],
+    metadata: Metadata,
+    container: Mapping[str, int],
+    *,
+    at: int | None = None,
+    inputs: str | os.PathLike[str] | Mapping[str, Array] | None = None,
+    seed: int = 0,
+) -> ProbeReport:
+    """Native in a container with zeros behind its input, against native alone: what padding does without a remedy.
+
+    Args:
+        native: the file.
+        metadata: of a model that was converted from it.
+        container: steps of each symbol.
+        at: valid steps of the first symbol.
+        inputs: as of ``probe``.
+        seed: of random inputs.
+    """
+    place = Place(Path(native), None)
+    opened = open_as_converted(native, metadata)
+    analysis = opened.analyse()
+    plain = Plain(analysis.model)
+    known = Known(analysis.values, lambda a, b: b.name, analysis.scope.single_row)
+    source = opened.oracle or to_proto(opened.model).SerializeToString()
+    setup = _Setup(
+        plain, plain, replace(metadata, container={}), plain, known, analysis, index_limits(analysis), source
+    )
+    given = Inputs.read(inputs, place, place, metadata)
+    told = ",".join(f"{name}={count}" for name, count in container.items())
+    steps = _steps(setup, place, place, given, at, told)
+    fed = draw_inputs(plain, metadata, given, (container, steps), steps, setup.numbers, seed, source)
+    names = signature(plain.model)
+    one = _side(place, plain, fed.of(names, None, container), steps, container, "cpu", both=True)
+    other = _side(place, plain, fed.of(names, None, steps), steps, steps, "cpu", both=True)
+    return find(one, other, known, findings=analysis.findings)
 
 
 def _second(
@@ -300,7 +339,9 @@ def _side(
     precision = place.precision(plain)
     title = f"{place.file.name} on {provider}" if both or provider != "cpu" else place.file.name
     if size != steps:
-        title += " at " + ",".join(f"{name}={count}" for name, count in size.items())
+        title += (" with zeros to " if place.metadata is None else " at ") + ",".join(
+            f"{name}={count}" for name, count in size.items()
+        )
 
     def answer() -> Mapping[str, Array]:
         if provider == "cpu":

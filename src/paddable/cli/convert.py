@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from paddable.bundle import read_metadata
 from paddable.cli import options, render
 from paddable.cli.progress import showing
 from paddable.lengths.declare import split_containers
+
+if TYPE_CHECKING:
+    from paddable.gates import GateReport
 
 __all__ = ["convert"]
 
@@ -41,9 +44,16 @@ __all__ = ["convert"]
 )
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
 @options.gate_lengths
+@options.report
 @options.as_json
 def convert(
-    model: Path, out: Path | None, single: tuple[str, ...], several: str | None, as_json: bool, **choices: Any
+    model: Path,
+    out: Path | None,
+    single: tuple[str, ...],
+    several: str | None,
+    report: Path | None,
+    as_json: bool,
+    **choices: Any,
 ) -> int:
     """Write a fixed-shape model that gives the same answer at every length.
 
@@ -60,6 +70,9 @@ def convert(
         raise click.UsageError("nowhere to write: give -o FILE.onnx (one container) or -o DIRECTORY/ (a bundle)")
     containers = (*single, *split_containers(several or ""))
     told: list[str] = []
+    judged: list[GateReport] = []
+    if report is not None:
+        choices["on_report"] = judged.append
     with showing() as progress:
         written = convert_model(
             model, containers=containers, out=out, progress=progress, on_message=told.append, **choices
@@ -67,12 +80,17 @@ def convert(
     for line in told:
         print(line, file=sys.stderr)
     metadata = read_metadata(written)
+    shown: dict[str, Any] = {}
+    if report is not None:
+        from paddable.api.reporting import about_result, write_page
+
+        shown["report"] = about_result("convert", written, model, next(iter(judged), None))
+        write_page(report, shown["report"])
     if as_json:
         remedies = [remedy.to_json() for remedy in metadata.remedies]
         lengths = metadata.to_json()["lengths"]
-        render.show_json(
-            {"ok": True, "out": str(written), "findings": remedies, "lengths": lengths, "versions": metadata.versions}
-        )
+        payload = {"ok": True, "out": str(written), "findings": remedies, "lengths": lengths}
+        render.show_json({**payload, "versions": metadata.versions, **shown})
     else:
         count = len(metadata.remedies)
         print(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")

@@ -19,8 +19,9 @@ __all__ = ["demo"]
 
 @click.command
 @click.argument("audio", nargs=-1, type=click.Path(path_type=Path), metavar="[AUDIO.wav ...]")
+@options.report
 @options.as_json
-def demo(audio: tuple[Path, ...], as_json: bool) -> int:
+def demo(audio: tuple[Path, ...], report: Path | None, as_json: bool) -> int:
     """Convert a published speech recogniser and show what padding did to it before, and does after.
 
     Uses the phoneme recogniser of the package hama (extra: demo) on the clips given, or on one that comes with
@@ -29,12 +30,14 @@ def demo(audio: tuple[Path, ...], as_json: bool) -> int:
     from paddable.api import demo as run_demo
 
     with showing() as progress:
-        report = run_demo(audio, progress=progress)
+        found = run_demo(audio, progress=progress, **({} if report is None else {"report": report}))
     if as_json:
-        render.show_json(report.to_json())
+        render.show_json(found.to_json())
     else:
-        _show(report)
-    return 0 if report.ok else 1
+        _show(found)
+        if report is not None:
+            print(f"the page is {report}")
+    return 0 if found.ok else 1
 
 
 def _show(report: DemoReport) -> None:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,9 @@ from paddable.cli.progress import showing
 from paddable.families.registry import FAMILIES
 from paddable.families.spec import Option
 from paddable.lengths.declare import split_containers
+
+if TYPE_CHECKING:
+    from paddable.gates import GateReport
 
 __all__ = ["export"]
 
@@ -86,12 +89,14 @@ def _default_containers() -> str:
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
 @options.force
+@options.report
 @options.as_json
 def export(
     family: str,
     checkpoint: Path,
     out: Path | None,
     containers: str | None,
+    report: Path | None,
     as_json: bool,
     **choices: Any,
 ) -> int:
@@ -107,6 +112,9 @@ def export(
     if out is None:
         raise click.UsageError("nowhere to write: give -o DIRECTORY/")
     told: list[str] = []
+    judged: list[GateReport] = []
+    if report is not None:
+        choices["on_report"] = judged.append
     with showing(_STAGES) as progress:
         written = export_family(
             family,
@@ -119,6 +127,12 @@ def export(
         )
     for line in told:
         print(line, file=sys.stderr)
+    shown: dict[str, Any] = {}
+    if report is not None:
+        from paddable.api.reporting import about_result, write_page
+
+        shown["report"] = about_result("export", written, None, next(iter(judged), None))
+        write_page(report, shown["report"])
     bundle = read_bundle(written)
     if as_json:
         graphs = [{"file": graph.file, "container": dict(graph.container)} for graph in bundle.graphs]
@@ -132,6 +146,7 @@ def export(
                 "findings": [remedy.to_json() for remedy in bundle.metadata.remedies],
                 "lengths": bundle.metadata.to_json()["lengths"],
                 "versions": dict(bundle.metadata.versions),
+                **shown,
             }
         )
     else:

@@ -25,6 +25,7 @@ __all__ = [
     "model",
     "out",
     "provider",
+    "report",
     "target",
 ]
 
@@ -63,6 +64,13 @@ def target(help: str) -> Decorator:
     """``--target NAME``; what it does is the command's to say."""
     return click.option("--target", type=ProviderName(), help=help)
 
+
+report: Decorator = click.option(
+    "--report",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="Write a page about it: one file that opens in any browser, offline.",
+)
 
 force: Decorator = click.option("--force", is_flag=True, help="Replace what is already there.")
 

@@ -44,8 +44,9 @@ _SHOWN = 24
     help="Write the first bad node here, with its real inputs and a run.py that needs nothing but onnxruntime.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
+@options.report
 @options.as_json
-def probe(one: Path, as_json: bool, **choices: Any) -> int:
+def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
     """Find the first node at which two runs part, and say why.
 
     A and B are .onnx files, native or padded, or bundles: two containers, two precisions, two providers, or another
@@ -60,12 +61,18 @@ def probe(one: Path, as_json: bool, **choices: Any) -> int:
     from paddable.api import probe as probe_runs
 
     with showing() as progress:
-        report = probe_runs(one, progress=progress, **choices)
+        found = probe_runs(one, progress=progress, **choices)
+    if report is not None:
+        from paddable.api.reporting import about_probe, write_page
+
+        write_page(report, about_probe(found))
     if as_json:
-        render.show_json(report.to_json())
+        render.show_json(found.to_json())
     else:
-        _show(report)
-    return 0 if report.ok else 1
+        _show(found)
+        if report is not None:
+            print(f"the page is {report}")
+    return 0 if found.ok else 1
 
 
 def _show(report: ProbeReport) -> None:

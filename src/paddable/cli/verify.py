@@ -26,6 +26,7 @@ __all__ = ["verify"]
     "--at", "lengths", multiple=True, type=click.IntRange(min=0), metavar="N", help="This length. Repeatable."
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs and lengths.")
+@options.report
 @options.as_json
 def verify(
     padded: Path,
@@ -34,6 +35,7 @@ def verify(
     gate_lengths: int,
     lengths: tuple[int, ...],
     seed: int,
+    report: Path | None,
     as_json: bool,
 ) -> int:
     """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
@@ -46,7 +48,7 @@ def verify(
 
     told: list[str] = []
     with showing() as progress:
-        report = verify_model(
+        found = verify_model(
             padded,
             against,
             exhaustive=exhaustive,
@@ -59,5 +61,17 @@ def verify(
     if not as_json:
         for line in told:
             print(line)
-    render.show(report, as_json=as_json)
-    return 0 if report.ok else 1
+    payload = found.to_json()
+    if report is not None:
+        from paddable.api.reporting import about_result, write_page
+
+        payload["report"] = about_result("verify", padded, against, found)
+        write_page(report, payload["report"])
+    if as_json:
+        render.show_json(payload)
+    else:
+        payload.pop("report", None)
+        render.show_sections(payload)
+        if report is not None:
+            print(f"the page is {report}")
+    return 0 if found.ok else 1

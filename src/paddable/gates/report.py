@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from paddable.report import embedded
+
 __all__ = ["DomainCheck", "GateReport", "Row", "SiteResult"]
 
 
@@ -135,6 +137,23 @@ class GateReport:
             and all(site.ok is not False for site in self.sites)
             and all(check.ok is not False for check in self.domain)
             and bool(self.streams.get("ok", True))
+        )
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        from paddable.gates.shown import about_gates  # which reads this module
+
+        judged = f"{len(self.rows)} answers and {len(self.sites)} operators were judged"
+        verdict = f"Every gate passed: {judged}." if self.ok else f"A gate failed: {judged}."
+        return embedded(
+            {
+                "command": "gates",
+                "title": "Padded against native",
+                "ok": self.ok,
+                "verdict": verdict,
+                "versions": dict(self.versions),
+                **about_gates(self),
+            }
         )
 
     def summary(self) -> dict[str, Any]:

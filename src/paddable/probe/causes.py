@@ -63,7 +63,7 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
         or next(_attributes(pairs), None)
         or next(_wiring(parting, pairs), None)
         or next(_constants(parting, pairs), None)
-        or _padding(finding)
+        or _padding(parting, finding)
         or _structure(parting, fork, others)
         or _run(parting)
     )
@@ -161,15 +161,14 @@ def _constants(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> It
                 )
 
 
-def _padding(finding: Finding | None) -> Cause | None:
+def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     if finding is None:
         return None
-    return Cause(
-        "padding",
-        finding.leak,
-        f"{finding.remedy}; convert the model again, or compare the remedy in the graph with this one",
-        finding.code,
-    )
+    if parting.one.metadata is None:
+        fix = f"convert it: paddable convert puts the remedy in, {finding.remedy}"
+    else:
+        fix = f"the remedy is missing or wrong there: {finding.remedy}; convert the model again"
+    return Cause("padding", finding.leak, fix, finding.code)
 
 
 def _structure(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddable.probe.causes import Cause
+from paddable.report import embedded
 
 __all__ = ["ForkRecord", "Layer", "ProbeReport"]
 
@@ -143,8 +144,16 @@ class ProbeReport:
             told.append(f"{self.cause.text}; {self.cause.fix}")
         elif not told:
             worst = max(self.outputs.values(), default=0.0)
-            told.append(f"the runs agree: the outputs differ by at most {worst:.2g} of scale")
+            told.append(
+                f"the runs agree: {f'outputs differ by at most {worst:.2g} of scale' if worst else 'bit for bit'}"
+            )
         return ". ".join(text[:1].upper() + text[1:] for text in told)
+
+    def _repr_html_(self) -> str:
+        """The report in a notebook."""
+        from paddable.probe.shown import about_probe  # which reads this module
+
+        return embedded(about_probe(self))
 
     def to_json(self) -> dict[str, Any]:
         """The whole report as plain data."""

@@ -1,0 +1,49 @@
+"""What a failing verification is followed by: the first fork, and a page about it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from paddable.api.probing import probe
+from paddable.api.reporting import about_result, write_page
+from paddable.errors import PaddableError
+from paddable.gates import GateReport
+
+__all__ = ["diagnose"]
+
+
+def diagnose(
+    padded: str | os.PathLike[str],
+    native: str | os.PathLike[str] | None,
+    gates: GateReport,
+    file: str | os.PathLike[str] | None = None,
+) -> list[str]:
+    """Probe at the first length that fails, and write a page.
+
+    Args:
+        padded: the judged file or bundle.
+        native: the model it was made from; None takes the one in the bundle.
+        gates: what failed.
+        file: of the page; a new one in the system's temporary folder by default.
+
+    Returns:
+        Lines that tell where the runs part and where the page is; what cannot be found is left out.
+    """
+    told = []
+    failing = next((row for row in gates.rows if not row.ok and isinstance(row.length, int)), None)
+    try:
+        report = probe(padded, native, at=failing.length if failing is not None else None)  # type: ignore[arg-type]
+        if report.fork is not None:
+            told.append(f"the runs part at {report.fork}")
+        elif report.cause is not None:
+            told.append(report.verdict)
+    except PaddableError as error:
+        told.append(f"the probe could not run: {error}")
+    place = Path(file) if file is not None else Path(tempfile.mkdtemp(prefix="paddable-"), "report.html")
+    try:
+        told.append(f"the report is {write_page(place, about_result('verify', padded, native, gates))}")
+    except PaddableError as error:
+        told.append(f"no report was written: {error}")
+    return told

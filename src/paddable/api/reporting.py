@@ -1,0 +1,273 @@
+"""What the HTML report shows, collected as plain data; `paddable.report` makes the page of it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnx_ir as ir
+
+from paddable.api.opened import Model, Opened, open_as_converted, versions
+from paddable.api.probe_inputs import signature
+from paddable.api.probe_places import Place, found_place
+from paddable.api.probing import probe, probe_zero_padding
+from paddable.api.reporting_remedies import remedies
+from paddable.bundle import Metadata, read_bundle, read_metadata
+from paddable.errors import MisuseError, PaddableError
+from paddable.gates import GateReport
+from paddable.gates.engine import Engine
+from paddable.gates.index_limits import index_limits
+from paddable.gates.shown import about_gates, gate_rows
+from paddable.gates.signals import Signals
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import CannotWrite
+from paddable.precision import session_config
+from paddable.probe import ProbeReport
+from paddable.probe.shown import about_probe, depth, heat, ranges
+from paddable.providers.report import lint_for
+from paddable.report import page
+from paddable.runtime.session.flavours import runtime_version
+
+__all__ = ["about_probe", "about_result", "write_page"]
+
+_TIMED = 400_000_000
+"""Bytes of a graph above which it is not timed: the report should not take longer than the conversion."""
+
+_RUNS = 5
+
+
+def write_page(file: str | os.PathLike[str], data: Mapping[str, Any]) -> Path:
+    """Write the page; it appears whole or not at all.
+
+    Raises:
+        CannotWrite: the system refuses it.
+    """
+    path = Path(file)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(page(data), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise CannotWrite.because(error, path) from None
+    finally:
+        part.unlink(missing_ok=True)
+    return path
+
+
+def about_result(
+    command: str,
+    place: str | os.PathLike[str],
+    native: Model | None = None,
+    gates: GateReport | None = None,
+    *,
+    inputs: Any = None,
+    title: str | None = None,
+) -> dict[str, Any]:
+    """The data of a page about a padded file or bundle.
+
+    Args:
+        command: that made or judged it.
+        place: the file or bundle.
+        native: the model it was made from; None takes the one in the bundle.
+        gates: what the gates found; None shows what they left in the metadata.
+        inputs: what the two runs hear, as of ``probe``; random numbers by default.
+        title: of the page; the name of the file by default.
+
+    Raises:
+        MisuseError: there is no native model to compare with.
+    """
+    where = Path(place)
+    metadata = read_metadata(where)
+    graph = found_place(where, None, None)
+    source = native if native is not None else graph.native
+    if source is None:
+        raise MisuseError("there is no native model to report on", where=str(where), fix="name it with --against")
+    opened = open_as_converted(source, metadata)
+    analysis = opened.analyse()
+    probes = _probes(graph, source, opened, metadata, inputs)
+    padded = ir_of(graph.file)
+    plain = probes.get("plain zero padding")
+    converted = probes.get("converted")
+    ok = gates.ok if gates is not None else bool(converted is None or converted.ok)
+    fork = converted.fork if converted is not None else None
+    return {
+        "command": command,
+        "title": title or where.name,
+        "ok": ok,
+        "verdict": _verdict(ok, gates, metadata, plain, converted),
+        "facts": _facts(where, source, metadata, graph, opened),
+        "fork": fork.to_json() if fork is not None else None,
+        **(about_gates(gates) if gates is not None else {"gates": gate_rows(metadata.verified)}),
+        "depth": depth(probes),
+        "heat": heat(probes),
+        "domain": _domain(where, metadata, opened),
+        "remedies": remedies(analysis, padded),
+        "islands": _islands(padded, metadata),
+        "ranges": ranges(plain or converted),
+        "range_rows": _range_rows(metadata),
+        "times": _times(where, graph, source, opened),
+        "versions": {**versions(), "onnxruntime": runtime_version()},
+    }
+
+
+def ir_of(file: Path) -> ir.Model:
+    """The graph of a file, as it is written."""
+    return read_model(file, any_opset=True)
+
+
+def _probes(graph: Place, native: Model, opened: Opened, metadata: Metadata, inputs: Any) -> dict[str, ProbeReport]:
+    """Plain zero padding and the converted model, both against native; none where it cannot be run."""
+    found = {}
+    if isinstance(native, onnx.ModelProto):
+        return {}
+    steps = None
+    try:
+        found["converted"] = probe(graph.file, native, inputs=inputs)
+        first = next(iter(found["converted"].steps.values()), None)
+        steps = first if inputs is None else None
+    except PaddableError:
+        pass
+    if not metadata.mask_inputs:
+        try:
+            container = graph.metadata.container if graph.metadata is not None else {}
+            size = dict(container) or (dict(found["converted"].containers[0]) if found else {})
+            found["plain zero padding"] = probe_zero_padding(native, metadata, size, at=steps, inputs=inputs)
+        except PaddableError:
+            pass
+    return {name: found[name] for name in ("plain zero padding", "converted") if name in found}
+
+
+def _verdict(
+    ok: bool,
+    gates: GateReport | None,
+    metadata: Metadata,
+    plain: ProbeReport | None,
+    converted: ProbeReport | None,
+) -> str:
+    name, symbol = next(iter(metadata.symbols.items()))
+    reach = f"{name} from {symbol.min:,} to {symbol.max or max(metadata.container.values(), default=0) or 'any':,}"
+    if not ok:
+        fork = converted.fork if converted is not None else None
+        told = f" The runs part at {fork}." if fork is not None else ""
+        return "The converted model does not give the native model's answer." + told
+    summary = (gates.summary() if gates is not None else dict(metadata.verified)).get("C", {})
+    error = summary.get("error")
+    if error is None and converted is not None:
+        error = float(f"{max(converted.outputs.values(), default=0.0):.2g}")
+    told = f"The converted model gives the native model's answer at every length ({reach})"
+    told += f": at most {error:.2g} of scale away." if isinstance(error, float) and error else ", bit for bit."
+    if plain is not None:
+        naive = max(plain.outputs.values(), default=0.0)
+        if naive > 1e-4:
+            told += f" Plain zero padding of the same sound is {naive:.2g} away."
+    return told
+
+
+def _facts(where: Path, native: Model, metadata: Metadata, graph: Place, opened: Opened) -> dict[str, str]:
+    sizes = []
+    for one in _graphs(where, metadata):
+        sizes.append(", ".join(f"{name} = {count:,}" for name, count in one.items()) or "symbolic")
+    target = ", ".join(metadata.advice)
+    files = [file for file in (where.iterdir() if where.is_dir() else [where]) if file.is_file()]
+    weights = sum(v.const_value.nbytes for v in opened.model.graph.initializers.values() if v.const_value is not None)
+    return {
+        "Native model": "in memory" if isinstance(native, onnx.ModelProto) else Path(native).name,
+        "Containers": "; ".join(sizes),
+        "Precision": graph.metadata.precision if graph.metadata is not None else metadata.precision,
+        "Target": target,
+        "Remedies": f"{len(metadata.remedies):,}",
+        "Nodes": f"{len(list(opened.model.graph)):,}",
+        "Weights": f"{weights / 1e6:,.1f} MB",
+        "Size on disk": f"{sum(file.stat().st_size for file in files) / 1e6:,.1f} MB",
+    }
+
+
+def _graphs(where: Path, metadata: Metadata) -> Iterator[Mapping[str, int]]:
+    if where.is_dir():
+        yield from (graph.container for graph in read_bundle(where, check_below=0).graphs)
+    else:
+        yield metadata.container
+
+
+def _domain(where: Path, metadata: Metadata, opened: Opened) -> list[dict[str, Any]]:
+    limits = opened.analyse().scope.limits
+    return [
+        {
+            "symbol": name,
+            "input": f"{symbol.input}, axis {symbol.axis}",
+            "min": symbol.min,
+            "max": symbol.max,
+            "step": symbol.step,
+            "limits": dict(limits.get(name, {})),
+            "containers": [size[name] for size in _graphs(where, metadata) if name in size],
+        }
+        for name, symbol in metadata.symbols.items()
+    ]
+
+
+def _islands(padded: ir.Model, metadata: Metadata) -> dict[str, Any] | None:
+    """Stretches of nodes on and off the target, in the file's order; None where placement is not modelled."""
+    target = next(iter(metadata.advice), "cpu")
+    placement = lint_for(padded, target).placement if target != "cpu" else None
+    if placement is None:
+        return None
+    parts: list[dict[str, Any]] = []
+    for node in placement.view.nodes:
+        home = placement.runs(node)
+        if parts and parts[-1]["home"] == home:
+            parts[-1]["nodes"] += 1
+        else:
+            parts.append({"provider": target if home else "the CPU", "home": home, "nodes": 1})
+    return {"target": target, "text": str(placement), "parts": parts}
+
+
+def _range_rows(metadata: Metadata) -> list[dict[str, Any]]:
+    """Ranges that the precision pass recorded, if it did."""
+    recorded = metadata.verified.get("ranges")
+    if not isinstance(recorded, Mapping):
+        return []
+    return [
+        {"value": name, **(dict(told) if isinstance(told, Mapping) else {"peak": told})}
+        for name, told in recorded.items()
+    ]
+
+
+def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dict[str, Any]]:
+    """One run of native at each container's size, and of each container, on the CPU."""
+    if isinstance(native, onnx.ModelProto) or graph.file.stat().st_size > _TIMED or opened.bindings:
+        return []
+    files = [where / one.file for one in read_bundle(where, check_below=0).graphs] if where.is_dir() else [where]
+    rows: list[dict[str, Any]] = []
+    inputs = signature(opened.model)
+    try:
+        for file in files:
+            metadata = read_metadata(file)
+            if not metadata.container or metadata.mask_inputs:
+                continue
+            size = metadata.container
+            rows_in = (metadata.batch.size if metadata.batch else None) or 1
+            numbers = index_limits(opened.analyse())
+            signals = Signals(metadata, inputs.dtypes, inputs.shapes, size, numbers, rows_in, 0)
+            told = ",".join(f"{name}={count:,}" for name, count in size.items())
+            engine = Engine(Path(native))
+            rows.append({"name": f"native at {told}", "ms": _best(engine, signals.native(0, size)), "plain": True})
+            engine = Engine(file, config=session_config(metadata.precision))
+            feeds = signals.padded([size] * rows_in, size, 0, engine.shapes, engine.dtypes)
+            rows.append({"name": f"{metadata.precision} container {told}", "ms": _best(engine, feeds)})
+    except PaddableError:
+        return []
+    return rows
+
+
+def _best(engine: Engine, feeds: Mapping[str, Any]) -> float:
+    found = []
+    for _ in range(_RUNS + 1):
+        start = time.perf_counter()
+        engine.run(feeds)
+        found.append(time.perf_counter() - start)
+    return float(f"{1000 * min(found[1:]):.3g}")
