@@ -46,6 +46,7 @@ def padded(
     target: str = "cpu",
     *,
     precision: str = "fp32",
+    kept: Mapping[str, str] | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -56,6 +57,7 @@ def padded(
         container: steps of each symbol; empty keeps the container symbolic.
         target: the provider whose fixes a static graph gets.
         precision: of a static graph; a symbolic one stays in fp32.
+        kept: values of native that stay as they are in this precision; see ``in_precision``.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -69,7 +71,8 @@ def padded(
     model = rewrite(analysis, container or None)
     if not container:
         return Padded(model, metadata, model)
-    return fitted(model, metadata, target, Sampled(container, lend), precision, told(container), on_message)
+    metadata = replace(metadata, precision=precision, kept=kept or {})
+    return fitted(model, metadata, target, Sampled(container, lend), told(container), on_message)
 
 
 def fitted(
@@ -77,7 +80,6 @@ def fitted(
     metadata: Metadata,
     target: str,
     runner: Sampled,
-    precision: str,
     name: str,
     on_message: Callable[[str], None] | None = None,
 ) -> Padded:
@@ -85,10 +87,9 @@ def fitted(
 
     Args:
         model: the graph, every size known.
-        metadata: what is known of it so far.
+        metadata: what is known of it so far, and the precision it is to have.
         target: the provider.
         runner: compares it before and after a fix.
-        precision: of the result.
         name: of the graph, in messages.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
 
@@ -96,14 +97,14 @@ def fitted(
         RefusedError: the target cannot run it whatever is done to it.
     """
     exact, fixes = fix_for(model, target, runner)
-    made = in_precision(exact, precision)
+    made = in_precision(exact, metadata.precision, metadata.kept)
     if on_message is not None:
         for fix, why in fixes.refused.items():
             on_message(f"{name}: fix not applied: {fix}: {why}")
     report = demand_target(made, target, name, on_message)
-    config = {**report.advice.config, **session_config(precision)}
+    config = {**report.advice.config, **session_config(metadata.precision)}
     advice = {target: replace(report.advice, config=config).to_json()}
-    return Padded(made, replace(metadata, precision=precision, advice=advice), exact)
+    return Padded(made, replace(metadata, advice=advice), exact)
 
 
 def told(container: Mapping[str, int]) -> str:

@@ -13,9 +13,11 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.building import Padded, padded
+from paddable.api.certificate import certificate
 from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, freeze, frozen
-from paddable.api.judging import demand, judged
+from paddable.api.judging import demand, judged, largest
+from paddable.api.measuring import Measured, measure
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model, read_native, told_raised
 from paddable.api.place import demand_place
 from paddable.api.room import demand_room
@@ -23,6 +25,7 @@ from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
 from paddable.errors import MisuseError, RefusedError
 from paddable.gates import GateReport
+from paddable.gates.index_limits import index_limits
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.write import append_metadata, to_proto
 from paddable.lengths.accepted import told_domain
@@ -40,6 +43,7 @@ __all__ = [
     "finish_bundle",
     "keep_bundle",
     "keep_native",
+    "measure_native",
     "refuse_damaged_weights",
 ]
 
@@ -74,6 +78,7 @@ def convert(
     force: bool = False,
     target: str | None = None,
     precision: str | None = None,
+    examples: str | Path | None = None,
     verify: bool = True,
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
@@ -94,6 +99,9 @@ def convert(
         force: replace what is at ``out``.
         target: the execution provider to convert for.
         precision: ``fp32`` (default), ``fp16`` or ``int8`` (weights); see ``paddable.precision``.
+        examples: inputs that the model will meet, by which a precision is chosen and judged: a ``.npz`` with arrays
+            named after inputs, a ``.npy``, a recording for a model that takes a waveform, or a directory of those. By
+            default random inputs at the levels that speech models meet.
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
@@ -112,10 +120,21 @@ def convert(
     """
     target = provider_named(target).name if target is not None else "cpu"
     keep_dynamic = declared.get("keep_dynamic", False)
-    precision = chosen_precision(precision, keep_dynamic)
+    precision = chosen_precision(precision, keep_dynamic, examples)
     if not lengths:
         return _convert_fixed(
-            model, declared, containers, out, target, precision, force, verify, keep_traces, external_data, on_message
+            model,
+            declared,
+            containers,
+            out,
+            target,
+            precision,
+            examples,
+            force,
+            verify,
+            keep_traces,
+            external_data,
+            on_message,
         )
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
@@ -134,11 +153,20 @@ def convert(
     with staging(place, force=force) as stage:
         if place is not None and place.suffix != ".onnx":
             keep_native(stage, opened, keep_traces=keep_traces)
+        measured = measure_native(opened, wanted, precision, stage, examples, on_message)
         graphs = []
         for count, container in enumerate(wanted):
             if progress is not None:
                 progress("convert", count, len(wanted))
-            made = padded(opened, container, target, precision=precision, on_message=on_message, lend=stage.lending)
+            made = padded(
+                opened,
+                container,
+                target,
+                precision=precision,
+                kept=measured.kept,
+                on_message=on_message,
+                lend=stage.lending,
+            )
             graphs.append(made)
         if place is None:
             files = {stage.lend(graphs[0].model): graphs[0]} if verify else {}
@@ -147,7 +175,9 @@ def convert(
             files = {kept: graphs[0]}
         else:
             files = keep_bundle(stage, graphs, keep_traces=keep_traces)
-        report = judged(opened, files, stage, limit=gate_lengths, progress=progress) if verify else None
+        report = (
+            judged(opened, files, stage, measured=measured, limit=gate_lengths, progress=progress) if verify else None
+        )
         if report is not None:
             demand(report, place)
             _tell_domain(report, on_message)
@@ -169,6 +199,7 @@ def _convert_fixed(
     out: str | Path | None,
     target: str,
     precision: str,
+    examples: str | Path | None,
     force: bool,
     verify: bool,
     keep_traces: bool,
@@ -193,7 +224,10 @@ def _convert_fixed(
     if place is not None:
         demand_place(place, source, force)
     with staging(place, force=force) as stage:
-        made = frozen(found, target, precision=precision, on_message=on_message, lend=stage.lending)
+        measured = measure(
+            found, Metadata(symbols={}), {}, precision, stage.lending, examples=examples, on_message=on_message
+        )
+        made = frozen(found, target, precision=precision, kept=measured.kept, on_message=on_message, lend=stage.lending)
         name = "frozen.onnx" if place is None else place.name
         file = stage.keep_one(made.model, name, external_data=external_data, keep_traces=keep_traces)
         told = compare_frozen(stage.lend(native), file, precision) if verify else {}
@@ -203,6 +237,36 @@ def _convert_fixed(
             return to_proto(made.model, keep_traces=keep_traces)
         append_metadata(file, KEY, metadata)
     return place
+
+
+def measure_native(
+    opened: Opened,
+    containers: Sequence[Mapping[str, int]],
+    precision: str,
+    stage: Stage,
+    examples: str | Path | None,
+    on_message: Callable[[str], None] | None,
+) -> Measured:
+    """What a precision has to know of native, measured as long as the largest container; see ``measure``.
+
+    Raises:
+        MisuseError: examples that do not fit the model.
+        UnreadableError: an example that cannot be read.
+    """
+    if precision == "fp32":
+        return Measured()
+    analysis = opened.analyse()
+    metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
+    return measure(
+        opened.model,
+        metadata,
+        largest(analysis, containers),
+        precision,
+        stage.lending,
+        numbers=index_limits(analysis),
+        examples=examples,
+        on_message=on_message,
+    )
 
 
 def _tell_domain(report: GateReport, on_message: Callable[[str], None] | None) -> None:
@@ -252,11 +316,11 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
     return [size for i, size in enumerate(sizes) if size not in sizes[:i]]
 
 
-def chosen_precision(precision: str | None, keep_dynamic: bool = False) -> str:
+def chosen_precision(precision: str | None, keep_dynamic: bool = False, examples: str | Path | None = None) -> str:
     """The precision that was asked for; fp32 by default.
 
     Raises:
-        MisuseError: no such precision, or another than fp32 for a symbolic container.
+        MisuseError: no such precision, another than fp32 for a symbolic container, or examples that fp32 has no use for.
     """
     if precision is not None and precision not in PRECISIONS:
         raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
@@ -264,6 +328,8 @@ def chosen_precision(precision: str | None, keep_dynamic: bool = False) -> str:
         raise MisuseError(
             f"--precision {precision} needs a fixed container", fix="give --container, or leave it in fp32"
         )
+    if examples is not None and precision in (None, "fp32"):
+        raise MisuseError("examples are given, and fp32 needs none", fix="give --precision too, or leave them out")
     return precision or "fp32"
 
 

@@ -30,6 +30,7 @@ from paddable.api.converting import (
     finish_bundle,
     keep_bundle,
     keep_native,
+    measure_native,
     refuse_damaged_weights,
 )
 from paddable.api.exporting_families import family_of
@@ -61,6 +62,7 @@ def export(
     containers: Sequence[str | int] = ("5s", "30s"),
     target: str | None = None,
     precision: str | None = None,
+    examples: str | Path | None = None,
     force: bool = False,
     verify: bool = True,
     gate_lengths: int = LIMIT,
@@ -77,6 +79,7 @@ def export(
         containers: sizes in seconds (``"30s"``) or in steps of the input.
         target: the execution provider to convert for.
         precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
+        examples: inputs that the model will meet; see ``convert``.
         force: replace what is at ``out``.
         verify: judge before writing.
         gate_lengths: how many lengths to try in each container.
@@ -97,7 +100,7 @@ def export(
     spec = spec_of(family)
     choices = spec.chosen(options)
     length = spec.length_of(choices)
-    precision = chosen_precision(precision)
+    precision = chosen_precision(precision, examples=examples)
     place, source = Path(out), Path(checkpoint)
     target = provider_named(target).name if target is not None else "cpu"
     refuse_what_is_there(place, force)
@@ -130,8 +133,17 @@ def export(
 
         # ── Stage 3: convert
         done(2)
+        measured = measure_native(opened, wanted, precision, stage, examples, on_message)
         graphs = [
-            padded(opened, container, target, precision=precision, on_message=on_message, lend=stage.lending)
+            padded(
+                opened,
+                container,
+                target,
+                precision=precision,
+                kept=measured.kept,
+                on_message=on_message,
+                lend=stage.lending,
+            )
             for container in wanted
         ]
         steps = {name: in_precision(graph, precision) for name, graph in step_graphs.items()}
@@ -142,10 +154,16 @@ def export(
 
         # ── Stage 4: judge
         done(3)
-        report = judged(opened, files, stage, limit=gate_lengths, progress=progress) if verify else None
+        report = (
+            judged(opened, files, stage, measured=measured, limit=gate_lengths, progress=progress) if verify else None
+        )
         if report is not None and report.ok and steps:
             assert opened.source is not None
-            twin = opened.source if precision == "fp32" else stage.lend(in_precision(opened.model, precision))
+            twin = (
+                opened.source
+                if precision == "fp32"
+                else stage.lend(in_precision(opened.model, precision, measured.kept))
+            )
             places = {name: stage.folder / name for name in steps}
             report = replace(report, streams=judge_streams(opened.source, twin, places, precision))
         if report is not None:

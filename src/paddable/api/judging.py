@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paddable.api.building import Padded, padded
 from paddable.api.judging_precision import judge_in_precision
+from paddable.api.measuring import Measured
 from paddable.api.opened import Opened, Progress
 from paddable.api.staging import Stage
 from paddable.errors import GateFailedError
@@ -26,6 +27,7 @@ def judged(
     graphs: Mapping[Path, Padded],
     stage: Stage,
     *,
+    measured: Measured | None = None,
     limit: int = LIMIT,
     progress: Progress | None = None,
 ) -> GateReport:
@@ -37,6 +39,7 @@ def judged(
         opened: the native model.
         graphs: by file, as it lies there.
         stage: lends the files that are not part of the result.
+        measured: what was found of native before its precision was changed.
         limit: how many lengths to try in each container.
         progress: called with (stage, done, total).
     """
@@ -56,8 +59,8 @@ def judged(
     report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
     for precision, named in _by_precision(static).items():
         if report.ok:
-            twin = stage.lend(in_precision(opened.model, precision))
-            told = judge_in_precision(analysis, native, twin, named, stage.folder)
+            twin = stage.lend(in_precision(opened.model, precision, named[0].metadata.kept))
+            told = judge_in_precision(analysis, native, twin, named, stage.folder, measured=measured)
             report = told.added_to(report, precision)
     return report
 
@@ -120,6 +123,10 @@ def _first_failure(report: GateReport) -> tuple[str, str]:
         if not row.zero_behind:
             return where, "gate C: the output is not 0 past its length"
         return where, f"gate C: it is {row.error:.2g} of scale from native, {row.tolerance:.2g} is allowed"
+    for precision, verdicts in report.examples.items():
+        for told in verdicts:
+            if not told["ok"]:
+                return f"output {told['output']} in {precision}, {told['example']} ({told['model']})", told["note"]
     if not report.streams.get("ok", True):
         worst, allowed = max(report.streams["rows"], key=lambda row: row["error"]), report.streams["tolerance"]
         what = f"a stream is {worst['error']:.2g} of scale from the whole, {allowed:.2g} is allowed"

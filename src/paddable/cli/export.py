@@ -67,9 +67,8 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @_options_of_families
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
-@click.option(
-    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
-)
+@options.precision
+@options.examples
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
 @options.force

@@ -19,11 +19,13 @@ __all__ = [
     "bundle",
     "declarations",
     "device",
+    "examples",
     "force",
     "gate_lengths",
     "lengths",
     "model",
     "out",
+    "precision",
     "provider",
     "target",
 ]
@@ -68,6 +70,18 @@ force: Decorator = click.option("--force", is_flag=True, help="Replace what is a
 
 batch_size: Decorator = click.option(
     "--batch-size", type=click.IntRange(min=1), metavar="B", help="Size of a symbolic batch axis. Default: 1."
+)
+
+precision: Decorator = click.option(
+    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
+)
+
+examples: Decorator = click.option(
+    "--examples",
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE.npz|CLIP.wav",
+    help="Inputs that the model will meet, which a precision is chosen and judged by. Default: random ones at the "
+    "levels of sound, log-mels and embeddings.",
 )
 
 gate_lengths: Decorator = click.option(

@@ -20,7 +20,9 @@ class Precision:
 
     Attributes:
         name: as ``--precision`` takes it.
-        change: makes the pass that changes a model in place; None for what models are in.
+        change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
+            each with its reason; None for what models are in.
+        ranges: what half cannot hold is measured first, on examples.
         rounds: values are computed in fewer bits than fp32. Two right forms of one sum then differ by that rounding,
             and the gates measure it and allow for it. Weights that are only stored in fewer bits round nothing.
         moves: how far an answer may be from fp32's, of scale, in a graph without a ragged axis.
@@ -28,7 +30,8 @@ class Precision:
     """
 
     name: str
-    change: Callable[[], ir.passes.PassBase] | None
+    change: Callable[[Mapping[str, str]], ir.passes.PassBase] | None
+    ranges: bool = False
     rounds: bool = False
     moves: float = 1e-5
     session_config: Mapping[str, str] = field(default_factory=dict)
@@ -51,7 +54,7 @@ def register_precision(precision: Precision) -> Precision:
 
 
 register_precision(Precision("fp32", None))
-register_precision(Precision("fp16", ComputeInHalfPass, rounds=True, moves=2e-2))
+register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, rounds=True, moves=2e-2))
 register_precision(Precision("int8", StoreWeightsAsInt8Pass, moves=2e-1, session_config=SESSION_CONFIG))
 
 
@@ -60,13 +63,14 @@ def session_config(precision: str) -> Mapping[str, str]:
     return PRECISIONS[precision].session_config if precision in PRECISIONS else {}
 
 
-def in_precision(model: ir.Model, precision: str) -> ir.Model:
+def in_precision(model: ir.Model, precision: str, kept: Mapping[str, str] | None = None) -> ir.Model:
     """The model in a precision. Inputs, outputs and states keep their types.
 
     Args:
         model: in fp32; it is not changed, and the result shares the weights that stay.
         precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding)
             or ``int8`` (stores weights in 8 bits and computes in fp32), or one that was registered.
+        kept: names of values whose nodes stay as they are, each with its reason.
 
     Raises:
         MisuseError: no such precision.
@@ -77,4 +81,4 @@ def in_precision(model: ir.Model, precision: str) -> ir.Model:
     change = PRECISIONS[precision].change
     if change is None:
         return model
-    return change()(model.clone()).model
+    return change(kept or {})(model.clone()).model

@@ -9,13 +9,15 @@ quantises activations too, or stores matrices alone in an operator of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
 from paddable.errors import RefusedError
 from paddable.graph.names import Names
-from paddable.precision.exact import front_end_nodes
+from paddable.precision.exact import front_end_nodes, moved_with
 
 __all__ = ["SESSION_CONFIG", "StoreWeightsAsInt8Pass"]
 
@@ -30,6 +32,9 @@ _LEAST = 1024
 class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
     """Stores the weights of matrix products and convolutions, but those of a front end, in 8 bits.
 
+    Args:
+        kept: names of values whose nodes keep their weights, each with its reason.
+
     Requires: opset 13 or later, which has a scale a channel.
     Ensures: inputs and outputs keep names and types; a weight that several nodes read is stored once.
     Modifies: initialisers of the main graph, and adds a DequantizeLinear for each weight.
@@ -37,6 +42,9 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
     Raises:
         RefusedError: an older opset.
     """
+
+    def __init__(self, kept: Mapping[str, str] | None = None) -> None:
+        self._kept = kept or {}
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         if model.graph.opset_imports.get("", 0) < 13:
@@ -46,10 +54,10 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
                 fix="export it with opset 13 or later",
             )
         graph, names = model.graph, Names(model.graph)
-        front_end = front_end_nodes(graph)
+        exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
         restored: dict[tuple[ir.Value, int], ir.Value] = {}
         for node in list(graph):
-            found = None if node in front_end else _weight(node)
+            found = None if node in exact else _weight(node)
             if found is None:
                 continue
             position, axis = found
