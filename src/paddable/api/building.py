@@ -17,7 +17,7 @@ from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import in_precision, session_config
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
-__all__ = ["Padded", "demand_target", "fitted", "padded", "told"]
+__all__ = ["Padded", "demand_target", "fitted", "padded", "precise", "told"]
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,21 @@ def fitted(
         RefusedError: the target cannot run it whatever is done to it.
     """
     exact, fixes = fix_for(model, target, runner)
-    made = in_precision(exact, metadata.precision, metadata.kept)
     if on_message is not None:
         for fix, why in fixes.refused.items():
             on_message(f"{name}: fix not applied: {fix}: {why}")
+    return precise(exact, metadata, target, name, on_message)
+
+
+def precise(
+    exact: ir.Model,
+    metadata: Metadata,
+    target: str,
+    name: str,
+    on_message: Callable[[str], None] | None = None,
+) -> Padded:
+    """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
+    made = in_precision(exact, metadata.precision, metadata.kept)
     report = demand_target(made, target, name, on_message)
     config = {**report.advice.config, **session_config(metadata.precision)}
     advice = {target: replace(report.advice, config=config).to_json()}

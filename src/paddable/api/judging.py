@@ -27,7 +27,7 @@ def judged(
     graphs: Mapping[Path, Padded],
     stage: Stage,
     *,
-    measured: Measured | None = None,
+    known: Mapping[str, Measured] | None = None,
     limit: int = LIMIT,
     progress: Progress | None = None,
 ) -> GateReport:
@@ -39,7 +39,7 @@ def judged(
         opened: the native model.
         graphs: by file, as it lies there.
         stage: lends the files that are not part of the result.
-        measured: what was found of native before its precision was changed.
+        known: by precision, what was found of native before.
         limit: how many lengths to try in each container.
         progress: called with (stage, done, total).
     """
@@ -52,7 +52,11 @@ def judged(
         symbolic = padded(opened, {})
         beside = any(graph.metadata.container == widest for graph in static.values())
         candidates = [Candidate(symbolic.name, stage.lend(symbolic.model), symbolic.metadata, widest, beside)]
+        seen: list[Mapping[str, int]] = []
         for file, graph in static.items():
+            if graph.metadata.container in seen:  # in another precision, around the same graph in fp32
+                continue
+            seen.append(graph.metadata.container)
             place = file if graph.exact is graph.model else stage.lend(graph.exact)
             metadata = replace(graph.metadata, precision="fp32")
             candidates.append(Candidate(graph.name, place, metadata, graph.metadata.container))
@@ -60,7 +64,9 @@ def judged(
     for precision, named in _by_precision(static).items():
         if report.ok:
             twin = stage.lend(in_precision(opened.model, precision, named[0].metadata.kept))
-            told = judge_in_precision(analysis, native, twin, named, stage.folder, measured=measured)
+            told = judge_in_precision(
+                analysis, native, twin, named, stage.folder, measured=(known or {}).get(precision)
+            )
             report = told.added_to(report, precision)
     return report
 
@@ -101,7 +107,9 @@ def demand(report: GateReport, place: Path | None) -> None:
     where, what = _first_failure(report)
     way_on = ""
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
-        way_on = next(check.fix for check in report.domain if check.ok is False)
+        way_on = next((check.fix for check in report.domain if check.ok is False), "")
+    if replace(report, examples={}).ok:  # padding is right, and the precision is not
+        way_on = "ask for another precision, or accept less"
     fix = told + (way_on or "please report it, with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix)
 

@@ -137,7 +137,7 @@ def _on_examples(
 
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)
-        told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds)))
+        told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds)), measured.accept)
     for candidate in candidates:
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 1
         engine = _candidate_to_the_letter(candidate, folder)
@@ -146,7 +146,7 @@ def _on_examples(
             steps = {name: min(length, most[name]) for name, length in example.steps.items()}
             want = exact.run(drawn(example).native(0, steps))
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
-            told += _rows(candidate.name, example, differences(engine.run(feeds), want))
+            told += _rows(candidate.name, example, differences(engine.run(feeds), want), measured.accept)
     return told
 
 
@@ -156,18 +156,16 @@ def _candidate_to_the_letter(candidate: Candidate, folder: Path) -> Engine:
     return Engine(rounded(candidate.model, folder / "rounded-padded.onnx"), optimise=False, where=candidate.name)
 
 
-def _rows(model: str, example: Example, found: Mapping[str, Difference]) -> list[dict[str, Any]]:
-    return [
-        {
-            "model": model,
-            "example": example.name,
-            "output": output,
-            "ok": seen.finite,
-            **seen.to_json(),
-            "note": "" if seen.finite else "it is not finite, and in fp32 it is",
-        }
-        for output, seen in found.items()
-    ]
+def _rows(
+    model: str, example: Example, found: Mapping[str, Difference], accept: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    told = []
+    for output, seen in found.items():
+        note = seen.misses(accept)
+        told.append(
+            {"model": model, "example": example.name, "output": output, "ok": not note, **seen.to_json(), "note": note}
+        )
+    return told
 
 
 def _keep_worst(cost: dict[str, dict[str, float]], moved: Mapping[str, Difference]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from paddable.precision import PRECISIONS
 from paddable.precision.half import reasons
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 
-__all__ = ["Measured", "longest", "measure"]
+__all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
 _NAMED = 3
 """Layers that a message names; the report has them all."""
@@ -36,89 +36,117 @@ _LAYERS = {"Conv", "ConvTranspose", "Einsum", "GRU", "Gemm", "LSTM", "MatMul"}
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured of native.
+    """What a precision knows of native.
 
     Attributes:
-        examples: the inputs.
+        examples: the inputs that native was run on, and that the result is judged on.
         numbers: which numbers native takes besides.
         kept: values that stay in fp32, each with its reason.
         ranges: for the report: ``examples``, ``stays`` (nodes in fp32, with their reasons), ``layers`` (the headroom of
             each layer in half) and ``headroom``, the least of them.
+        accept: what the answers on examples have to reach; see ``gates.verdict``.
     """
 
     examples: Sequence[Example] = ()
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
     kept: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, Any] = field(default_factory=dict)
+    accept: Mapping[str, float] = field(default_factory=dict)
 
 
-def measure(
+@dataclass(frozen=True)
+class Observed:
+    """Native on examples.
+
+    Attributes:
+        native: the model.
+        examples: those that it runs on.
+        numbers: which numbers it takes besides.
+        ranges: of its values over all examples.
+        mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
+    """
+
+    native: ir.Model
+    examples: Sequence[Example]
+    numbers: Numbers
+    ranges: Mapping[str, Range]
+    mistaken: Mapping[str, Range]
+
+
+def observe(
     native: ir.Model,
     metadata: Metadata,
     steps: Mapping[str, int],
-    precision: str,
     lend: Lend,
     *,
     numbers: Numbers | None = None,
     examples: str | Path | None = None,
-    on_message: Callable[[str], None] | None = None,
-) -> Measured:
-    """Run native on examples, and decide what stays in fp32.
+) -> Observed:
+    """Run native on examples.
 
     Args:
         native: in fp32; it is not changed.
         metadata: of its padded graph: what is ragged.
         steps: of the largest container; longer examples are cut.
-        precision: that is asked for.
         lend: writes a model to a file for as long as it runs.
         numbers: which numbers native takes besides.
         examples: a directory or file of examples; levels that speech models meet by default.
-        on_message: called with a line for the layers that stay, and one for what the rest would not survive.
 
     Raises:
         MisuseError: an example that native does not run on.
         UnreadableError: an example that cannot be read, or holds NaN.
     """
-    numbers = numbers or Numbers({})
-    if not PRECISIONS[precision].ranges and examples is None:
-        return Measured(numbers=numbers)
+    numbers, most = numbers or Numbers({}), longest(metadata, steps)
     model, names = watched(native)
     with lend(model) as file:
         observer = Observer(file, names)
         shapes, dtypes = observer.shapes, observer.dtypes
-        longest_steps = longest(metadata, steps)
-        if examples is None:
-            wanted = default_examples(metadata, shapes, dtypes, longest_steps)
-        else:
-            wanted = read_examples(Path(examples), metadata, shapes, dtypes, longest_steps)
 
         def ranges_of(example: Example) -> dict[str, Range]:
             signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
             return observer.ranges(signals.native(0, example.steps))
 
+        given = None if examples is None else read_examples(Path(examples), metadata, shapes, dtypes, most)
         found, used = [], []
-        for example in wanted:
+        for example in default_examples(metadata, shapes, dtypes, most) if given is None else given:
             try:
                 found.append(ranges_of(example))
                 used.append(example)
-            except EngineError as error:
-                if examples is not None:
+            except EngineError as error:  # a level that was not asked for is no fault of anybody
+                if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
-        ranges = merged(found)
         mistaken: dict[str, Range] = {}
-        for example in mistaken_examples(metadata, shapes, dtypes, longest_steps) if examples is None else ():
+        if given is None:
             with suppress(EngineError):
-                mistaken = ranges_of(example)
+                mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
+    return Observed(native, used, numbers, merged(found), mistaken)
+
+
+def measured(
+    observed: Observed,
+    precision: str,
+    accept: Mapping[str, float] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Measured:
+    """What stays in fp32 in a precision.
+
+    Args:
+        observed: native on examples.
+        precision: the precision.
+        accept: what the answers have to reach.
+        on_message: called with a line for the values that stay, and one for what the others would not survive.
+    """
+    blank = Measured(observed.examples, observed.numbers, accept=accept or {})
     if not PRECISIONS[precision].ranges:
-        return Measured(used, numbers)
+        return blank
+    native, ranges = observed.native, observed.ranges
     kept = beyond_half(ranges)
     stays = reasons(native, kept)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
-    ranges_told = _told(used, ranges, stays, nodes)
     if on_message is not None:
-        for line in _lines(precision, ranges, kept, stays, mistaken, nodes):
+        for line in _lines(precision, kept, stays, observed.mistaken, nodes):
             on_message(line)
-    return Measured(used, numbers, kept, ranges_told)
+    return replace(blank, kept=kept, ranges=_told(observed.examples, ranges, stays, nodes))
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:
@@ -163,17 +191,16 @@ def _told(
 
 def _lines(
     precision: str,
-    ranges: Mapping[str, Range],
     kept: Mapping[str, str],
     stays: Mapping[str, str],
     mistaken: Mapping[str, Range],
     nodes: Mapping[str, ir.Node],
 ) -> Iterable[str]:
-    measured = [name for name in kept if name in nodes]
-    if measured:
+    named = [name for name in kept if name in nodes]
+    if named:
         yield (
-            f"{precision}: {'1 value stays' if len(measured) == 1 else f'{len(measured)} values stay'} in fp32: "
-            + _several([f"{_called(nodes[name])} {kept[name]}" for name in measured])
+            f"{precision}: {'1 value stays' if len(named) == 1 else f'{len(named)} values stay'} in fp32: "
+            + _several([f"{_called(nodes[name])} {kept[name]}" for name in named])
         )
     over = [name for name, found in mistaken.items() if found.peak > LARGEST and name in nodes and name not in stays]
     if over:

@@ -38,6 +38,7 @@ __all__ = ["convert"]
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
 @options.precision
 @options.examples
+@options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
 @options.gate_lengths
 @options.as_json

@@ -69,6 +69,7 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
 @options.precision
 @options.examples
+@options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
 @options.force

@@ -12,6 +12,7 @@ from paddable.providers.advice import known_advice
 
 __all__ = [
     "ProviderName",
+    "accept",
     "allow_mixed",
     "allow_tf32",
     "as_json",
@@ -73,7 +74,9 @@ batch_size: Decorator = click.option(
 )
 
 precision: Decorator = click.option(
-    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
+    "--precision",
+    metavar="fp32|fp16|int8",
+    help="Precision of the result, several with commas; int8 stores weights. Default: fp32.",
 )
 
 examples: Decorator = click.option(
@@ -82,6 +85,14 @@ examples: Decorator = click.option(
     metavar="DIR|FILE.npz|CLIP.wav",
     help="Inputs that the model will meet, which a precision is chosen and judged by. Default: random ones at the "
     "levels of sound, log-mels and embeddings.",
+)
+
+accept: Decorator = click.option(
+    "--accept",
+    multiple=True,
+    metavar="cosine=0.9999",
+    help="What the answers on examples have to reach against fp32, or nothing is written: cosine and agreement (of the "
+    "best class) at least, error (of scale) at most. Repeatable.",
 )
 
 gate_lengths: Decorator = click.option(

@@ -1,17 +1,46 @@
-"""What a precision does to the answers: finite or not, error, cosine, and whether the best class stays the same."""
+"""What a precision does to the answers: finite or not, error, cosine, and whether the best class stays the same.
+
+A user may say what they have to reach: ``cosine=0.9999`` and ``agreement=0.99`` at least, ``error=0.01`` at most.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from paddable.errors import MisuseError
 from paddable.gates.engine import Array
 from paddable.gates.oracle import scale
 
-__all__ = ["Difference", "difference", "differences"]
+__all__ = ["Difference", "difference", "differences", "parse_accept"]
+
+_MEASURES = ("cosine", "error", "agreement")
+
+
+def parse_accept(texts: Sequence[str]) -> dict[str, float]:
+    """What answers have to reach, from texts such as ``cosine=0.9999``.
+
+    Raises:
+        MisuseError: another measure, or no number.
+    """
+    found = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            found[name] = math.nan
+        if name not in _MEASURES or not math.isfinite(found[name]):
+            raise MisuseError(
+                f"{text!r} cannot be accepted",
+                why=f"it takes {', '.join(_MEASURES)}, and a number",
+                fix="write it like cosine=0.9999",
+            )
+    return found
 
 
 @dataclass(frozen=True)
@@ -29,6 +58,16 @@ class Difference:
     error: float
     cosine: float
     agreement: float | None
+
+    def misses(self, accept: Mapping[str, float]) -> str:
+        """Why it is not accepted; nothing where it is."""
+        if not self.finite:
+            return "it is not finite, and in fp32 it is"
+        for name, least in accept.items():
+            seen = getattr(self, name)
+            if seen is not None and (seen > least if name == "error" else seen < least):
+                return f"{name} is {seen:.6g}, {least:g} is asked for"
+        return ""
 
     def to_json(self) -> dict[str, Any]:
         """As plain data: errors to three digits, cosines to seven; an infinite error is written as text."""
