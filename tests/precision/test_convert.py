@@ -94,11 +94,12 @@ def test_a_precision_that_lets_padding_in_is_not_written(native, tmp_path, monke
 
 
 def test_precisions_lie_beside_each_other_in_one_bundle(native, tmp_path):
+    precisions = ("fp16", "int8", "fp32")
     out = convert(
-        native, ["x:2=T"], containers=[20, 40], out=tmp_path / "b", precision="fp16,int8,fp32", gate_lengths=4
+        native, ["x:2=T"], containers=[20, 40], out=tmp_path / "b", precision=",".join(precisions), gate_lengths=4
     )
     bundle = read_bundle(out, check_below=math.inf)
-    names = {f"cpu-{precision}-{steps}.onnx" for precision in ("fp16", "int8", "fp32") for steps in (20, 40)}
+    names = {f"cpu-{precision}-{steps}.onnx" for precision in precisions for steps in (20, 40)}
     assert {graph.file for graph in bundle.graphs} == names
     assert {path.name for path in out.glob("*.data")} == {"fp16.data", "int8.data", "fp32.data"}
     report = json.loads((out / "report.json").read_text())
@@ -107,12 +108,9 @@ def test_precisions_lie_beside_each_other_in_one_bundle(native, tmp_path):
     assert verify(out, limit=4).ok
 
     x = np.random.default_rng(1).standard_normal((1, 16, 17)).astype(np.float32)
-    answers = {
-        name: paddable.load(out, precision=name, threads=1).run({"x": x})["y"] for name in ("fp32", "fp16", "int8")
-    }
-    errors = {
-        name: np.abs(got - answers["fp32"]).max() / np.abs(answers["fp32"]).max() for name, got in answers.items()
-    }
+    answers = {name: paddable.load(out, precision=name, threads=1).run({"x": x})["y"] for name in precisions}
+    scale = np.abs(answers["fp32"]).max()
+    errors = {name: np.abs(got - answers["fp32"]).max() / scale for name, got in answers.items()}
     assert 0 < errors["fp16"] < 2e-3 and errors["fp16"] < errors["int8"] < 0.05
     assert np.array_equal(paddable.load(out, threads=1).run({"x": x})["y"], answers["fp32"])
 
@@ -120,7 +118,7 @@ def test_precisions_lie_beside_each_other_in_one_bundle(native, tmp_path):
         convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision="fp16,int8")
 
 
-@pytest.mark.parametrize(("limit", "words"), [("cosine=0.9999999", "cosine is"), ("error=1e-6", "error is 0.00")])
+@pytest.mark.parametrize(("limit", "words"), [("cosine=0.9999999", "cosine is"), ("error=1e-6", "error is 0.01.*another precision")])
 def test_what_is_not_accepted_is_not_written(native, tmp_path, limit, words):
     with pytest.raises(GateFailedError, match=words):
         convert(
@@ -135,7 +133,7 @@ def test_what_is_not_accepted_is_not_written(native, tmp_path, limit, words):
 
 def test_misuse(native):
     for limit in ("cosine", "cosine=high", "loudness=1"):
-        with pytest.raises(MisuseError, match="write it like cosine=0.9999"):
+        with pytest.raises(MisuseError, match="write it like cosine"):
             convert(native, ["x:2=T"], containers=[20], precision="int8", accept=[limit])
     with pytest.raises(MisuseError, match="fp32 needs none"):
         convert(native, ["x:2=T"], containers=[20], accept=["cosine=0.9"])

@@ -107,8 +107,8 @@ def demand(report: GateReport, place: Path | None) -> None:
     where, what = _first_failure(report)
     way_on = ""
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
-        way_on = next((check.fix for check in report.domain if check.ok is False), "")
-    if replace(report, examples={}).ok:  # padding is right, and the precision is not
+        way_on = next(check.fix for check in report.domain if check.ok is False)
+    if replace(report, examples={}).ok:  # padding is right, and the precision is not good enough
         way_on = "ask for another precision, or accept less"
     fix = told + (way_on or "please report it, with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix)
