@@ -118,7 +118,9 @@ def test_precisions_lie_beside_each_other_in_one_bundle(native, tmp_path):
         convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision="fp16,int8")
 
 
-@pytest.mark.parametrize(("limit", "words"), [("cosine=0.9999999", "cosine is"), ("error=1e-6", "error is 0.01.*another precision")])
+@pytest.mark.parametrize(
+    ("limit", "words"), [("cosine=0.9999999", "cosine is"), ("error=1e-6", "error is 0.01.*another precision")]
+)
 def test_what_is_not_accepted_is_not_written(native, tmp_path, limit, words):
     with pytest.raises(GateFailedError, match=words):
         convert(

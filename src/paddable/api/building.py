@@ -28,11 +28,13 @@ class Padded:
         model: the graph, in its precision.
         metadata: what it says of itself.
         exact: the same in fp32, as the gates judge it first; ``model`` itself where that is its precision.
+        native: native in its precision, where that was changed before it was padded.
     """
 
     model: ir.Model
     metadata: Metadata
     exact: ir.Model
+    native: ir.Model | None = None
 
     @property
     def name(self) -> str:
@@ -45,19 +47,15 @@ def padded(
     container: Mapping[str, int],
     target: str = "cpu",
     *,
-    precision: str = "fp32",
-    kept: Mapping[str, str] | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
-    """Build one padded graph.
+    """Build one padded graph, in fp32.
 
     Args:
         opened: the native model.
         container: steps of each symbol; empty keeps the container symbolic.
         target: the provider whose fixes a static graph gets.
-        precision: of a static graph; a symbolic one stays in fp32.
-        kept: values of native that stay as they are in this precision; see ``in_precision``.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -71,7 +69,6 @@ def padded(
     model = rewrite(analysis, container or None)
     if not container:
         return Padded(model, metadata, model)
-    metadata = replace(metadata, precision=precision, kept=kept or {})
     return fitted(model, metadata, target, Sampled(container, lend), told(container), on_message)
 
 

@@ -316,6 +316,8 @@ def keep_bundle(
                 size = "x".join(str(steps) for steps in graph.metadata.container.values()) or "dynamic"
                 name = f"{_target_of(graph.metadata)}-{precision}-{size}.onnx"
                 models[name] = graph.model
+                if graph.native is not None:
+                    models[f"native-{precision}.onnx"] = graph.native
                 files[stage.folder / name] = graph
         stage.keep(models, f"{precision}.data", keep_traces=keep_traces)
     return files

@@ -47,21 +47,21 @@ def judged(
     native = opened.oracle or stage.lend(opened.native)
     static = {file: graph for file, graph in graphs.items() if graph.metadata.container}
     widest = largest(analysis, [graph.metadata.container for graph in static.values()])
-    candidates = [Candidate(graph.name, file, graph.metadata, widest) for file, graph in graphs.items()]
+    candidates: list[Candidate] = []
     if static:
         symbolic = padded(opened, {})
         beside = any(graph.metadata.container == widest for graph in static.values())
         candidates = [Candidate(symbolic.name, stage.lend(symbolic.model), symbolic.metadata, widest, beside)]
-        seen: list[Mapping[str, int]] = []
-        for file, graph in static.items():
-            if graph.metadata.container in seen:  # in another precision, around the same graph in fp32
-                continue
-            seen.append(graph.metadata.container)
+    seen: list[Mapping[str, int]] = []
+    for file, graph in graphs.items():
+        container = graph.metadata.container
+        if container not in seen:  # in another precision, the same graph is around it in fp32
+            seen.append(container)
             place = file if graph.exact is graph.model else stage.lend(graph.exact)
             metadata = replace(graph.metadata, precision="fp32")
-            candidates.append(Candidate(graph.name, place, metadata, graph.metadata.container))
+            candidates.append(Candidate(graph.name, place, metadata, container or widest))
     report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
-    for precision, named in _by_precision(static).items():
+    for precision, named in _by_precision(graphs, widest).items():
         if report.ok:
             twin = stage.lend(in_precision(opened.model, precision, named[0].metadata.kept))
             told = judge_in_precision(
@@ -71,13 +71,13 @@ def judged(
     return report
 
 
-def _by_precision(graphs: Mapping[Path, Padded]) -> dict[str, list[Candidate]]:
+def _by_precision(graphs: Mapping[Path, Padded], widest: Mapping[str, int]) -> dict[str, list[Candidate]]:
     """Those that are in another precision than fp32."""
     found: dict[str, list[Candidate]] = {}
     for file, graph in graphs.items():
         precision, container = graph.metadata.precision, graph.metadata.container
         if precision != "fp32":
-            candidate = Candidate(f"{precision} {graph.name}", file, graph.metadata, container)
+            candidate = Candidate(f"{precision} {graph.name}", file, graph.metadata, container or widest)
             found.setdefault(precision, []).append(candidate)
     return found
 

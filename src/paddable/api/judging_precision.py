@@ -24,7 +24,7 @@ from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
-from paddable.gates.lift import Twins, computes_in_half, rounded, twins
+from paddable.gates.lift import Twins, computes_in_half, moved, rounded, twins
 from paddable.gates.oracle import Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
@@ -32,6 +32,7 @@ from paddable.gates.transforms import exact_where_replaced
 from paddable.gates.verdict import Difference, differences
 from paddable.gates.whole import judge_whole, largest_of, open_candidate
 from paddable.padding.analysis import Analysis
+from paddable.precision import PRECISIONS
 
 __all__ = ["PrecisionReport", "judge_in_precision"]
 
@@ -92,7 +93,8 @@ def judge_in_precision(
     cost: dict[str, dict[str, float]] = {}
     widest = largest_of(candidates)
     metadata = candidates[0].metadata
-    oracle = Oracle(twin, metadata, half)
+    rounds = half is None and PRECISIONS[metadata.precision].rounds
+    oracle = Oracle(twin, metadata, half, moved=moved(twin, folder / "moved.onnx") if rounds else None)
     cases = choose(spans, widest, expressions, seed=seed)
     most = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
 

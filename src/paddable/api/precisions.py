@@ -15,7 +15,7 @@ from paddable.api.running import Lend
 from paddable.errors import MisuseError
 from paddable.gates.index_limits import index_limits
 from paddable.gates.verdict import parse_accept
-from paddable.precision import PRECISIONS
+from paddable.precision import PRECISIONS, in_precision
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
@@ -41,7 +41,7 @@ def chosen_precisions(
         if name not in PRECISIONS:
             raise MisuseError(f"no precision is called {name!r}", fix=f"choose {', '.join(PRECISIONS)}")
     changed = [name for name in found if name != "fp32"]
-    if changed and keep_dynamic:
+    if keep_dynamic and any(not PRECISIONS[name].first for name in changed):
         raise MisuseError(
             f"--precision {precision} needs a fixed container", fix="give --container, or leave it in fp32"
         )
@@ -73,7 +73,14 @@ def measure_native(
     analysis = opened.analyse()
     metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
     numbers = index_limits(analysis)
-    seen = observe(opened.model, metadata, largest(analysis, containers), lend, numbers=numbers, examples=examples)
+    seen = observe(
+        opened.model,
+        metadata,
+        largest(analysis, [size for size in containers if size]),
+        lend,
+        numbers=numbers,
+        examples=examples,
+    )
     limits = parse_accept(accept)
     return {name: Measured() if name == "fp32" else measured(seen, name, limits, on_message) for name in precisions}
 
@@ -88,10 +95,18 @@ def padded_in_each(
     lend: Lend | None = None,
 ) -> list[Padded]:
     """One padded graph in each precision. Padding and the target's fixes are the same for all. Errors as ``padded``."""
-    (name, known), *others = precisions.items()
-    first = padded(opened, container, target, precision=name, kept=known.kept, on_message=on_message, lend=lend)
-    found = [first]
-    for other, also in others:
-        metadata = replace(first.metadata, precision=other, kept=also.kept)
-        found.append(precise(first.exact, metadata, target, first.name))
+    exact = padded(opened, container, target, on_message=on_message, lend=lend)
+    found = []
+    for name, known in precisions.items():
+        metadata = replace(exact.metadata, precision=name, kept=known.kept)
+        if name == "fp32":
+            found.append(exact)
+        elif PRECISIONS[name].first:
+            native = in_precision(opened.model, name, known.kept)
+            oracle = native if opened.native is opened.model else opened.native
+            made = padded(replace(opened, model=native, native=oracle), container, target, lend=lend)
+            metadata = replace(made.metadata, precision=name, kept=known.kept)
+            found.append(Padded(made.model, metadata, exact.model, native))
+        else:
+            found.append(precise(exact.exact, metadata, target, exact.name))
     return found

@@ -115,7 +115,8 @@ def _inputs(
     metadata: Metadata, shapes: Mapping[str, Sequence[Any]], dtypes: Mapping[str, np.dtype[Any]]
 ) -> tuple[list[str], list[str]]:
     """The float inputs that take sound, and the others."""
-    sounds, others = [], []
+    sounds: list[str] = []
+    others: list[str] = []
     for name, dtype in dtypes.items():
         if dtype == np.float32 and name not in metadata.length_inputs and name not in metadata.mask_inputs:
             sound = is_waveform(shapes[name], metadata.inputs.get(name, {}), _batch(metadata, name))
@@ -148,10 +149,10 @@ def _sound(rng: np.random.Generator, shape: tuple[int, ...], peak: float) -> Arr
     time = np.arange(count) / 16_000
     tone = sum(np.sin(2 * np.pi * 120 * k * time) / k for k in range(1, 20))
     mixed = tone * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * time)) + 0.1 * rng.standard_normal(count)
-    return (peak * mixed / max(1e-9, np.abs(mixed).max())).astype(np.float32).reshape(shape)
+    return np.asarray(peak * mixed / max(1e-9, np.abs(mixed).max()), np.float32).reshape(shape)
 
 
 def _features(
     rng: np.random.Generator, shape: tuple[int, ...], mean: float, deviation: float, low: float, high: float
 ) -> Array:
-    return np.clip(mean + deviation * rng.standard_normal(shape), low, high).astype(np.float32)
+    return np.asarray(np.clip(mean + deviation * rng.standard_normal(shape), low, high), np.float32)

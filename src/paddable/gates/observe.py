@@ -31,13 +31,13 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
     know_types(made)
     graph, names = made.graph, Names(made.graph)
     found: dict[str, tuple[str, str]] = {}
-    constants = [_constant(graph, names, number) for number in (np.inf, 0.0)]
+    infinity, zero = _constant(graph, names, np.inf), _constant(graph, names, 0.0)
     graph.outputs.clear()
     for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
         if value.dtype != ir.DataType.FLOAT or not isinstance(value.type, ir.TensorType):
             continue
         producer, readers = value.producer(), [(use.node, use.idx) for use in value.uses()]
-        nodes, peak, fraction, passed = _measuring(value, *constants, names)
+        nodes, peak, fraction, passed = _measuring(value, infinity, zero, names)
         for reader, position in readers:
             reader.replace_input_with(position, passed)
         if producer is None:

@@ -19,13 +19,13 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 
-__all__ = ["SESSION_CONFIG", "StoreWeightsAsInt8Pass"]
+__all__ = ["LEAST", "SESSION_CONFIG", "StoreWeightsAsInt8Pass", "quantised"]
 
 SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
 """What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
 products into an operator that rounds the activations too and, measured with onnxruntime 1.32 on a CPU, is slower."""
 
-_LEAST = 1024
+LEAST = 1024
 """Numbers from which on a weight is worth a node."""
 
 
@@ -83,7 +83,7 @@ def _weight(node: ir.Node) -> tuple[int, int] | None:
         return None
     tensor = weight.const_value
     rank = len(tensor.shape)
-    if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < _LEAST:
+    if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < LEAST:
         return None
     if node.op_type == "MatMul":
         return 1, rank - 1
