@@ -76,22 +76,69 @@ def test_int8_asks_the_session_to_restore_its_weights_once(native, tmp_path):
 
 @pytest.mark.parametrize("precision", ["fp16", "int8"])
 def test_a_precision_that_lets_padding_in_is_not_written(native, tmp_path, monkeypatch, precision):
-    def forgets_the_mask(model, name):
-        changed = in_precision(model, name)
+    def forgets_the_mask(model, name, kept):
+        changed = in_precision(model, name, kept)
         for node in changed.graph:
             if node.op_type == "Where" and not node.outputs[0].is_graph_output():  # valid steps and padding alike
                 node.outputs[0].replace_all_uses_with(node.inputs[1])
         return changed
 
     monkeypatch.setattr(
-        building, "in_precision", lambda model, name: model if name == "fp32" else forgets_the_mask(model, name)
+        building,
+        "in_precision",
+        lambda model, name, kept: model if name == "fp32" else forgets_the_mask(model, name, kept),
     )
     with pytest.raises(GateFailedError, match=rf"{precision} T=20"):
         convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision=precision)
     assert [path.name for path in tmp_path.iterdir()] == ["one.onnx.report.json"]
 
 
+def test_precisions_lie_beside_each_other_in_one_bundle(native, tmp_path):
+    precisions = ("fp16", "int8", "fp32")
+    out = convert(
+        native, ["x:2=T"], containers=[20, 40], out=tmp_path / "b", precision=",".join(precisions), gate_lengths=4
+    )
+    bundle = read_bundle(out, check_below=math.inf)
+    names = {f"cpu-{precision}-{steps}.onnx" for precision in precisions for steps in (20, 40)}
+    assert {graph.file for graph in bundle.graphs} == names
+    assert {path.name for path in out.glob("*.data")} == {"fp16.data", "int8.data", "fp32.data"}
+    report = json.loads((out / "report.json").read_text())
+    assert report["precision"].keys() == report["examples"].keys() == {"fp16", "int8"}
+    assert [row["model"] for row in report["rows"]].count("T=20") == 4  # the fp32 form is judged once
+    assert verify(out, limit=4).ok
+
+    x = np.random.default_rng(1).standard_normal((1, 16, 17)).astype(np.float32)
+    answers = {name: paddable.load(out, precision=name, threads=1).run({"x": x})["y"] for name in precisions}
+    scale = np.abs(answers["fp32"]).max()
+    errors = {name: np.abs(got - answers["fp32"]).max() / scale for name, got in answers.items()}
+    assert 0 < errors["fp16"] < 2e-3 and errors["fp16"] < errors["int8"] < 0.05
+    assert np.array_equal(paddable.load(out, threads=1).run({"x": x})["y"], answers["fp32"])
+
+    with pytest.raises(MisuseError, match="2 precisions do not fit one file"):
+        convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision="fp16,int8")
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"), [("cosine=0.9999999", "cosine is"), ("error=1e-6", "error is 0.01.*another precision")]
+)
+def test_what_is_not_accepted_is_not_written(native, tmp_path, limit, words):
+    with pytest.raises(GateFailedError, match=words):
+        convert(
+            native, ["x:2=T"], containers=[20], out=tmp_path / "b", precision="int8", gate_lengths=4, accept=[limit]
+        )
+    assert not (tmp_path / "b").exists()
+    report = json.loads((tmp_path / "b.report.json").read_text())
+    assert not report["ok"] and any(not row["ok"] for row in report["examples"]["int8"])
+    accept = ["cosine=0.99", "error=0.1", "agreement=0.5"]
+    convert(native, ["x:2=T"], containers=[20], out=tmp_path / "b", precision="int8", gate_lengths=4, accept=accept)
+
+
 def test_misuse(native):
+    for limit in ("cosine", "cosine=high", "loudness=1"):
+        with pytest.raises(MisuseError, match="write it like cosine"):
+            convert(native, ["x:2=T"], containers=[20], precision="int8", accept=[limit])
+    with pytest.raises(MisuseError, match="fp32 needs none"):
+        convert(native, ["x:2=T"], containers=[20], accept=["cosine=0.9"])
     with pytest.raises(MisuseError, match=r"no precision is called 'int3'.*choose fp32, fp16, int8"):
         convert(native, ["x:2=T"], containers=[20], precision="int3")
     with pytest.raises(MisuseError, match="needs a fixed container"):

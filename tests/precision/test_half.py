@@ -9,7 +9,7 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
-from paddable.errors import MisuseError, RefusedError
+from paddable.errors import MisuseError
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
@@ -193,9 +193,28 @@ def test_branches_read_outer_values_in_fp32():
         assert np.abs(got - want).max() < 5e-3 * np.abs(want).max()
 
 
-def test_a_weight_beyond_half_is_refused():
-    with pytest.raises(RefusedError, match="weight w: it holds 1e\\+05"):
-        halved(model("net (float[1, 8] x) => (float[1, 8] y) { y = MatMul(x, w) }", w=np.full((8, 8), 1e5, np.float32)))
+@pytest.mark.parametrize("size", [1e5, 1e-6])
+def test_a_product_with_a_weight_that_half_cannot_hold_stays(size):
+    text = "net (float[1, 5, 8] x) => (float[1, 5, 8] y) { h = MatMul(x, w) g = Relu(h) y = MatMul(g, v) }"
+    native = model(text, w=size * WEIGHT, v=WEIGHT / size)
+    _, types = halved(native)
+    assert types["h"] == ir.DataType.FLOAT
+    x = RANDOM.standard_normal((1, 5, 8)).astype(np.float32)
+    kept = to_proto(in_precision(native, "fp16", {"h": "overflows", "y": "for this test", "g": "overflows"}))
+    (got,), (want,) = run(kept, x=x), run(to_proto(native), x=x)
+    assert np.abs(got - want).max() < 5e-3 * np.abs(want).max()
+
+
+def test_values_that_measurement_keeps_stay_with_what_moves_them():
+    text = """net (float[1, 5, 8] x, bool[1, 5, 1] valid) => (float[1, 5, 8] y) {
+        h = MatMul(x, w) masked = Where(valid, h, zero) turned = Transpose<perm = [0, 2, 1]>(masked)
+        z = MatMul(turned, masked) q = Relu(z) y = MatMul(q, w)
+    }"""
+    native = model(text.replace("[1, 5, 8] y", "[1, 8, 8] y"), w=WEIGHT, zero=np.float32(0))
+    kept = in_precision(native, "fp16", {"masked": "overflows"})
+    types = {value.name: value.dtype for node in kept.graph for value in node.outputs}
+    assert {types[name] for name in ("h", "masked", "turned", "z")} == {ir.DataType.FLOAT}
+    assert types["q"] == ir.DataType.FLOAT16
 
 
 def test_an_unknown_precision_names_those_there_are():

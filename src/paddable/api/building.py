@@ -17,7 +17,7 @@ from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import in_precision, session_config
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
-__all__ = ["Padded", "demand_target", "fitted", "padded", "told"]
+__all__ = ["Padded", "demand_target", "fitted", "padded", "precise", "told"]
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class Padded:
         model: the graph, in its precision.
         metadata: what it says of itself.
         exact: the same in fp32, as the gates judge it first; ``model`` itself where that is its precision.
+        native: native in its precision, where that was changed before it was padded.
     """
 
     model: ir.Model
     metadata: Metadata
     exact: ir.Model
+    native: ir.Model | None = None
 
     @property
     def name(self) -> str:
@@ -45,17 +47,15 @@ def padded(
     container: Mapping[str, int],
     target: str = "cpu",
     *,
-    precision: str = "fp32",
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
-    """Build one padded graph.
+    """Build one padded graph, in fp32.
 
     Args:
         opened: the native model.
         container: steps of each symbol; empty keeps the container symbolic.
         target: the provider whose fixes a static graph gets.
-        precision: of a static graph; a symbolic one stays in fp32.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -69,7 +69,7 @@ def padded(
     model = rewrite(analysis, container or None)
     if not container:
         return Padded(model, metadata, model)
-    return fitted(model, metadata, target, Sampled(container, lend), precision, told(container), on_message)
+    return fitted(model, metadata, target, Sampled(container, lend), told(container), on_message)
 
 
 def fitted(
@@ -77,7 +77,6 @@ def fitted(
     metadata: Metadata,
     target: str,
     runner: Sampled,
-    precision: str,
     name: str,
     on_message: Callable[[str], None] | None = None,
 ) -> Padded:
@@ -85,10 +84,9 @@ def fitted(
 
     Args:
         model: the graph, every size known.
-        metadata: what is known of it so far.
+        metadata: what is known of it so far, and the precision it is to have.
         target: the provider.
         runner: compares it before and after a fix.
-        precision: of the result.
         name: of the graph, in messages.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
 
@@ -96,14 +94,25 @@ def fitted(
         RefusedError: the target cannot run it whatever is done to it.
     """
     exact, fixes = fix_for(model, target, runner)
-    made = in_precision(exact, precision)
     if on_message is not None:
         for fix, why in fixes.refused.items():
             on_message(f"{name}: fix not applied: {fix}: {why}")
+    return precise(exact, metadata, target, name, on_message)
+
+
+def precise(
+    exact: ir.Model,
+    metadata: Metadata,
+    target: str,
+    name: str,
+    on_message: Callable[[str], None] | None = None,
+) -> Padded:
+    """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
+    made = in_precision(exact, metadata.precision, metadata.kept)
     report = demand_target(made, target, name, on_message)
-    config = {**report.advice.config, **session_config(precision)}
+    config = {**report.advice.config, **session_config(metadata.precision)}
     advice = {target: replace(report.advice, config=config).to_json()}
-    return Padded(made, replace(metadata, precision=precision, advice=advice), exact)
+    return Padded(made, replace(metadata, advice=advice), exact)
 
 
 def told(container: Mapping[str, int]) -> str:

@@ -12,12 +12,14 @@ from typing import Any, Unpack
 import onnx
 import onnx_ir as ir
 
-from paddable.api.building import Padded, padded
+from paddable.api.building import Padded
 from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, freeze, frozen
 from paddable.api.judging import demand, judged
+from paddable.api.measuring import measured, observe
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model, read_native, told_raised
 from paddable.api.place import demand_place
+from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
 from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
@@ -29,12 +31,10 @@ from paddable.lengths.accepted import told_domain
 from paddable.lengths.declare import parse_container
 from paddable.linter import lint_model
 from paddable.linter.rules.non_finite_weight import NonFiniteWeight
-from paddable.precision import PRECISIONS
 from paddable.providers.registry import provider as provider_named
 
 __all__ = [
     "Belongings",
-    "chosen_precision",
     "containers_of",
     "convert",
     "finish_bundle",
@@ -74,6 +74,8 @@ def convert(
     force: bool = False,
     target: str | None = None,
     precision: str | None = None,
+    examples: str | Path | None = None,
+    accept: Sequence[str] = (),
     verify: bool = True,
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
@@ -94,7 +96,13 @@ def convert(
         external_data: weights beside the file; above 1.5 GB by default.
         force: replace what is at ``out``.
         target: the execution provider to convert for.
-        precision: ``fp32`` (default), ``fp16`` or ``int8`` (weights); see ``paddable.precision``.
+        precision: ``fp32`` (default), ``fp16`` or ``int8`` (weights), or several with commas between, which a bundle
+            holds beside each other; see ``paddable.precision``.
+        examples: inputs that the model will meet, by which a precision is chosen and judged: a ``.npz`` with arrays
+            named after inputs, a ``.npy``, a recording for a model that takes a waveform, or a directory of those. By
+            default random inputs at the levels that speech models meet.
+        accept: what the answers on examples have to reach against fp32, such as ``["cosine=0.9999"]``; see
+            ``paddable.gates.verdict``.
         verify: judge the result first; nothing is written if a gate fails but the report, at ``<out>.report.json``.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
@@ -114,16 +122,29 @@ def convert(
     """
     target = provider_named(target).name if target is not None else "cpu"
     keep_dynamic = declared.get("keep_dynamic", False)
-    precision = chosen_precision(precision, keep_dynamic)
+    precisions = chosen_precisions(precision, keep_dynamic=keep_dynamic, examples=examples, accept=accept)
     if not lengths:
         return _convert_fixed(
-            model, declared, containers, out, target, precision, force, verify, keep_traces, external_data, on_message
+            model,
+            declared,
+            containers,
+            out,
+            target,
+            precisions,
+            examples,
+            accept,
+            force,
+            verify,
+            keep_traces,
+            external_data,
+            on_message,
         )
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
     place = None if out is None else Path(out)
-    if len(wanted) > 1 and (place is None or place.suffix == ".onnx"):
-        raise MisuseError(f"{len(wanted)} containers do not fit one file", fix="give a directory, -o DIRECTORY/")
+    for several, what in ((wanted, "containers"), (precisions, "precisions")):
+        if len(several) > 1 and (place is None or place.suffix == ".onnx"):
+            raise MisuseError(f"{len(several)} {what} do not fit one file", fix="give a directory, -o DIRECTORY/")
     if place is not None:
         demand_place(place, opened.source, force)
     if place is not None and place.suffix != ".onnx":
@@ -136,12 +157,14 @@ def convert(
     with staging(place, force=force) as stage:
         if place is not None and place.suffix != ".onnx":
             keep_native(stage, opened, keep_traces=keep_traces)
-        graphs = []
+        known = measure_native(
+            opened, wanted, precisions, stage.lending, examples=examples, accept=accept, on_message=on_message
+        )
+        graphs: list[Padded] = []
         for count, container in enumerate(wanted):
             if progress is not None:
                 progress("convert", count, len(wanted))
-            made = padded(opened, container, target, precision=precision, on_message=on_message, lend=stage.lending)
-            graphs.append(made)
+            graphs += padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
         if place is None:
             files = {stage.lend(graphs[0].model): graphs[0]} if verify else {}
         elif place.suffix == ".onnx":
@@ -149,7 +172,7 @@ def convert(
             files = {kept: graphs[0]}
         else:
             files = keep_bundle(stage, graphs, keep_traces=keep_traces)
-        report = judged(opened, files, stage, limit=gate_lengths, progress=progress) if verify else None
+        report = judged(opened, files, stage, known=known, limit=gate_lengths, progress=progress) if verify else None
         if report is not None:
             demand(report, place)
             _tell_domain(report, on_message)
@@ -172,7 +195,9 @@ def _convert_fixed(
     containers: Sequence[str | int],
     out: str | Path | None,
     target: str,
-    precision: str,
+    precisions: Sequence[str],
+    examples: str | Path | None,
+    accept: Sequence[str],
     force: bool,
     verify: bool,
     keep_traces: bool,
@@ -191,13 +216,24 @@ def _convert_fixed(
         raise MisuseError(
             "a container is given, and no --length says which axis it sizes", fix="declare the axis, or leave it out"
         )
+    if len(precisions) > 1 or accept:
+        raise MisuseError(
+            "several precisions, or limits of what is accepted, for a model without --length",
+            why="it is written as one file, and compared by how far its precision may move it",
+            fix="ask for one precision alone",
+        )
+    (precision,) = precisions
     place = None if out is None else Path(out)
     if place is not None and place.suffix != ".onnx":
         raise MisuseError("without --length there is one graph", where=str(place), fix="give -o FILE.onnx")
     if place is not None:
         demand_place(place, source, force)
     with staging(place, force=force) as stage:
-        made = frozen(found, target, precision=precision, on_message=on_message, lend=stage.lending)
+        kept: Mapping[str, str] = {}
+        if precision != "fp32":
+            seen = observe(found, Metadata(symbols={}), {}, stage.lending, examples=examples)
+            kept = measured(seen, precision, on_message=on_message).kept
+        made = frozen(found, target, precision=precision, kept=kept, on_message=on_message, lend=stage.lending)
         name = "frozen.onnx" if place is None else place.name
         file = stage.keep_one(made.model, name, external_data=external_data, keep_traces=keep_traces)
         told = compare_frozen(stage.lend(native), file, precision) if verify else {}
@@ -256,21 +292,6 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
     return [size for i, size in enumerate(sizes) if size not in sizes[:i]]
 
 
-def chosen_precision(precision: str | None, keep_dynamic: bool = False) -> str:
-    """The precision that was asked for; fp32 by default.
-
-    Raises:
-        MisuseError: no such precision, or another than fp32 for a symbolic container.
-    """
-    if precision is not None and precision not in PRECISIONS:
-        raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
-    if precision not in (None, "fp32") and keep_dynamic:
-        raise MisuseError(
-            f"--precision {precision} needs a fixed container", fix="give --container, or leave it in fp32"
-        )
-    return precision or "fp32"
-
-
 def keep_native(stage: Stage, opened: Opened, *, keep_traces: bool = False) -> Path:
     """Write the native graph of a bundle, before anything that shares its weights. It stays in fp32."""
     stage.keep({NATIVE: opened.native}, "fp32.data", keep_traces=keep_traces)
@@ -280,26 +301,29 @@ def keep_native(stage: Stage, opened: Opened, *, keep_traces: bool = False) -> P
 def keep_bundle(
     stage: Stage, graphs: Sequence[Padded], belongings: Belongings | None = None, *, keep_traces: bool = False
 ) -> dict[Path, Padded]:
-    """Write the graphs of a bundle, which share one weight file.
+    """Write the graphs of a bundle. Those of a precision share one weight file.
 
     Args:
         stage: of the bundle's directory.
-        graphs: one a container, all in one precision and for one target.
-        belongings: what else is in it.
+        graphs: for one target; one a container and precision.
+        belongings: what else is in it; further graphs are in the one precision that there then is.
         keep_traces: keep absolute source paths.
 
     Returns:
         The graphs by file.
     """
-    precision = graphs[0].metadata.precision
-    models = dict(belongings.graphs) if belongings is not None else {}
     files = {}
-    for graph in graphs:
-        size = "x".join(str(steps) for steps in graph.metadata.container.values()) or "dynamic"
-        name = f"{_target_of(graph.metadata)}-{precision}-{size}.onnx"
-        models[name] = graph.model
-        files[stage.folder / name] = graph
-    stage.keep(models, f"{precision}.data", keep_traces=keep_traces)
+    for precision in dict.fromkeys(graph.metadata.precision for graph in graphs):
+        models = dict(belongings.graphs) if belongings is not None else {}
+        for graph in graphs:
+            if graph.metadata.precision == precision:
+                size = "x".join(str(steps) for steps in graph.metadata.container.values()) or "dynamic"
+                name = f"{_target_of(graph.metadata)}-{precision}-{size}.onnx"
+                models[name] = graph.model
+                if graph.native is not None:
+                    models[f"native-{precision}.onnx"] = graph.native
+                files[stage.folder / name] = graph
+        stage.keep(models, f"{precision}.data", keep_traces=keep_traces)
     return files
 
 
@@ -327,7 +351,7 @@ def finish_bundle(
         text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
         (stage.folder / "report.json").write_text(text, encoding="utf-8")
     first = next(iter(files.values())).metadata
-    shared = replace(verified(first, report), container={})
+    shared = replace(verified(first, report), container={}, kept={})
     write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native=NATIVE, **belongings.about), stage.folder)
 
 

@@ -22,10 +22,9 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from paddable.api.building import demand_target, padded
+from paddable.api.building import demand_target
 from paddable.api.converting import (
     Belongings,
-    chosen_precision,
     containers_of,
     finish_bundle,
     keep_bundle,
@@ -38,9 +37,11 @@ from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import demand, judged
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
+from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
 from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
+from paddable.errors import MisuseError
 from paddable.families.registry import spec_of
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
@@ -62,6 +63,8 @@ def export(
     containers: Sequence[str | int] | None = None,
     target: str | None = None,
     precision: str | None = None,
+    examples: str | Path | None = None,
+    accept: Sequence[str] = (),
     force: bool = False,
     verify: bool = True,
     gate_lengths: int = LIMIT,
@@ -80,6 +83,8 @@ def export(
             seconds of sound.
         target: the execution provider to convert for.
         precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
+        examples: inputs that the model will meet; see ``convert``.
+        accept: what the answers on them have to reach; see ``convert``.
         force: replace what is at ``out``.
         verify: judge before writing.
         gate_lengths: how many lengths to try in each container.
@@ -101,7 +106,7 @@ def export(
     spec = spec_of(family)
     choices = spec.chosen(options)
     length = spec.length_of(choices)
-    precision = chosen_precision(precision)
+    precisions = chosen_precisions(precision, examples=examples, accept=accept)
     containers = spec.containers if containers is None else containers
     place, source = Path(out), Path(checkpoint)
     target = provider_named(target).name if target is not None else "cpu"
@@ -126,6 +131,10 @@ def export(
             about["labels"], assets[labels.name] = labels.name, labels
         opened = _opened_from_disk(loaded.export(), folder / "native.onnx", length, loaded.rate)
         step_graphs = {name: trace() for name, trace in loaded.step_graphs.items()}
+        if step_graphs and len(precisions) > 1:
+            raise MisuseError(
+                f"{family} streams, and its step graphs have one precision", fix=f"ask for {precisions[0]} alone"
+            )
         del loaded
         gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
         wanted = containers_of(opened, containers)
@@ -135,11 +144,15 @@ def export(
 
         # ── Stage 3: convert
         done(2)
+        known = measure_native(
+            opened, wanted, precisions, stage.lending, examples=examples, accept=accept, on_message=on_message
+        )
         graphs = [
-            padded(opened, container, target, precision=precision, on_message=on_message, lend=stage.lending)
+            graph
             for container in wanted
+            for graph in padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
         ]
-        steps = {name: in_precision(graph, precision) for name, graph in step_graphs.items()}
+        steps = {name: in_precision(graph, precisions[0]) for name, graph in step_graphs.items()}
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
         belongings = Belongings(steps, assets, about)
@@ -147,10 +160,12 @@ def export(
 
         # ── Stage 4: judge
         done(3)
-        report = judged(opened, files, stage, limit=gate_lengths, progress=progress) if verify else None
+        report = judged(opened, files, stage, known=known, limit=gate_lengths, progress=progress) if verify else None
         if report is not None and report.ok and steps:
             assert opened.source is not None
-            twin = opened.source if precision == "fp32" else stage.lend(in_precision(opened.model, precision))
+            (precision,) = precisions
+            kept = known[precision].kept
+            twin = opened.source if precision == "fp32" else stage.lend(in_precision(opened.model, precision, kept))
             places = {name: stage.folder / name for name in steps}
             report = replace(report, streams=judge_streams(opened.source, twin, places, precision))
         if report is not None:

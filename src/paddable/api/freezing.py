@@ -64,6 +64,7 @@ def frozen(
     target: str,
     *,
     precision: str = "fp32",
+    kept: Mapping[str, str] | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -73,6 +74,7 @@ def frozen(
         model: every input has a fixed shape; it is not changed.
         target: the provider whose fixes it gets.
         precision: of the result.
+        kept: values that stay as they are in this precision.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -82,8 +84,8 @@ def frozen(
     analysis = analyse(model.clone(), Declarations({}))
     emitter = Emitter(analysis.model, analysis.scope, {}, 1)
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
-    metadata = Metadata(symbols={}, versions=versions())
-    return fitted(analysis.model, metadata, target, Sampled(None, lend), precision, "the model", on_message)
+    metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=kept or {})
+    return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", on_message)
 
 
 def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any]:

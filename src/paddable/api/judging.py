@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paddable.api.building import Padded, padded
 from paddable.api.judging_precision import judge_in_precision
+from paddable.api.measuring import Measured
 from paddable.api.opened import Opened, Progress
 from paddable.api.staging import Stage
 from paddable.errors import GateFailedError
@@ -26,6 +27,7 @@ def judged(
     graphs: Mapping[Path, Padded],
     stage: Stage,
     *,
+    known: Mapping[str, Measured] | None = None,
     limit: int = LIMIT,
     progress: Progress | None = None,
 ) -> GateReport:
@@ -37,6 +39,7 @@ def judged(
         opened: the native model.
         graphs: by file, as it lies there.
         stage: lends the files that are not part of the result.
+        known: by precision, what was found of native before.
         limit: how many lengths to try in each container.
         progress: called with (stage, done, total).
     """
@@ -44,31 +47,37 @@ def judged(
     native = opened.oracle or stage.lend(opened.native)
     static = {file: graph for file, graph in graphs.items() if graph.metadata.container}
     widest = largest(analysis, [graph.metadata.container for graph in static.values()])
-    candidates = [Candidate(graph.name, file, graph.metadata, widest) for file, graph in graphs.items()]
+    candidates: list[Candidate] = []
     if static:
         symbolic = padded(opened, {})
         beside = any(graph.metadata.container == widest for graph in static.values())
         candidates = [Candidate(symbolic.name, stage.lend(symbolic.model), symbolic.metadata, widest, beside)]
-        for file, graph in static.items():
+    seen: list[Mapping[str, int]] = []
+    for file, graph in graphs.items():
+        container = graph.metadata.container
+        if container not in seen:  # in another precision, the same graph is around it in fp32
+            seen.append(container)
             place = file if graph.exact is graph.model else stage.lend(graph.exact)
             metadata = replace(graph.metadata, precision="fp32")
-            candidates.append(Candidate(graph.name, place, metadata, graph.metadata.container))
+            candidates.append(Candidate(graph.name, place, metadata, container or widest))
     report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
-    for precision, named in _by_precision(static).items():
+    for precision, named in _by_precision(graphs, widest).items():
         if report.ok:
-            twin = stage.lend(in_precision(opened.model, precision))
-            told = judge_in_precision(analysis, native, twin, named, stage.folder)
+            twin = stage.lend(in_precision(opened.model, precision, named[0].metadata.kept))
+            told = judge_in_precision(
+                analysis, native, twin, named, stage.folder, measured=(known or {}).get(precision)
+            )
             report = told.added_to(report, precision)
     return report
 
 
-def _by_precision(graphs: Mapping[Path, Padded]) -> dict[str, list[Candidate]]:
+def _by_precision(graphs: Mapping[Path, Padded], widest: Mapping[str, int]) -> dict[str, list[Candidate]]:
     """Those that are in another precision than fp32."""
     found: dict[str, list[Candidate]] = {}
     for file, graph in graphs.items():
         precision, container = graph.metadata.precision, graph.metadata.container
         if precision != "fp32":
-            candidate = Candidate(f"{precision} {graph.name}", file, graph.metadata, container)
+            candidate = Candidate(f"{precision} {graph.name}", file, graph.metadata, container or widest)
             found.setdefault(precision, []).append(candidate)
     return found
 
@@ -99,6 +108,8 @@ def demand(report: GateReport, place: Path | None) -> None:
     way_on = ""
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
         way_on = next(check.fix for check in report.domain if check.ok is False)
+    if replace(report, examples={}).ok:  # padding is right, and the precision is not good enough
+        way_on = "ask for another precision, or accept less"
     fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix)
 
@@ -120,6 +131,10 @@ def _first_failure(report: GateReport) -> tuple[str, str]:
         if not row.zero_behind:
             return where, "gate C: the output is not 0 past its length"
         return where, f"gate C: it is {row.error:.2g} of scale from native, {row.tolerance:.2g} is allowed"
+    for precision, verdicts in report.examples.items():
+        for told in verdicts:
+            if not told["ok"]:
+                return f"output {told['output']} in {precision}, {told['example']} ({told['model']})", told["note"]
     if not report.streams.get("ok", True):
         worst, allowed = max(report.streams["rows"], key=lambda row: row["error"]), report.streams["tolerance"]
         what = f"a stream is {worst['error']:.2g} of scale from the whole, {allowed:.2g} is allowed"

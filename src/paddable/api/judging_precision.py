@@ -1,5 +1,8 @@
 """Gates of another precision: padded against native in the same precision, and what the precision itself moves.
 
+Native and padded are run on examples besides, in half to the letter, where every value is rounded as a provider with
+half kernels rounds it: what is finite in fp32 has to be finite there.
+
 The fp32 form of the same graphs has passed every gate, so few lengths are enough: a precision is applied node by node,
 to valid steps and padding alike.
 """
@@ -7,25 +10,29 @@ to valid steps and padding alike.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from paddable.api.measuring import Measured, longest
 from paddable.gates import Candidate, GateReport
-from paddable.gates.engine import Array, Engine, Source
+from paddable.gates.engine import Engine, Source
+from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
-from paddable.gates.lift import twins
-from paddable.gates.oracle import Oracle, scale
+from paddable.gates.lift import Twins, computes_in_half, moved, rounded, twins
+from paddable.gates.oracle import Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
 from paddable.gates.transforms import exact_where_replaced
-from paddable.gates.whole import judge_whole, largest_of
+from paddable.gates.verdict import Difference, differences
+from paddable.gates.whole import judge_whole, largest_of, open_candidate
 from paddable.padding.analysis import Analysis
+from paddable.precision import PRECISIONS
 
 __all__ = ["PrecisionReport", "judge_in_precision"]
 
@@ -40,15 +47,21 @@ class PrecisionReport:
     Attributes:
         rows: gates C and J against native in the same precision.
         cost: by output, the worst of all lengths: ``error`` of scale and ``cosine`` of native against native in fp32.
+        examples: by graph, example and output, against native in fp32.
+        ranges: what was measured before.
     """
 
     rows: Sequence[Row]
     cost: Mapping[str, Mapping[str, float]]
+    examples: Sequence[Mapping[str, Any]] = ()
+    ranges: Mapping[str, Any] = field(default_factory=dict)
 
     def added_to(self, report: GateReport, precision: str) -> GateReport:
         """A report of the fp32 form with what was found in another precision beside it."""
         cost = {**report.precision, precision: _as_plain(self.cost)}
-        return replace(report, rows=[*report.rows, *self.rows], precision=cost)
+        examples = {**report.examples, precision: self.examples} if self.examples else report.examples
+        ranges = {**report.ranges, precision: self.ranges} if self.ranges else report.ranges
+        return replace(report, rows=[*report.rows, *self.rows], precision=cost, examples=examples, ranges=ranges)
 
 
 def judge_in_precision(
@@ -58,6 +71,7 @@ def judge_in_precision(
     candidates: Sequence[Candidate],
     folder: Path,
     *,
+    measured: Measured | None = None,
     seed: int = 0,
 ) -> PrecisionReport:
     """Judge padded graphs that are in another precision.
@@ -68,6 +82,7 @@ def judge_in_precision(
         twin: native in the precision of the graphs.
         candidates: the graphs, static.
         folder: for what a half graph is compared with besides; emptied by the caller.
+        measured: what was found of native before, with the examples to run.
         seed: of inputs and lengths.
     """
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
@@ -78,7 +93,8 @@ def judge_in_precision(
     cost: dict[str, dict[str, float]] = {}
     widest = largest_of(candidates)
     metadata = candidates[0].metadata
-    oracle = Oracle(twin, metadata, half)
+    rounds = half is None and PRECISIONS[metadata.precision].rounds
+    oracle = Oracle(twin, metadata, half, moved=moved(twin, folder / "moved.onnx") if rounds else None)
     cases = choose(spans, widest, expressions, seed=seed)
     most = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
 
@@ -97,32 +113,76 @@ def judge_in_precision(
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
-            _keep_worst(cost, _moved(answer, exact.run(drawn(count).native(0, steps))))
-    return PrecisionReport(rows, cost)
+            _keep_worst(cost, differences(answer, exact.run(drawn(count).native(0, steps))))
+    if measured is None:
+        return PrecisionReport(rows, cost)
+    told = _on_examples(exact, _to_the_letter(twin, half), candidates, measured, folder)
+    return PrecisionReport(rows, cost, told, measured.ranges)
 
 
-def _moved(got: Mapping[str, Array], want: Mapping[str, Array]) -> dict[str, dict[str, float]]:
-    """By output, error of scale and cosine of floats against fp32."""
-    found = {}
-    for name, value in got.items():
-        if value.dtype.kind == "f" and value.size:
-            a, b = (array.astype(np.float64).ravel() for array in (value, want[name][: len(value)]))
-            length = float(np.linalg.norm(a) * np.linalg.norm(b))
-            error = float(np.abs(a - b).max()) / scale(want[name])
-            found[name] = {"error": error, "cosine": float(a @ b) / length if length else 1.0}
-    return found
+def _to_the_letter(twin: Path, half: Twins | None) -> Engine:
+    """Native in its precision; where that is half, every value of it is rounded."""
+    return (
+        Engine(twin, where="native") if half is None else Engine(half.rounded, optimise=False, where="native in half")
+    )
 
 
-def _keep_worst(cost: dict[str, dict[str, float]], moved: Mapping[str, Mapping[str, float]]) -> None:
+def _on_examples(
+    exact: Engine, twin: Engine, candidates: Sequence[Candidate], measured: Measured, folder: Path
+) -> list[dict[str, Any]]:
+    """Native and the padded graphs on each example, against native in fp32."""
+    told: list[dict[str, Any]] = []
+    metadata = candidates[0].metadata
+
+    def drawn(example: Example, count: int = 1) -> Signals:
+        return Signals(metadata, exact.dtypes, exact.shapes, example.steps, measured.numbers, count, 0, example.arrays)
+
+    for example in measured.examples:
+        feeds = drawn(example).native(0, example.steps)
+        told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds)), measured.accept)
+    for candidate in candidates:
+        count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 1
+        engine = _candidate_to_the_letter(candidate, folder)
+        most = longest(candidate.metadata, candidate.largest)
+        for example in measured.examples:
+            steps = {name: min(length, most[name]) for name, length in example.steps.items()}
+            want = exact.run(drawn(example).native(0, steps))
+            feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
+            told += _rows(candidate.name, example, differences(engine.run(feeds), want), measured.accept)
+    return told
+
+
+def _candidate_to_the_letter(candidate: Candidate, folder: Path) -> Engine:
+    if not computes_in_half(candidate.model):
+        return open_candidate(candidate)
+    return Engine(rounded(candidate.model, folder / "rounded-padded.onnx"), optimise=False, where=candidate.name)
+
+
+def _rows(
+    model: str, example: Example, found: Mapping[str, Difference], accept: Mapping[str, float]
+) -> list[dict[str, Any]]:
+    told = []
+    for output, seen in found.items():
+        note = seen.misses(accept)
+        told.append(
+            {"model": model, "example": example.name, "output": output, "ok": not note, **seen.to_json(), "note": note}
+        )
+    return told
+
+
+def _keep_worst(cost: dict[str, dict[str, float]], moved: Mapping[str, Difference]) -> None:
     for name, now in moved.items():
-        worst = cost.setdefault(name, dict(now))
-        worst["error"] = max(worst["error"], now["error"])
-        worst["cosine"] = min(worst["cosine"], now["cosine"])
+        worst = cost.setdefault(name, {"error": now.error, "cosine": now.cosine})
+        worst["error"] = max(worst["error"], now.error)
+        worst["cosine"] = min(worst["cosine"], now.cosine)
 
 
 def _as_plain(cost: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """For report.json: errors to three digits, cosines to seven."""
     return {
-        name: {"error": float(f"{told['error']:.3g}"), "cosine": round(told["cosine"], 7)}
+        name: {
+            "error": float(f"{told['error']:.3g}") if told["error"] < float("inf") else "inf",
+            "cosine": round(told["cosine"], 7),
+        }
         for name, told in cost.items()
     }

@@ -81,7 +81,7 @@ def verify(
         for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
             same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
             twin = write_model(
-                in_precision(opened.model, precision),
+                in_precision(opened.model, precision, same[0].metadata.kept),
                 scratch / f"native-{precision}.onnx",
                 external_data=True,
             )

@@ -97,6 +97,7 @@ class Metadata:
         bindings: inputs and sizes that were fixed first, such as ``sr=16000``; absent when there are none.
         native_opset: the opset of native, where it was brought up to the graph's first; absent elsewhere.
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
+        kept: values of native that stay in fp32 in this precision, each with its reason; absent when there are none.
     """
 
     symbols: Mapping[str, Symbol]
@@ -114,6 +115,7 @@ class Metadata:
     bindings: tuple[str, ...] = ()
     native_opset: int | None = None
     padding_masks: tuple[str, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -135,6 +137,7 @@ class Metadata:
             **({"bindings": list(self.bindings)} if self.bindings else {}),
             **({"native_opset": self.native_opset} if self.native_opset is not None else {}),
             **({"padding_masks": list(self.padding_masks)} if self.padding_masks else {}),
+            **({"kept": dict(self.kept)} if self.kept else {}),
         }
 
     def dumps(self) -> str:
@@ -177,6 +180,7 @@ class Metadata:
                 bindings=tuple(map(str, data.get("bindings", ()))),
                 native_opset=data.get("native_opset"),
                 padding_masks=tuple(map(str, data.get("padding_masks", ()))),
+                kept={str(name): str(why) for name, why in data.get("kept", {}).items()},
             )
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UnreadableError(

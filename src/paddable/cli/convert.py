@@ -39,9 +39,9 @@ __all__ = ["convert"]
 )
 @click.option("--force", is_flag=True, help="Replace what is already there.")
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
-@click.option(
-    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
-)
+@options.precision
+@options.examples
+@options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
 @options.gate_lengths
 @options.report

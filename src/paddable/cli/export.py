@@ -83,9 +83,9 @@ def _default_containers() -> str:
 )
 @_options_of_families
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
-@click.option(
-    "--precision", metavar="fp32|fp16|int8", help="Precision of the result; int8 stores weights. Default: fp32."
-)
+@options.precision
+@options.examples
+@options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
 @options.force

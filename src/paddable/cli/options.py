@@ -12,6 +12,7 @@ from paddable.providers.advice import known_advice
 
 __all__ = [
     "ProviderName",
+    "accept",
     "allow_mixed",
     "allow_tf32",
     "as_json",
@@ -19,11 +20,13 @@ __all__ = [
     "bundle",
     "declarations",
     "device",
+    "examples",
     "force",
     "gate_lengths",
     "lengths",
     "model",
     "out",
+    "precision",
     "provider",
     "report",
     "target",
@@ -76,6 +79,28 @@ force: Decorator = click.option("--force", is_flag=True, help="Replace what is a
 
 batch_size: Decorator = click.option(
     "--batch-size", type=click.IntRange(min=1), metavar="B", help="Size of a symbolic batch axis. Default: 1."
+)
+
+precision: Decorator = click.option(
+    "--precision",
+    metavar="fp32|fp16|int8",
+    help="Precision of the result, several with commas; int8 stores weights. Default: fp32.",
+)
+
+examples: Decorator = click.option(
+    "--examples",
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE.npz|CLIP.wav",
+    help="Inputs that the model will meet, which a precision is chosen and judged by. Default: random ones at the "
+    "levels of sound, log-mels and embeddings.",
+)
+
+accept: Decorator = click.option(
+    "--accept",
+    multiple=True,
+    metavar="cosine=0.9999",
+    help="What the answers on examples have to reach against fp32, or nothing is written: cosine and agreement (of the "
+    "best class) at least, error (of scale) at most. Repeatable.",
 )
 
 gate_lengths: Decorator = click.option(

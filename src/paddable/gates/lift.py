@@ -27,7 +27,7 @@ from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.graph.names import Names
 
-__all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "nudged", "read_source", "rounded", "twins"]
+__all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "moved", "nudged", "read_source", "rounded", "twins"]
 
 HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
 _TYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
@@ -48,7 +48,7 @@ def twins(native: Path | bytes, folder: Path) -> Twins | None:
     lift = lifted(native, folder / "lift.onnx")
     if lift is None:
         return None
-    return Twins(lift, _moved(lift, folder / "moved.onnx"), rounded(native, folder / "rounded.onnx"))
+    return Twins(lift, moved(lift, folder / "moved.onnx"), rounded(native, folder / "rounded.onnx"))
 
 
 def nudged(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
@@ -57,8 +57,11 @@ def nudged(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     return np.asarray(array * (1 + step)).astype(array.dtype)
 
 
-def _moved(lift: Path, path: Path) -> Path:
-    """Move every weight: tensors of two axes and more, since what has fewer may be a scale that decides a size."""
+def moved(lift: Path, path: Path) -> Path:
+    """Write a model with every float weight moved.
+
+    Tensors of two axes and more: what has fewer may be a scale that decides a size.
+    """
     model = read_model(lift)
     rng = np.random.default_rng(0)
     for value in model.graph.initializers.values():

@@ -13,7 +13,7 @@ from paddable.bundle import Metadata
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.lift import Twins, nudged
 from paddable.gates.signals import Signals
-from paddable.precision import session_config
+from paddable.precision import least_noise, session_config
 
 __all__ = ["FLOOR", "Oracle", "scale"]
 
@@ -54,7 +54,7 @@ class Oracle:
         native: in the precision of the padded graph.
         metadata: of the padded graph.
         twins: of a native model that computes in half.
-        moved: where native is a lift, the lift with its weights moved.
+        moved: where native is a lift, or computes in 8 bits, the same with its float weights moved.
         exact: native with its Fourier transforms in double, where they are no longer in the padded graph.
         threads: of native; 0 takes every core.
         arena: whether sessions of native keep the memory of a run.
@@ -77,6 +77,7 @@ class Oracle:
             Engine, where="native", config=session_config(metadata.precision), threads=threads, arena=arena
         )
         self._half = twins is not None
+        self._flips = least_noise(metadata.precision)
         self._batch = metadata.batch.outputs if metadata.batch else {}
         self._kept: dict[object, dict[str, Array]] = {}
         self._measured: dict[object, tuple[dict[str, float], bool]] = {}
@@ -155,7 +156,7 @@ class Oracle:
         if whole or (found and _reach(found, wanted)):
             return found
         outputs = self.answer(signals, row, steps)
-        found = dict.fromkeys(outputs, 0.0 if self._twins is None else _HALF_ULP)
+        found = dict.fromkeys(outputs, self._flips if self._twins is None else _HALF_ULP)
         if not _reach(found, wanted):
             for one, other in self._pairs(signals.native(row, steps), outputs):
                 for name, value in outputs.items():

@@ -118,6 +118,8 @@ class GateReport:
         domain: native just outside the stated domain.
         first_difference: of the first failing row, the first value that differs from native, and its node.
         precision: by precision and output, how far native in it is from native in fp32.
+        examples: by precision, what it does on each example; see ``gates.verdict``.
+        ranges: by precision, what stays in fp32 and the headroom of the others; see ``api.measuring``.
         streams: of step graphs: ``ok``, ``tolerance``, ``noise`` and ``rows``; empty where there are none.
     """
 
@@ -127,6 +129,8 @@ class GateReport:
     first_difference: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     precision: Mapping[str, Any] = field(default_factory=dict)
+    examples: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    ranges: Mapping[str, Any] = field(default_factory=dict)
     streams: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -136,6 +140,7 @@ class GateReport:
             all(row.ok for row in self.rows)
             and all(site.ok is not False for site in self.sites)
             and all(check.ok is not False for check in self.domain)
+            and all(row["ok"] for rows in self.examples.values() for row in rows)
             and bool(self.streams.get("ok", True))
         )
 
@@ -189,6 +194,8 @@ class GateReport:
             "first_difference": dict(self.first_difference) if self.first_difference else None,
             "versions": dict(self.versions),
             **({"precision": dict(self.precision)} if self.precision else {}),
+            **({"examples": dict(self.examples)} if self.examples else {}),
+            **({"ranges": dict(self.ranges)} if self.ranges else {}),
             **({"streams": dict(self.streams)} if self.streams else {}),
         }
 

@@ -5,6 +5,13 @@ Padding rules hold here too: nothing that tells valid steps from padding (masks,
 
 from __future__ import annotations
 
-from paddable.precision.convert import PRECISIONS, Precision, in_precision, register_precision, session_config
+from paddable.precision.convert import (
+    PRECISIONS,
+    Precision,
+    in_precision,
+    least_noise,
+    register_precision,
+    session_config,
+)
 
-__all__ = ["PRECISIONS", "Precision", "in_precision", "register_precision", "session_config"]
+__all__ = ["PRECISIONS", "Precision", "in_precision", "least_noise", "register_precision", "session_config"]

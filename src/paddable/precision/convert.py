@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from paddable.errors import MisuseError
+from paddable.precision.dynamic import ComputeInInt8Pass
 from paddable.precision.half import ComputeInHalfPass
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
 
-__all__ = ["PRECISIONS", "Precision", "in_precision", "register_precision", "session_config"]
+__all__ = ["PRECISIONS", "Precision", "in_precision", "least_noise", "register_precision", "session_config"]
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,24 @@ class Precision:
 
     Attributes:
         name: as ``--precision`` takes it.
-        change: makes the pass that changes a model in place; None for what models are in.
+        change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
+            each with its reason; None for what models are in.
+        ranges: what half cannot hold is measured first, on examples.
         rounds: values are computed in fewer bits than fp32. Two right forms of one sum then differ by that rounding,
             and the gates measure it and allow for it. Weights that are only stored in fewer bits round nothing.
+        first: native is changed before it is padded, and the padding rules see what it then computes. Such a graph may
+            keep its container symbolic, and native in this precision is part of a bundle.
+        flips: the least noise of two right forms, of scale: a number that falls on the other side of .5 is a step off.
         moves: how far an answer may be from fp32's, of scale, in a graph without a ragged axis.
         session_config: session configuration entries that go into a file's advice.
     """
 
     name: str
-    change: Callable[[], ir.passes.PassBase] | None
+    change: Callable[[Mapping[str, str]], ir.passes.PassBase] | None
+    ranges: bool = False
     rounds: bool = False
+    first: bool = False
+    flips: float = 0.0
     moves: float = 1e-5
     session_config: Mapping[str, str] = field(default_factory=dict)
 
@@ -51,8 +60,9 @@ def register_precision(precision: Precision) -> Precision:
 
 
 register_precision(Precision("fp32", None))
-register_precision(Precision("fp16", ComputeInHalfPass, rounds=True, moves=2e-2))
+register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, rounds=True, moves=2e-2))
 register_precision(Precision("int8", StoreWeightsAsInt8Pass, moves=2e-1, session_config=SESSION_CONFIG))
+register_precision(Precision("int8-dynamic", ComputeInInt8Pass, rounds=True, first=True, flips=1e-3, moves=2e-1))
 
 
 def session_config(precision: str) -> Mapping[str, str]:
@@ -60,13 +70,20 @@ def session_config(precision: str) -> Mapping[str, str]:
     return PRECISIONS[precision].session_config if precision in PRECISIONS else {}
 
 
-def in_precision(model: ir.Model, precision: str) -> ir.Model:
+def least_noise(precision: str) -> float:
+    """How far two right forms may be apart at least, of scale; 0 for a precision that is not known here."""
+    return PRECISIONS[precision].flips if precision in PRECISIONS else 0.0
+
+
+def in_precision(model: ir.Model, precision: str, kept: Mapping[str, str] | None = None) -> ir.Model:
     """The model in a precision. Inputs, outputs and states keep their types.
 
     Args:
         model: in fp32; it is not changed, and the result shares the weights that stay.
         precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding)
-            or ``int8`` (stores weights in 8 bits and computes in fp32), or one that was registered.
+            ``int8`` (stores weights in 8 bits and computes in fp32), ``int8-dynamic`` (computes matrix products in 8
+            bits), or one that was registered.
+        kept: names of values whose nodes stay as they are, each with its reason.
 
     Raises:
         MisuseError: no such precision.
@@ -77,4 +94,4 @@ def in_precision(model: ir.Model, precision: str) -> ir.Model:
     change = PRECISIONS[precision].change
     if change is None:
         return model
-    return change()(model.clone()).model
+    return change(kept or {})(model.clone()).model

@@ -7,7 +7,9 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
 - *positions*: floats made from integers, the sine or cosine of constants and what is made on the way to it and from it,
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
   element by element (a lookup by what the model hears or reads is no position);
-- *what half cannot hold*: arithmetic with a constant that would become 0 or infinite;
+- *what half cannot hold*: arithmetic with a constant that would become 0 or infinite, and products with a weight beyond
+  half or wholly below its normal numbers;
+- *what was measured*: values that overflow, underflow or lose integers on examples (``ranges``), and what moves them;
 - *front ends*: all that lies between the input and a logarithm, where nothing learned lies between them (samples are
   scaled by 2^15 and squared, and a spectrum spans more decades than half has);
 - *arithmetic beside these*: the mask and the scale in front of a softmax, the square in front of a mean, the sum of a
@@ -16,10 +18,14 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Mapping
+
 import numpy as np
 import onnx_ir as ir
 
-__all__ = ["exact_nodes", "front_end_nodes"]
+from paddable.precision.ranges import LARGEST, SMALLEST_NORMAL
+
+__all__ = ["exact_nodes", "front_end_nodes", "moved_with"]
 
 _SUMS = {
     "BatchNormalization", "CumSum", "GRU", "GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "LSTM",
@@ -32,6 +38,7 @@ _INTEGERS = {
     ir.DataType.INT8, ir.DataType.INT16, ir.DataType.INT32, ir.DataType.INT64,
     ir.DataType.UINT8, ir.DataType.UINT16, ir.DataType.UINT32, ir.DataType.UINT64,
 }  # fmt: skip
+_FLOAT = ir.DataType.FLOAT
 _LEARNED = {
     "BatchNormalization", "Celu", "Elu", "Erf", "Exp", "GRU", "Gelu", "GroupNormalization", "HardSigmoid", "HardSwish",
     "InstanceNormalization", "LSTM", "LayerNormalization", "LeakyRelu", "LogSoftmax", "LpNormalization", "Mish",
@@ -40,23 +47,88 @@ _LEARNED = {
 }  # fmt: skip
 """Operators that no front end has: behind one of them the model has begun."""
 _WAVES = {"Cos", "Sin"}
-_SMALLEST, _LARGEST = 2.0**-24, 65504.0
+_SMALLEST = 2.0**-24
+_PRODUCTS = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
+_MOVES = {
+    "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape",
+    "ScatterElements", "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
+    "Where",
+}  # fmt: skip
+"""Operators whose results are numbers of their inputs: they have the same range."""
 
 
-def exact_nodes(graph: ir.Graph) -> set[ir.Node]:
-    """The nodes of a graph that stay in fp32. Types of values must be known."""
+def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None) -> dict[ir.Node, str]:
+    """The nodes of a graph that stay in fp32, each with its reason. Types of values must be known.
+
+    Args:
+        graph: the graph.
+        kept: names of values that measured ranges keep, each with its reason; of native, and so of what is made of it.
+    """
     positions = _positions(graph)
-    kept = positions | {
-        node
-        for node in graph
-        if node.op_type in _SUMS or _has_a_table(node, positions) or _has_what_half_cannot_hold(node)
-    }
-    kept |= front_end_nodes(graph)
-    beside = set()
+    exact: dict[ir.Node, str] = {}
+    beyond = moved_with(graph, kept or {})
+    for value, why in beyond.items():
+        producer = value.producer()
+        if producer is not None:
+            exact.setdefault(producer, why)
+    for value, why in beyond.items():
+        for reader, _ in value.uses():
+            exact.setdefault(reader, f"reads what {why}")
+    for node in front_end_nodes(graph):
+        exact.setdefault(node, "part of a front end")
     for node in graph:
-        if node.op_type in _ARITHMETIC and not kept.isdisjoint(_neighbours(node)):
-            beside.add(node)
-    return kept | beside
+        if node in positions:
+            exact.setdefault(node, "a position")
+        elif node.op_type in _SUMS:
+            exact.setdefault(node, "a sum over an axis")
+        elif _has_a_table(node, positions):
+            exact.setdefault(node, "a table over positions")
+        elif why := _what_half_cannot_hold(node):
+            exact.setdefault(node, why)
+    beside = [node for node in graph if node.op_type in _ARITHMETIC and not exact.keys().isdisjoint(_neighbours(node))]
+    for node in beside:
+        exact.setdefault(node, "arithmetic beside one that stays")
+    for node in _between(graph, exact):
+        exact.setdefault(node, "moves numbers between nodes that stay")
+    return exact
+
+
+def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
+    """Nodes that only move fp32 numbers to nodes that read fp32: half would round them on the way."""
+    from_exact: set[ir.Node] = set()
+    for node in graph:
+        if node.op_type in _MOVES and node not in exact:
+            floats = [value for value in node.inputs if value is not None and value.dtype == _FLOAT]
+            made = [value.producer() for value in floats if value.const_value is None]
+            if all(producer is None or producer in exact or producer in from_exact for producer in made):
+                from_exact.add(node)
+    to_exact: set[ir.Node] = set()
+    for node in reversed(graph):
+        users = [user for value in node.outputs for user, _ in value.uses()]
+        if node in from_exact and users and all(user in exact or user in to_exact for user in users):
+            to_exact.add(node)
+            yield node
+
+
+def moved_with(graph: ir.Graph, kept: Mapping[str, str]) -> dict[ir.Value, str]:
+    """The values of these names, and those with the same numbers in another place, forward and back.
+
+    A padded graph has values that native lacks, such as the selection behind one or the axes around a convolution.
+    """
+    found: dict[ir.Value, str] = {}
+    values = [*graph.inputs, *(value for node in graph for value in node.outputs)]
+    waiting = [(value, kept[str(value.name)]) for value in values if value.name in kept]
+    while waiting:
+        value, why = waiting.pop()
+        if value in found:
+            continue
+        found[value] = why
+        waiting += [(moved, why) for user, _ in value.uses() if user.op_type in _MOVES for moved in user.outputs]
+        producer = value.producer()
+        if producer is not None and producer.op_type in _MOVES:
+            made = [v for v in producer.inputs if v is not None and v.dtype == _FLOAT and v.const_value is None]
+            waiting += [(made[0], why)] if len(made) == 1 else []  # of several, each may be the one
+    return found
 
 
 def _positions(graph: ir.Graph) -> set[ir.Node]:
@@ -90,16 +162,23 @@ def _has_a_table(node: ir.Node, positions: set[ir.Node]) -> bool:
     return any(sum(size != 1 for size in value.shape) > 1 for value in tables if value.shape is not None)
 
 
-def _has_what_half_cannot_hold(node: ir.Node) -> bool:
-    if node.op_type not in _ARITHMETIC:
-        return False
-    for value in node.inputs:
-        tensor = None if value is None else value.const_value
-        if tensor is not None and tensor.dtype == ir.DataType.FLOAT and tensor.size == 1:
-            number = abs(float(np.asarray(tensor.numpy()).reshape(())))
-            if np.isfinite(number) and (0 < number < _SMALLEST or number > _LARGEST):
-                return True
-    return False
+def _what_half_cannot_hold(node: ir.Node) -> str:
+    """Why a constant that the node reads does not fit half; nothing where all do."""
+    for position, value in enumerate(node.inputs):
+        tensor = None if value is None or value.is_graph_input() else value.const_value
+        if tensor is None or tensor.dtype != _FLOAT or not tensor.size:
+            continue
+        alone = tensor.size == 1 and node.op_type in _ARITHMETIC
+        multiplies = node.op_type in _PRODUCTS and position < 2
+        if not alone and not multiplies and tensor.size < 2:
+            continue
+        magnitude = np.abs(np.asarray(tensor.numpy()))
+        peak = float(magnitude.max(initial=0, where=np.isfinite(magnitude)))
+        if peak > LARGEST and (alone or tensor.size > 1):
+            return f"a constant of {peak:.2g}: half ends at {LARGEST:.0f}"
+        if 0 < peak < (_SMALLEST if alone else SMALLEST_NORMAL if multiplies else 0):
+            return f"a constant of at most {peak:.2g}: half has fewer digits there"
+    return ""
 
 
 def front_end_nodes(graph: ir.Graph) -> set[ir.Node]:

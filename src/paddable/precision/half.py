@@ -6,7 +6,7 @@ share and leaves its nodes unsorted, onnxconverter-common's moves every fill to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import numpy as np
 import onnx
@@ -17,7 +17,7 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["ComputeInHalfPass"]
+__all__ = ["ComputeInHalfPass", "know_types", "reasons"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
 
@@ -25,38 +25,59 @@ FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
 class ComputeInHalfPass(ir.passes.InPlacePass):
     """Makes weights and values half, except at nodes that ``exact_nodes`` keeps.
 
+    Args:
+        kept: names of values that stay in fp32 because of their range, each with its reason; see ``ranges``.
+
     Requires: weights and values in fp32, in topological order; a target's fixes are behind it.
     Ensures: inputs and outputs keep names and types; a control-flow node stays in fp32 as a whole.
     Modifies: nodes, initialisers and recorded types of the main graph.
 
     Raises:
-        RefusedError: the type of a value is not known, or a weight lies beyond the range of half.
+        RefusedError: the type of a value is not known.
     """
 
+    def __init__(self, kept: Mapping[str, str] | None = None) -> None:
+        self._kept = kept or {}
+
     def call(self, model: ir.Model) -> ir.passes.PassResult:
-        common.LiftConstantsToInitializersPass()(model)
-        common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
-        for value in model.graph.initializers.values():
-            if value.dtype is None and value.const_value is not None:  # a weight need not be declared
-                value.type = ir.TensorType(value.const_value.dtype)
-        _Halving(model).run()
+        know_types(model)
+        _Halving(model, exact_nodes(model.graph, self._kept)).run()
         common.RemoveUnusedNodesPass()(model)
         return ir.passes.PassResult(model, True)
+
+
+def reasons(model: ir.Model, kept: Mapping[str, str]) -> dict[str, str]:
+    """By the first output of each node that would stay in fp32, why; control flow and integers aside."""
+    copy = model.clone()
+    know_types(copy)
+    exact = exact_nodes(copy.graph, kept)
+    return {
+        str(node.outputs[0].name): why for node, why in exact.items() if any(o.dtype == FLOAT for o in node.outputs)
+    }
+
+
+def know_types(model: ir.Model) -> None:
+    """Infer the types of values, in place; constants become initialisers."""
+    common.LiftConstantsToInitializersPass()(model)
+    common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
+    for value in model.graph.initializers.values():
+        if value.dtype is None and value.const_value is not None:  # a weight need not be declared
+            value.type = ir.TensorType(value.const_value.dtype)
 
 
 class _Halving:
     """Walks the nodes in order; a value exists in the type of its producer, and is cast once for the others."""
 
-    def __init__(self, model: ir.Model) -> None:
+    def __init__(self, model: ir.Model, exact: Container[ir.Node]) -> None:
+        self.exact = exact
         self.graph, self.versions = model.graph, model.graph.opset_imports
         self.names = Names(model.graph)
         self.halved: set[ir.Value] = set()
         self.casts: dict[tuple[ir.Value, ir.DataType], ir.Value] = {}
 
     def run(self) -> None:
-        exact = exact_nodes(self.graph)
         for node in list(self.graph):
-            ports = None if node in exact else _half_inputs(node, self.versions)
+            ports = None if node in self.exact else _half_inputs(node, self.versions)
             if ports is None:
                 for user in _with_bodies(node):
                     self._feed_float(user, range(len(user.inputs)))
@@ -94,15 +115,7 @@ class _Halving:
         """A weight in half."""
         if (value, HALF) not in self.casts:
             assert value.const_value is not None
-            array = value.const_value.numpy()
-            with np.errstate(over="ignore"):
-                half = np.asarray(array.astype(np.float16))
-            if (np.isinf(half) & np.isfinite(array)).any():
-                raise RefusedError(
-                    f"it holds {np.abs(array[np.isfinite(array)]).max():.3g}, half ends at 65504",
-                    where=f"weight {value.name}",
-                    fix="leave the model in fp32",
-                )
+            half = np.asarray(value.const_value.numpy().astype(np.float16))
             name = self.names.fresh(f"{value.name}_fp16")
             made = ir.Value(
                 name=name, shape=value.shape, type=ir.TensorType(HALF), const_value=ir.Tensor(half, name=name)

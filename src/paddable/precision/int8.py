@@ -9,26 +9,31 @@ quantises activations too, or stores matrices alone in an operator of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
 from paddable.errors import RefusedError
 from paddable.graph.names import Names
-from paddable.precision.exact import front_end_nodes
+from paddable.precision.exact import front_end_nodes, moved_with
 
-__all__ = ["SESSION_CONFIG", "StoreWeightsAsInt8Pass"]
+__all__ = ["LEAST", "SESSION_CONFIG", "StoreWeightsAsInt8Pass", "quantised"]
 
 SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
 """What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
 products into an operator that rounds the activations too and, measured with onnxruntime 1.32 on a CPU, is slower."""
 
-_LEAST = 1024
+LEAST = 1024
 """Numbers from which on a weight is worth a node."""
 
 
 class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
     """Stores the weights of matrix products and convolutions, but those of a front end, in 8 bits.
+
+    Args:
+        kept: names of values whose nodes keep their weights, each with its reason.
 
     Requires: opset 13 or later, which has a scale a channel.
     Ensures: inputs and outputs keep names and types; a weight that several nodes read is stored once.
@@ -38,6 +43,9 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
         RefusedError: an older opset.
     """
 
+    def __init__(self, kept: Mapping[str, str] | None = None) -> None:
+        self._kept = kept or {}
+
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         if model.graph.opset_imports.get("", 0) < 13:
             raise RefusedError(
@@ -46,10 +54,10 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
                 fix="export it with opset 13 or later",
             )
         graph, names = model.graph, Names(model.graph)
-        front_end = front_end_nodes(graph)
+        exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
         restored: dict[tuple[ir.Value, int], ir.Value] = {}
         for node in list(graph):
-            found = None if node in front_end else _weight(node)
+            found = None if node in exact else _weight(node)
             if found is None:
                 continue
             position, axis = found
@@ -75,7 +83,7 @@ def _weight(node: ir.Node) -> tuple[int, int] | None:
         return None
     tensor = weight.const_value
     rank = len(tensor.shape)
-    if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < _LEAST:
+    if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < LEAST:
         return None
     if node.op_type == "MatMul":
         return 1, rank - 1

@@ -1,0 +1,225 @@
+"""What a precision has to know of native before it changes it: the range of every value, on examples.
+
+Native runs once on each example, in fp32. What half cannot hold there stays in fp32, with its reason; the others get
+their headroom, which says how much louder an input may be than the examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import onnx_ir as ir
+
+from paddable.api.examples import read_examples
+from paddable.api.running import Lend
+from paddable.bundle import Metadata
+from paddable.errors import MisuseError
+from paddable.gates.engine import EngineError
+from paddable.gates.examples import Example, default_examples, mistaken_examples
+from paddable.gates.observe import Observer, watched
+from paddable.gates.signals import Numbers, Signals
+from paddable.precision import PRECISIONS
+from paddable.precision.half import reasons
+from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
+
+__all__ = ["Measured", "Observed", "longest", "measured", "observe"]
+
+_NAMED = 3
+"""Layers that a message names; the report has them all."""
+
+_LAYERS = {"Conv", "ConvTranspose", "Einsum", "GRU", "Gemm", "LSTM", "MatMul"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a precision knows of native.
+
+    Attributes:
+        examples: the inputs that native was run on, and that the result is judged on.
+        numbers: which numbers native takes besides.
+        kept: values that stay in fp32, each with its reason.
+        ranges: for the report: ``examples``, ``stays`` (nodes in fp32, with their reasons), ``layers`` (the headroom of
+            each layer in half) and ``headroom``, the least of them.
+        accept: what the answers on examples have to reach; see ``gates.verdict``.
+    """
+
+    examples: Sequence[Example] = ()
+    numbers: Numbers = field(default_factory=lambda: Numbers({}))
+    kept: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, Any] = field(default_factory=dict)
+    accept: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """Native on examples.
+
+    Attributes:
+        native: the model.
+        examples: those that it runs on.
+        numbers: which numbers it takes besides.
+        ranges: of its values over all examples.
+        mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
+    """
+
+    native: ir.Model
+    examples: Sequence[Example]
+    numbers: Numbers
+    ranges: Mapping[str, Range]
+    mistaken: Mapping[str, Range]
+
+
+def observe(
+    native: ir.Model,
+    metadata: Metadata,
+    steps: Mapping[str, int],
+    lend: Lend,
+    *,
+    numbers: Numbers | None = None,
+    examples: str | Path | None = None,
+) -> Observed:
+    """Run native on examples.
+
+    Args:
+        native: in fp32; it is not changed.
+        metadata: of its padded graph: what is ragged.
+        steps: of the largest container; longer examples are cut.
+        lend: writes a model to a file for as long as it runs.
+        numbers: which numbers native takes besides.
+        examples: a directory or file of examples; levels that speech models meet by default.
+
+    Raises:
+        MisuseError: an example that native does not run on.
+        UnreadableError: an example that cannot be read, or holds NaN.
+    """
+    numbers, most = numbers or Numbers({}), longest(metadata, steps)
+    model, names = watched(native)
+    with lend(model) as file:
+        observer = Observer(file, names)
+        shapes, dtypes = observer.shapes, observer.dtypes
+
+        def ranges_of(example: Example) -> dict[str, Range]:
+            signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
+            return observer.ranges(signals.native(0, example.steps))
+
+        given = None if examples is None else read_examples(Path(examples), metadata, shapes, dtypes, most)
+        found, used = [], []
+        for example in default_examples(metadata, shapes, dtypes, most) if given is None else given:
+            try:
+                found.append(ranges_of(example))
+                used.append(example)
+            except EngineError as error:  # a level that was not asked for is no fault of anybody
+                if given is not None:
+                    raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
+        mistaken: dict[str, Range] = {}
+        if given is None:
+            with suppress(EngineError):
+                mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
+    return Observed(native, used, numbers, merged(found), mistaken)
+
+
+def measured(
+    observed: Observed,
+    precision: str,
+    accept: Mapping[str, float] | None = None,
+    on_message: Callable[[str], None] | None = None,
+) -> Measured:
+    """What stays in fp32 in a precision.
+
+    Args:
+        observed: native on examples.
+        precision: the precision.
+        accept: what the answers have to reach.
+        on_message: called with a line for the values that stay, and one for what the others would not survive.
+    """
+    blank = Measured(observed.examples, observed.numbers, accept=accept or {})
+    if not PRECISIONS[precision].ranges:
+        return blank
+    native, ranges = observed.native, observed.ranges
+    kept = beyond_half(ranges)
+    stays = reasons(native, kept)
+    nodes = {str(value.name): node for node in native.graph for value in node.outputs}
+    if on_message is not None:
+        for line in _lines(precision, kept, stays, observed.mistaken, nodes):
+            on_message(line)
+    return replace(blank, kept=kept, ranges=_told(observed.examples, ranges, stays, nodes))
+
+
+def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:
+    """The longest valid length of each symbol in a container."""
+    found = {}
+    for name, size in steps.items():
+        symbol = metadata.symbols[name]
+        most = size if symbol.max is None else min(size, symbol.max)
+        found[name] = symbol.min + (most - symbol.min) // symbol.step * symbol.step
+    return found
+
+
+def _told(
+    examples: Sequence[Example],
+    ranges: Mapping[str, Range],
+    stays: Mapping[str, str],
+    nodes: Mapping[str, ir.Node],
+) -> dict[str, Any]:
+    layers = [
+        {"node": node.name, "op": node.op_type, "peak": _short(found.peak), "headroom": _short(found.headroom)}
+        for name, found in ranges.items()
+        if (node := nodes.get(name)) is not None and node.op_type in _LAYERS and name not in stays and found.peak
+    ]
+    least = min((float(layer["headroom"] or 0) for layer in layers), default=None)
+    return {
+        "examples": [{"name": example.name, "steps": dict(example.steps)} for example in examples],
+        "headroom": least,
+        "stays": [
+            {
+                "node": nodes[name].name,
+                "op": nodes[name].op_type,
+                "why": why,
+                "peak": _short(ranges[name].peak) if name in ranges else None,
+                "headroom": _short(ranges[name].headroom) if name in ranges and ranges[name].peak else None,
+            }
+            for name, why in stays.items()
+            if name in nodes
+        ],
+        "layers": layers,
+    }
+
+
+def _lines(
+    precision: str,
+    kept: Mapping[str, str],
+    stays: Mapping[str, str],
+    mistaken: Mapping[str, Range],
+    nodes: Mapping[str, ir.Node],
+) -> Iterable[str]:
+    named = [name for name in kept if name in nodes]
+    if named:
+        yield (
+            f"{precision}: {'1 value stays' if len(named) == 1 else f'{len(named)} values stay'} in fp32: "
+            + _several([f"{_called(nodes[name])} {kept[name]}" for name in named])
+        )
+    over = [name for name, found in mistaken.items() if found.peak > LARGEST and name in nodes and name not in stays]
+    if over:
+        worst = max(over, key=lambda name: mistaken[name].peak)
+        yield (
+            f"{precision}: sound scaled to 16 bits, up to 32768, overflows: {_called(nodes[worst])} would reach "
+            f"{mistaken[worst].peak:.2g}, half ends at {LARGEST:.0f}; feed samples in -1 .. 1, or give such sound as "
+            "examples"
+        )
+
+
+def _called(node: ir.Node) -> str:
+    return f"{node.op_type} {node.name or node.outputs[0].name}"
+
+
+def _several(texts: Sequence[str]) -> str:
+    more = len(texts) - _NAMED
+    return "; ".join(texts[:_NAMED]) + (f"; and {more} more (report.json has them)" if more > 0 else "")
+
+
+def _short(number: float) -> float | None:
+    return float(f"{number:.3g}") if number < float("inf") else None

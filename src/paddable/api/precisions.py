@@ -1,0 +1,112 @@
+"""The precisions of one conversion: which are asked for, what each knows of native, and the graphs of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from paddable.api.building import Padded, padded, precise
+from paddable.api.certificate import certificate
+from paddable.api.judging import largest
+from paddable.api.measuring import Measured, measured, observe
+from paddable.api.opened import Opened
+from paddable.api.running import Lend
+from paddable.errors import MisuseError
+from paddable.gates.index_limits import index_limits
+from paddable.gates.verdict import parse_accept
+from paddable.precision import PRECISIONS, in_precision
+
+__all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
+
+Precisions = Mapping[str, Measured]
+"""By name, in the order of asking."""
+
+
+def chosen_precisions(
+    precision: str | None,
+    *,
+    keep_dynamic: bool = False,
+    examples: str | Path | None = None,
+    accept: Sequence[str] = (),
+) -> list[str]:
+    """The precisions that were asked for, ``"fp16,int8"``, each once; fp32 by default.
+
+    Raises:
+        MisuseError: no such precision, another than fp32 for a symbolic container, or examples or limits of what is
+            accepted, which fp32 has no use for.
+    """
+    found = list(dict.fromkeys((precision or "fp32").split(",")))
+    for name in found:
+        if name not in PRECISIONS:
+            raise MisuseError(f"no precision is called {name!r}", fix=f"choose {', '.join(PRECISIONS)}")
+    changed = [name for name in found if name != "fp32"]
+    if keep_dynamic and any(not PRECISIONS[name].first for name in changed):
+        raise MisuseError(
+            f"--precision {precision} needs a fixed container", fix="give --container, or leave it in fp32"
+        )
+    for given, what in ((examples, "examples are"), (accept, "limits of what is accepted are")):
+        if given and not changed:
+            raise MisuseError(f"{what} given, and fp32 needs none", fix="give --precision too, or leave them out")
+    parse_accept(accept)
+    return found
+
+
+def measure_native(
+    opened: Opened,
+    containers: Sequence[Mapping[str, int]],
+    precisions: Sequence[str],
+    lend: Lend,
+    *,
+    examples: str | Path | None = None,
+    accept: Sequence[str] = (),
+    on_message: Callable[[str], None] | None = None,
+) -> Precisions:
+    """What each precision knows of native, from one run an example at the length of the largest container.
+
+    Raises:
+        MisuseError: examples that do not fit the model.
+        UnreadableError: an example that cannot be read.
+    """
+    if list(precisions) == ["fp32"]:
+        return {"fp32": Measured()}
+    analysis = opened.analyse()
+    metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
+    numbers = index_limits(analysis)
+    seen = observe(
+        opened.model,
+        metadata,
+        largest(analysis, [size for size in containers if size]),
+        lend,
+        numbers=numbers,
+        examples=examples,
+    )
+    limits = parse_accept(accept)
+    return {name: Measured() if name == "fp32" else measured(seen, name, limits, on_message) for name in precisions}
+
+
+def padded_in_each(
+    opened: Opened,
+    container: Mapping[str, int],
+    target: str,
+    precisions: Precisions,
+    *,
+    on_message: Callable[[str], None] | None = None,
+    lend: Lend | None = None,
+) -> list[Padded]:
+    """One padded graph in each precision. Padding and the target's fixes are the same for all. Errors as ``padded``."""
+    exact = padded(opened, container, target, on_message=on_message, lend=lend)
+    found = []
+    for name, known in precisions.items():
+        metadata = replace(exact.metadata, precision=name, kept=known.kept)
+        if name == "fp32":
+            found.append(exact)
+        elif PRECISIONS[name].first:
+            native = in_precision(opened.model, name, known.kept)
+            oracle = native if opened.native is opened.model else opened.native
+            made = padded(replace(opened, model=native, native=oracle), container, target, lend=lend)
+            metadata = replace(made.metadata, precision=name, kept=known.kept)
+            found.append(Padded(made.model, metadata, exact.model, native))
+        else:
+            found.append(precise(exact.exact, metadata, target, exact.name))
+    return found

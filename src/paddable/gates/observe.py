@@ -1,0 +1,116 @@
+"""The range of every value of a native model, from one run an example.
+
+Each float value gets two numbers, its largest magnitude and how far its numbers are from integers, made in the graph
+where the value is made; nothing else comes back from a run. Whoever reads the value reads it with a zero added that is
+made of the two numbers: ONNX Runtime would otherwise measure at the end, and hold every value until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.gates.engine import Array, Engine
+from paddable.graph.names import Names
+from paddable.precision.half import know_types
+from paddable.precision.ranges import Range
+
+__all__ = ["Observer", "watched"]
+
+
+def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
+    """A copy whose only outputs are what is measured, and by float value the names of its peak and its fraction.
+
+    Values inside the bodies of control flow are not measured: a node with bodies stays in fp32 as a whole.
+    """
+    made = model.clone()
+    know_types(made)
+    graph, names = made.graph, Names(made.graph)
+    found: dict[str, tuple[str, str]] = {}
+    infinity, zero = _constant(graph, names, np.inf), _constant(graph, names, 0.0)
+    graph.outputs.clear()
+    for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
+        if value.dtype != ir.DataType.FLOAT or not isinstance(value.type, ir.TensorType):
+            continue
+        producer, readers = value.producer(), [(use.node, use.idx) for use in value.uses()]
+        nodes, peak, fraction, passed = _measuring(value, infinity, zero, names)
+        for reader, position in readers:
+            reader.replace_input_with(position, passed)
+        if producer is None:
+            graph.insert_before(graph[0], nodes)
+        else:
+            graph.insert_after(producer, nodes)
+        for output in (peak, fraction):
+            output.type, output.shape = ir.TensorType(ir.DataType.FLOAT), ir.Shape(())
+            graph.outputs.append(output)
+        found[str(value.name)] = str(peak.name), str(fraction.name)
+    return made, found
+
+
+def _constant(graph: ir.Graph, names: Names, number: float) -> ir.Value:
+    name = names.fresh("watched")
+    tensor = ir.tensor(np.float32(number), name=name)
+    value = ir.Value(name=name, shape=ir.Shape(()), type=ir.TensorType(ir.DataType.FLOAT), const_value=tensor)
+    graph.register_initializer(value)
+    return value
+
+
+def _measuring(
+    value: ir.Value, infinity: ir.Value, zero: ir.Value, names: Names
+) -> tuple[list[ir.Node], ir.Value, ir.Value, ir.Value]:
+    """Nodes; the largest finite magnitude, the largest fraction, and the value behind them."""
+    nodes: list[ir.Node] = []
+
+    def made(operator: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
+        nodes.append(ir.node(operator, inputs, attributes=attributes))
+        nodes[-1].outputs[0].name = names.fresh("watched")
+        return nodes[-1].outputs[0]
+
+    magnitude = made("Abs", value)
+    finite = made("Where", made("Less", magnitude, infinity), magnitude, zero)  # NaN is not less either
+    peak = made("ReduceMax", finite, keepdims=0)
+    fraction = made("ReduceMax", made("Sub", finite, made("Floor", finite)), keepdims=0)
+    passed = made("Add", value, made("Mul", made("Mul", peak, zero), fraction))
+    return nodes, peak, fraction, passed
+
+
+class Observer:
+    """Runs a watched model.
+
+    Args:
+        file: of the model that ``watched`` made.
+        names: by value, as ``watched`` gave them.
+        threads: of the session; 0 takes every core.
+    """
+
+    def __init__(self, file: Path, names: Mapping[str, tuple[str, str]], threads: int = 0) -> None:
+        self._names = names
+        # In an arena the many small answers do not split the memory that large values left.
+        self._engine = Engine(file, optimise=False, where="native", threads=threads, half=False, arena=True)
+
+    @property
+    def dtypes(self) -> Mapping[str, np.dtype[Any]]:
+        """Type of each input."""
+        return self._engine.dtypes
+
+    @property
+    def shapes(self) -> Mapping[str, list[Any]]:
+        """Shape of each input."""
+        return self._engine.shapes
+
+    def ranges(self, feeds: Mapping[str, Array]) -> dict[str, Range]:
+        """Range of each value on one example.
+
+        Raises:
+            EngineError: native does not run on it.
+        """
+        numbers = {name: float(value) for name, value in self._engine.run(feeds).items()}
+        found = {}
+        for name, (peak, fraction) in self._names.items():
+            highest = max(0.0, numbers[peak])
+            found[name] = Range(highest, highest, numbers[fraction] <= 0)
+        return found

@@ -1,0 +1,114 @@
+"""int8-dynamic: which products are in 8 bits, how near, and that padding is in no range."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import paddable
+from paddable.api import convert, verify
+from paddable.bundle import read_bundle
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
+from paddable.precision import in_precision
+
+RANDOM = np.random.default_rng(0)
+TEXT = """<ir_version: 10, opset_import: ["" : 18]>
+net (float[1, T, 64] x) => (float[1, T, 48] y) {
+  q = MatMul(x, w) k = MatMul(x, v) t = Transpose<perm = [0, 2, 1]>(k) s = MatMul(q, t) p = Softmax<axis = -1>(s)
+  o = MatMul(p, q) m = Add(o, x) r = Relu(m) f = Reshape(r, rows) g = Gemm<transB = 1>(f, u, b) y = Reshape(g, back)
+}"""
+
+
+@pytest.fixture(scope="module")
+def native() -> onnx.ModelProto:
+    model = onnx.parser.parse_model(TEXT)
+    weights = {"w": (64, 64), "v": (64, 64), "u": (48, 64), "b": (48,)}
+    for name, shape in weights.items():
+        array = (RANDOM.standard_normal(shape) / (64 if name == "v" else 8)).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    for name, sizes in (("rows", [-1, 64]), ("back", [1, -1, 48])):
+        model.graph.initializer.append(numpy_helper.from_array(np.array(sizes), name))
+    for node in model.graph.node:
+        node.name = f"{node.op_type}_{node.output[0]}"
+    return model
+
+
+def run(model: onnx.ModelProto, **feeds: np.ndarray) -> list[np.ndarray]:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    return ort.InferenceSession(model.SerializeToString(), options).run(None, feeds)
+
+
+def test_products_with_a_constant_are_in_8_bits_and_the_answer_is_near(native: onnx.ModelProto) -> None:
+    made = to_proto(in_precision(read_model(native), "int8-dynamic"))
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("DynamicQuantizeMatMul") == 3 and kinds.count("MatMul") == 2 and "Gemm" not in kinds
+    types = {tensor.name: tensor.data_type for tensor in made.graph.initializer}
+    assert types["w_int8"] == types["u_int8"] == TensorProto.INT8 and "w" not in types
+    x = RANDOM.standard_normal((1, 30, 64)).astype(np.float32)
+    (got,), (want,) = run(made, x=x), run(native, x=x)
+    cosine = float(got.ravel() @ want.ravel() / np.linalg.norm(got) / np.linalg.norm(want))
+    assert 0.99 < cosine < 1 and np.abs(got - want).max() < 0.1 * np.abs(want).max()
+
+
+def test_a_product_that_is_kept_stays(native: onnx.ModelProto) -> None:
+    made = in_precision(read_model(native), "int8-dynamic", {"q": "for this test"})
+    assert [node.op_type for node in made.graph].count("DynamicQuantizeMatMul") == 2
+
+
+def test_a_bundle_is_judged_and_holds_native_too(native: onnx.ModelProto, tmp_path) -> None:
+    out = convert(native, ["x:1=T"], containers=[20, 40], out=tmp_path / "b", precision="int8-dynamic,fp32")
+    report = json.loads((out / "report.json").read_text())
+    assert report["ok"] and report["precision"]["int8-dynamic"]["y"]["cosine"] > 0.99
+    rows = [row for row in report["rows"] if row["model"].startswith("int8-dynamic")]
+    assert len(rows) == 16 and all(row["junk"] is not False for row in rows)
+    names = {f"cpu-{precision}-{steps}.onnx" for precision in ("fp32", "int8-dynamic") for steps in (20, 40)}
+    assert {graph.file for graph in read_bundle(out).graphs} == names
+    assert verify(out, limit=4).ok
+
+    x = RANDOM.standard_normal((1, 17, 64)).astype(np.float32)
+    alone = paddable.load(out / "native-int8-dynamic.onnx", threads=1).run({"x": x})["y"]
+    got = paddable.load(out, precision="int8-dynamic", threads=1).run({"x": x})["y"]
+    assert np.abs(got - alone).max() < 3e-3 * np.abs(alone).max()
+
+
+def test_padding_is_in_no_range(native: onnx.ModelProto) -> None:
+    made = convert(native, ["x:1=T"], containers=[40], precision="int8-dynamic")
+    metadata = json.loads(next(entry.value for entry in made.metadata_props if entry.key == "paddable"))
+    assert "PAD109" in {remedy["code"] for remedy in metadata["remedies"]}
+    x = RANDOM.standard_normal((1, 40, 64)).astype(np.float32)
+    lengths = np.array([17])
+    first = run(made, x=x, ilens=lengths)[0]
+    x[:, 17:] = 1e4
+    assert np.array_equal(run(made, x=x, ilens=lengths)[0], first)
+
+
+@pytest.mark.shared
+def test_a_symbolic_container_whose_mask_is_made_from_ilens(shared, tmp_path) -> None:
+    """Case 17: its graph takes a mask; the converted one takes the length that the mask says."""
+    path = shared / "cases" / "case_17_dynamic_int8_scale_sees_padding.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    case = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(case)
+
+    def quantised(source: str, place: str) -> None:
+        made = convert(source, ["x:1=T"], mask_inputs=["valid:1=T"], keep_dynamic=True, batch_size=1,
+                       precision="int8-dynamic", gate_lengths=4)  # fmt: skip
+        mask = helper.make_tensor_value_info("valid", TensorProto.BOOL, [1, "T", 1])
+        made.graph.input.remove(next(value for value in made.graph.input if value.name == "ilens"))
+        made.graph.input.append(mask)
+        made.graph.initializer.append(numpy_helper.from_array(np.array([1, 2]), "counted"))
+        made.graph.node.insert(0, helper.make_node("Cast", ["valid"], ["ones"], to=TensorProto.INT64))
+        made.graph.node.insert(1, helper.make_node("ReduceSum", ["ones", "counted"], ["ilens"], keepdims=0))
+        onnx.save(made, place)
+
+    ok, drift = case.check(quantised)
+    assert ok, drift
