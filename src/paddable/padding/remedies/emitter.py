@@ -369,7 +369,7 @@ class Emitter:
         base = self.number(content.base, dtype, as_size=as_size)
         flat = [atom for axis in axes for atom in axis]
         row = next((i for i, a in enumerate(flat) if a.batch), None)
-        if row is not None and not self.scope.single_row:
+        if row is not None:
             total = self.place(base, axes, [row])
         else:
             total = self.op("Reshape", base, self.constant(np.ones(len(axes), dtype=np.int64)))
