@@ -14,7 +14,8 @@ TOLD = {
         "zero the padding first",
     ),
     "Softmax": (
-        "y = Softmax <axis = 2> (x)", "PAD103", 2, "the padding takes part of the attention", "fill the padding with -inf",
+        "y = Softmax <axis = 2> (x)", "PAD103", 2, "the padding takes part of the attention",
+        "fill the padding with -inf",
     ),
     "ReduceMax": (
         "y = ReduceMax (x, time)", "PAD107", 2, "the extremum over time sees the padding", "fill the padding with -inf",

@@ -1,6 +1,7 @@
 """Reading by index (PAD105, PAD106): Gather, GatherElements and GatherND.
 
-Passes: any index into a constant axis, which is a table; an index made of constants or of valid data into a ragged axis.
+Passes: any index into a constant axis, which is a table; an index made of constants or of valid data into a ragged
+axis.
 Needs: the run-time length where an index counts from the end or is computed from a size; an index of 0 in the padding
 where it may be out of range; the shortest and the longest length at which a constant index, or a table, is in range.
 Refuses: an index across the batch, and an axis whose padding sits between valid steps.
