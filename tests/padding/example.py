@@ -47,6 +47,8 @@ class Example:
         claims: what is known of the first output (see :func:`claim`).
         first: the shortest accepted length of each symbol, where it is not 1. Native has no answer below.
         last: the longest, where there is one.
+        guards: the operators at which a remedy is no finding, since it keeps an index or a divisor in range, or a shape
+            right: as ``Gather Div``, once a remedy.
         harmless: codes of findings whose remedies make no difference to the inputs that the judge tries.
         refused: a part of the reason, where the graph is refused.
         held: the inputs that hold lengths or masks, as ``l=T`` (a vector of lengths) or ``m:1=T`` (1 at valid steps).
@@ -63,6 +65,7 @@ class Example:
     claims: str = ""
     first: str = ""
     last: str = ""
+    guards: str = ""
     harmless: str = ""
     refused: str = ""
     held: str = ""
@@ -118,7 +121,10 @@ class Example:
             return
         analysis = self.compiled().analysis
         assert ", ".join(f"{f.code} {f.op}" for f in analysis.findings) == self.finds
+        assert " ".join(s.node.op_type for s in analysis.sites for r in s.remedies if not r.code) == self.guards
         assert claim(analysis.values[case.model.graph.output[0].name]) == self.claims
+        for output in case.model.graph.output:
+            assert analysis.values[output.name].dtype.value == output.type.tensor_type.elem_type
         if not self.native:
             return
         verdict = judge(case)

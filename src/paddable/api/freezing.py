@@ -19,6 +19,7 @@ from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError
 from paddable.gates.engine import Engine
+from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
 from paddable.padding.analysis import analyse
 from paddable.padding.declaration import Declarations
@@ -101,10 +102,13 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
     worst, allowed = 0.0, PRECISIONS[precision].moves
     rng = np.random.default_rng(0)
     for count in range(_DRAWS):
-        feeds = {
-            name: _draw(rng, [size if isinstance(size, int) else 1 for size in after.shapes[name]], dtype, count)
-            for name, dtype in after.dtypes.items()
-        }
+        feeds = {}
+        for name, dtype in after.dtypes.items():
+            sizes = tuple(size if isinstance(size, int) else 1 for size in after.shapes[name])
+            if dtype.kind == "f":
+                feeds[name] = (draw(rng, sizes, dtype) * 10.0 ** (count - 2)).astype(dtype)
+            else:
+                feeds[name] = draw(rng, sizes, dtype, high=min(count, 1))
         want, got = before.run(feeds), after.run(feeds)
         for name, array in want.items():
             error = _error(array, got[name])
@@ -117,14 +121,6 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
                     fix="leave out the target's fixes (no --target), or report the model",
                 )
     return {"inputs": _DRAWS, "worst": worst}
-
-
-def _draw(rng: np.random.Generator, shape: list[int], dtype: np.dtype[Any], count: int) -> Any:
-    if dtype.kind == "f":
-        return np.asarray(rng.standard_normal(shape) * 10.0 ** (count - 2)).astype(dtype)
-    if dtype.kind == "b":
-        return np.asarray(rng.random(shape) < 0.5)
-    return np.asarray(rng.integers(0, 2 if count else 1, shape)).astype(dtype)
 
 
 def _error(want: Any, got: Any) -> float:

@@ -38,6 +38,75 @@ EXAMPLES = {
         harmless="PAD106",
     ),
     "positions and their opposites": bounded("d = Neg (i) m = Add (d, i)", claims="T finite; 0..0; 0", last="T=20"),
+    "a number that is a constant by now": Example(
+        "v = Shape <start = 2> (x) n = Squeeze (v) m = Min (n, two) c = Conv (x, k) f = Cast <to = 1> "
+        "(m) y = Mul (c, f)",
+        "float[1, 2, U] y",
+        constants=f"float[2, 2, 5] k, {NUMBERS}",
+        claims="T-4 finite; finite",
+        first="T=5",
+    ),
+    "a number that varies still": Example(
+        "v = Shape <start = 2> (x) n = Squeeze (v) m = Min (n, two) c = Conv <pads = [2, 2]> (x, k) f = Cast <to = 1> "
+        "(m) y = Mul (c, f)",
+        "float[1, 2, U] y",
+        constants=f"float[2, 2, 5] k, {NUMBERS}",
+        finds="PAD102 Conv, PAD106 Mul",
+        claims="T finite; finite",
+    ),
+    "two numbers of a shape": Example(
+        "v = Shape <start = 1> (x) f = Cast <to = 1> (v) y = Mul (x, f)",
+        "float[1, T, 2] y",
+        "float[1, T, 2] x",
+        finds="PAD106 Mul",
+        claims="T finite; finite",
+    ),
+    "half the positions from the end": Example(
+        "v = Shape <start = 2> (x) n = Squeeze (v) i = Range (nil, n, one) d = Sub (n, i) f = Cast <to = 1> (d) "
+        "m = Mul (f, half) y = Add (x, m)",
+        "float[1, 2, T] y",
+        constants=f"float half = {{0.5}}, {NUMBERS}",
+        finds="PAD106 Add",
+        claims="T finite; finite",
+    ),
+    "centred positions of rows": Example(
+        "v = Shape <start = 2> (x) n = Squeeze (v) k = Sub (one, n) i = Range (k, n, one) f = Cast <to = 1> (i) "
+        "g = Unsqueeze (f, front) y = Add (u, g) z = Neg (x)",
+        "float[batch, 1, U] y, float[batch, 1, T] z",
+        "float[batch, 1, T] x, float[batch, 1, 1] u",
+        f"int64[2] front = {{0, 1}}, {NUMBERS}",
+        rows=0,
+        finds="PAD105 ",
+        claims="2*T-1 from T finite; finite",
+        harmless="PAD105",
+    ),
+    "positions to the end of rows": Example(
+        "v = Shape <start = 2> (x) n = Squeeze (v) i = Range (nil, n, one) d = Sub (i, n) f = Cast <to = 1> (d) "
+        "g = Unsqueeze (f, front) y = Add (x, g)",
+        "float[batch, 1, T] y",
+        "float[batch, 1, T] x",
+        f"int64[2] front = {{0, 1}}, {NUMBERS}",
+        rows=0,
+        finds="PAD106 Add",
+        claims="T finite; finite",
+    ),
+    "seventeen numbers": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[1, 2, 17] y",
+        constants=f"int64[17] i = {{{', '.join(map(str, range(17)))}}}",
+        claims="finite",
+        first="T=17",
+    ),
+    "a window without other axes": Example(
+        "z = Squeeze (x, front) n = Shape (z) b = Sub (nine, n) t = Slice (w, b, nine, o) c = CumSum (t, nil) "
+        "s = Add (z, c) y = Unsqueeze (s, front)",
+        "float[1, 1, T] y",
+        "float[1, 1, T] x",
+        "int64[1] nine = {9}, float[9] w, int64[2] front = {0, 1}, int64 nil = {0}, int64[1] o = {0}",
+        finds="PAD105 CumSum",
+        claims="T finite; finite",
+        last="T=9",
+    ),
 }
 
 

@@ -212,6 +212,10 @@ EXAMPLES = {
     ),
     "steps whose sum is short": pairs("d = Add (c, r) m = Less (d, n)", finds="PAD106 Less", claims="T 3; T 3; finite"),
     "steps that cancel": pairs("d = Sub (c, c) m = Equal (d, nil)", claims="T finite; T finite; finite"),
+    "one of two conditions": size(
+        "l = Less (n, nil) g = Less (nil, n) c = Xor (l, g) k = Cast <to = 7> (c) m = Add (n, k)",
+        claims="T+1 1; 1..1; 1",
+    ),
 }
 
 

@@ -118,6 +118,7 @@ TU = product(parse("T"), parse("U"))
         (number(product(TU, 6), S), n("4"), True, "unknown"), (n("T"), n("3"), True, "T//3 size"),
         (n("T-5"), n("3"), True, "unknown size"), (n("6*T"), n("3"), True, "2*T size"),
         (n("T", S, 2), n("3"), True, "unknown"), (n("T"), number(Fraction(1, 2)), True, "unknown"),
+        (n("T"), n("-1"), False, "-T size"),
         (n("T"), n("3"), False, "(T)/3 size"), (n("T"), n("-3"), False, "(-T)/3 size"),
         (n("T", S, 2), n("3"), False, "(T)/6 size"), (n("T"), number(Fraction(1, 2)), False, "2*T size"),
         (n("T"), number(Fraction(3, 2)), False, "unknown"), (n("T"), number(Fraction(-1, 2)), False, "-2*T size"),

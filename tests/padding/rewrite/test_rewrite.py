@@ -53,6 +53,7 @@ EXAMPLES = {
         "int64[1] o = {0}",
         held="l=T",
         claims="T finite; finite",
+        guards="ConstantOfShape",
     ),
     "the model's own lengths of rows": Example(
         "f = Cast <to = 1> (l) u = Unsqueeze (f, o) t = ReduceSum (x, a) y = Div (t, u)",
@@ -246,6 +247,13 @@ EXAMPLES = {
         "int64[2] a = {1, 2}",
         finds="PAD101 ReduceMean",
         claims="finite",
+    ),
+    "the model's own length, a scalar": Example(
+        "f = Cast <to = 1> (l) y = Mul (x, f)",
+        "float[1, 2, T] y",
+        "float[1, 2, T] x, int64 l",
+        held="l=T",
+        claims="T finite; finite",
     ),
 }
 NODES = {

@@ -8,12 +8,15 @@ import numpy as np
 import onnx
 import onnx.parser
 import onnx_ir as ir
+import pytest
 
 from paddable.api.opened import open_model
 from paddable.gates.engine import Engine
 from paddable.graph.io.write import to_proto
 from paddable.padding.rewrite.rewrite import rewrite
-from paddable.padding.rewrite.simplify import MergeEqualPass
+from paddable.padding.rewrite.simplify import MergeEqualPass, RemoveNeutralPass
+
+from ..example import Example
 
 ONES = ", ".join(["0.1"] * 48)
 CONVOLUTIONS = f"""<ir_version: 9, opset_import: ["" : 17]> g (float[1, 4, T] x) => (float[1, 4, T] y)
@@ -71,3 +74,47 @@ def test_an_analysis_serves_every_container() -> None:
     first, other, again = (to_proto(rewrite(analysis, {"T": steps})) for steps in (8, 16, 8))
     assert first == again != other
     assert before == [(n.op_type, [v.name for v in n.inputs if v is not None]) for n in analysis.model.graph]
+
+
+KNOWN = """s = Shape <start = 2> (x) d = Sub (s, s) q = Div (s, s) nought = Cast <to = 1> (d) one = Cast <to = 1> (q)
+    no = Cast <to = 9> (d) yes = Cast <to = 9> (q) wide = Expand (nought, threes)"""
+CONSTANTS = "int64[4] threes = {3, 1, 1, 1}"
+
+
+def test_passes_say_whether_they_changed_anything() -> None:
+    """A node that does nothing is removed; where there is none, the model is as it was."""
+    for body, modified in (
+        (f"{KNOWN} z = Add (x, nought) y = Relu (z)", True),
+        ("z = Neg (x) y = Relu (z)", False),
+    ):
+        analysis = Example(body, "float[1, 2, T] y", constants=CONSTANTS).compiled().analysis
+        model = analysis.model.clone()
+        assert RemoveNeutralPass(analysis.values, [])(model).modified is modified
+        assert ("z" in {v.name for node in model.graph for v in node.outputs}) is not modified
+
+
+def test_a_node_with_a_remedy_or_in_front_of_an_output_stays() -> None:
+    example = Example(f"{KNOWN} y = Add (x, nought)", "float[1, 2, T] y", constants=CONSTANTS)
+    analysis = example.compiled().analysis
+    model = analysis.model.clone()
+    assert not RemoveNeutralPass(analysis.values, [])(model).modified, "outputs keep their producers"
+    inner = Example(f"{KNOWN} z = Add (x, nought) y = Relu (z)", "float[1, 2, T] y", constants=CONSTANTS)
+    analysis = inner.compiled().analysis
+    model = analysis.model.clone()
+    assert not RemoveNeutralPass(analysis.values, list(model.graph))(model).modified
+
+
+NEUTRAL = {
+    "z = Add (nought, x)": True, "z = Sub (x, nought)": True, "z = Sub (nought, x)": False, "z = Mul (x, one)": True,
+    "z = Mul (one, x)": True, "z = Mul (x, nought)": False, "z = Div (x, one)": True, "z = Div (one, x)": False,
+    "z = Where (yes, x, one)": True, "z = Where (no, one, x)": True, "z = Where (yes, one, x)": False,
+    "z = Add (x, wide)": False,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NEUTRAL)
+def test_neutral_elements(body: str) -> None:
+    """Not where the other operand widens the result, or is itself the result of the operator."""
+    shape = "3, 1, 2, T" if "wide" in body else "1, 2, T"
+    analysis = Example(f"{KNOWN} {body} y = Tanh (z)", f"float[{shape}] y", constants=CONSTANTS).compiled().analysis
+    assert RemoveNeutralPass(analysis.values, [])(analysis.model.clone()).modified is NEUTRAL[body]

@@ -324,6 +324,14 @@ EXAMPLES = {
         rows=0,
         refused="a sum over the batch mixes rows of different lengths",
     ),
+    "a window of a table over time": Example(
+        "n = Shape <start = 2> (x) b = Sub (nine, n) t = Slice (w, b, nine, o) y = MatMul (x, t)",
+        "float[1, 2, 3] y",
+        constants="int64[1] nine = {9}, float[9, 3] w, int64[1] o = {0}",
+        finds="PAD105 MatMul, PAD108 MatMul",
+        claims="finite",
+        last="T=9",
+    ),
 }
 
 

@@ -471,6 +471,7 @@ EXAMPLES = {
         CODES,
         "int64 one = {1}, int64 nine = {9}, int64 axis = {2}",
         claims="T 9; finite",
+        guards="Div",
     ),
     "Mod of codes": Example("y = Mod (x, seven)", CODED, CODES, "int64 seven = {7}", claims="T finite; 0..7; finite"),
     "Mod by codes": Example(
@@ -824,6 +825,7 @@ EXAMPLES = {
         finds="PAD106 Div",
         claims="T finite; finite",
         harmless="PAD106",
+        guards="Mul",
     ),
     "one vector of lengths for all rows": Example(
         "s = Shape (x) f = Cast <to = 1> (s) u = Unsqueeze (f, axes) t = Transpose <perm = [0, 1, 2]> (u) y = "
@@ -858,6 +860,31 @@ EXAMPLES = {
         harmless="PAD102",
     ),
     "Dropout, its mask unread": Example("y, m = Dropout (x)", claims="T finite; finite"),
+    "a power of integers": Example(
+        "y = Pow (x, p)", "float[1, 2, T] y", constants="int64 p = {3}", claims="T finite; finite"
+    ),
+    "a constant beside an overlap that is cut off": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) b = Mul (c, k) y = Slice (b, o, e, a)",
+        "float[1, 20, U] y",
+        constants="float[2, 20, 3] w, float[1, 20, 1] k, int64[1] o = {0}, int64[1] e = {-1}, int64[1] a = {2}",
+        claims="2*T finite; finite",
+    ),
+    "another length beside an overlap that is cut off": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) d = Neg (u) b = Mul (c, d) y = Slice (b, o, e, a)",
+        "float[1, 20, U] y",
+        "float[1, 2, T] x, float[1, 20, U] u",
+        constants="float[2, 20, 3] w, int64[1] o = {0}, int64[1] e = {-1}, int64[1] a = {2}",
+        refused="sizes 2*T+1 and U do not agree at every length",
+    ),
+    "the length beside an overlap that is cut off": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) n = Shape <start = 2> (x) f = Cast <to = 1> (n) b = Mul (c, f) "
+        "y = Slice (b, o, e, a)",
+        "float[1, 20, U] y",
+        constants="float[2, 20, 3] w, int64[1] o = {0}, int64[1] e = {-1}, int64[1] a = {2}",
+        finds="PAD102 ConvTranspose, PAD106 Mul",
+        claims="2*T finite; finite",
+        harmless="PAD102",
+    ),
 }
 
 

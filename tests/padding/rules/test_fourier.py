@@ -19,6 +19,9 @@ EXAMPLES = {
     "across rows": Example(
         "y = DFT <axis = 0> (x)", "float[batch, T, 2] y", "float[batch, T, 1] x", refused="mixes rows", rows=0
     ),
+    "of axis 1, where none is named": Example(
+        "y = DFT (x)", "float[1, 8, T, 2] y", "float[1, 8, T, 1] x", claims="T finite; finite"
+    ),
 }
 
 

@@ -29,6 +29,7 @@ EXAMPLES = {
         CODES,
         "float[4, 3] w, int64 four = {4}",
         claims="T finite; -1.39..1.25; finite",
+        guards="Gather",
     ),
     "a table of sums": Example(
         "c = CumSum (x, one) m = Mod (c, four) y = Gather (w, m)",
@@ -36,6 +37,7 @@ EXAMPLES = {
         CODES,
         "float[4, 3] w, int64 four = {4}, int64 one = {1}",
         claims="T finite; -1.39..1.25; finite",
+        guards="Gather",
     ),
     "a table of halves": Example(
         "h = Div (x, two) k = CumSum (h, one) f = Min (k, nine) y = Gather (w, f)",
@@ -43,6 +45,7 @@ EXAMPLES = {
         CODES,
         "float[10, 3] w, int64 two = {2}, int64 one = {1}, int64 nine = {9}",
         claims="T finite; -1.14..1.3; finite",
+        guards="Gather",
     ),
     "a feature": Example(
         "y = Gather <axis = 1> (x, i)", "float[1, T] y", constants="int64 i = {1}", claims="T finite; finite; image"
@@ -143,6 +146,7 @@ EXAMPLES = {
         finds="PAD105 ",
         claims="T from T finite; finite",
         harmless="PAD105",
+        guards="Gather",
     ),
     "steps by data": Example(
         "m = ArgMax <axis = 2, keepdims = 0> (x) y = Gather <axis = 2> (x, m)",
@@ -292,6 +296,7 @@ EXAMPLES = {
         CODES,
         "float[20, 20] w, int64[1] two = {2}",
         claims="T finite; -1.4..1.39; finite",
+        guards="GatherND",
     ),
     "tuples of two along time": Example(
         "y = GatherND (x, i)",
@@ -321,6 +326,13 @@ EXAMPLES = {
         "int64[1, 1] i = {1}",
         rows=0,
         refused="an index reads across the batch",
+    ),
+    "a table of codes up to its end": Example(
+        "c = Clip (x, nil, top) y = Gather (w, c)",
+        "float[1, T, 3] y",
+        CODES,
+        f"{TABLE}, int64 nil = {{0}}, int64 top = {{19}}",
+        claims="T finite; -1.4..1.4; finite",
     ),
 }
 

@@ -233,6 +233,32 @@ EXAMPLES = {
         SCALES,
         refused="QLinearAveragePool with the channels last",
     ),
+    "QLinearMatMul over time, zeros on the right": Example(
+        "a = Add (x, two) r = QuantizeLinear (a, s, z) c = Pad (r, pads, three) t = Transpose <perm = [0, 2, 1]> (c) "
+        "e = Pad (x, pads) p = QuantizeLinear (e, s2, z2) g = QLinearMatMul (t, s, z, p, s2, z2, s2, z2) "
+        "y = DequantizeLinear (g, s2, z2)",
+        "float[1, 3, 3] y",
+        STEPS,
+        f"{TWO}, uint8 three = {{3}}, int64[6] pads = {{0, 0, 0, 0, 2, 0}}",
+        finds="PAD102 Pad, PAD102 Pad",
+        claims="finite",
+    ),
+    "MatMulIntegerToFloat with a bias that may be infinite": Example(
+        "q = QuantizeLinear (x, s, z) c = Log (v) y = com.microsoft.MatMulIntegerToFloat (q, w, s, s2, z, z2, c)",
+        "float[1, T, 4] y",
+        STEPS,
+        f"{SCALES}, uint8[3, 4] w, float[4] v = {{1, 2, 3, 0}}",
+        native=False,
+        claims="T any; any",
+    ),
+    "MatMulIntegerToFloat with scales that may be infinite": Example(
+        "q = QuantizeLinear (x, s, z) c = Log (v) y = com.microsoft.MatMulIntegerToFloat (q, w, c, s2, z, z2)",
+        "float[1, T, 4] y",
+        STEPS,
+        f"{SCALES}, uint8[3, 4] w, float v = {{0}}",
+        native=False,
+        claims="T any; any",
+    ),
 }
 
 

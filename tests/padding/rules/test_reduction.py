@@ -589,6 +589,14 @@ EXAMPLES = {
         rows=0,
         refused="an extremum over the batch mixes rows of different lengths",
     ),
+    "the place of the last largest of rows, time in front": Example(
+        "t = Transpose <perm = [2, 0, 1]> (x) y = ArgMax <axis = 0, keepdims = 0, select_last_index = 1> (t)",
+        "int64[batch, 2] y",
+        "float[batch, 2, T] x",
+        rows=0,
+        finds="PAD107 ArgMax",
+        claims="0..inf; finite",
+    ),
 }
 
 

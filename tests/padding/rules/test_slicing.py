@@ -335,6 +335,48 @@ EXAMPLES = {
         finds="PAD102 Pad",
         claims="T+2 -inf; any; masked",
     ),
+    "from a step that may be the last": Example(
+        "c = Slice (x, three, end, axis) y = Concat <axis = 2> (w, c)",
+        "float[1, 2, U] y",
+        constants=f"float[1, 2, 1] w, int64[1] three = {{3}}, {AT}",
+        claims="T-min(T, 3)+1 finite; finite",
+    ),
+    "parts of an overlap": Example(
+        "c = ConvTranspose <strides = [2]> (x, w) y, z = Split <axis = 1, num_outputs = 2> (c)",
+        "float[1, 2, U] y, float[1, 2, U] z",
+        constants="float[2, 4, 3] w",
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
+    "the length beside steps of rows": Example(
+        "v = Shape <start = 2> (x) f = Cast <to = 1> (v) e = Unsqueeze (f, front) m = Mul (e, one) "
+        "y = Concat <axis = 2> (m, x)",
+        "float[batch, 1, U] y",
+        "float[batch, 1, T] x",
+        "int64[2] front = {0, 1}, float[1] one = {1}",
+        rows=0,
+        finds="PAD106 Concat",
+        claims="T+1 finite; finite",
+        harmless="PAD106",
+    ),
+    "two windows of a table": Example(
+        "n = Shape <start = 2> (x) b = Sub (nine, n) t = Slice (w, b, nine, o) g = Neg (t) j = Concat <axis = 1> "
+        "(t, g) y = MatMul (x, j)",
+        "float[1, 2, 6] y",
+        constants="int64[1] nine = {9}, float[9, 3] w, int64[1] o = {0}",
+        finds="PAD105 MatMul, PAD108 MatMul",
+        claims="finite",
+        last="T=9",
+    ),
+    "positions from the end, the last of them repeated": Example(
+        "v = Shape <start = 2> (x) n = Squeeze (v) i = Range (nil, n, one) d = Sub (n, i) f = Cast <to = 1> (d) "
+        "u = Unsqueeze (f, front) l = Mod (v, two) e = Expand (k, l) r = Unsqueeze (e, front) "
+        "y = Concat <axis = 2> (u, r) z = Neg (x)",
+        "float[1, 1, U] y, float[1, 1, T] z",
+        "float[1, 1, T] x",
+        "int64[2] front = {0, 1}, int64 nil = {0}, int64 one = {1}, int64[1] two = {2}, float[1] k",
+        refused="the size T-2*(T//2) does not grow with the length, so no con",
+    ),
 }
 
 

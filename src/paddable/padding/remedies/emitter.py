@@ -71,7 +71,7 @@ class Emitter:
         self.nodes.append(node)
         return output
 
-    def constant(self, array: np.ndarray | Sequence[int] | int | float, dtype: ir.DataType = INT64) -> ir.Value:
+    def constant(self, array: np.ndarray | Sequence[float] | float, dtype: ir.DataType = INT64) -> ir.Value:
         """An initialiser, shared by content."""
         data = np.asarray(array)
         tensor = ir.tensor(np.ascontiguousarray(data.astype(dtype.numpy())).reshape(data.shape), dtype=dtype)
@@ -386,7 +386,7 @@ class Emitter:
         base = self.number(content.base, dtype, as_size=as_size)
         flat = [atom for axis in axes for atom in axis]
         row = next((i for i, a in enumerate(flat) if a.batch), None)
-        if row is not None and not self.scope.single_row:
+        if row is not None:
             total = self.place(base, axes, [row])
         else:
             total = self.op("Reshape", base, self.constant(np.ones(len(axes), dtype=np.int64)))

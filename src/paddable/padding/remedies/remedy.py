@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import onnx_ir as ir
 
 from paddable.lengths import Length
 from paddable.padding.facts.axes import Axes, Axis
 from paddable.padding.facts.facts import Affine, Elements
+
+if TYPE_CHECKING:
+    from paddable.padding.remedies.emitter import Emitter
 
 __all__ = [
     "Fill",
@@ -175,18 +179,18 @@ class SequenceLengths(Remedy):
 
 @dataclass(frozen=True, eq=False)
 class Replace(Remedy):
-    """Replace the node by a masked form; ``form`` names the emitter, ``arguments`` are its facts."""
+    """Replace the node by others; see ``remedies/forms.py``."""
 
-    form: str
-    arguments: Mapping[str, Any] = field(default_factory=dict)
+    def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value | tuple[ir.Value, ...]:
+        """Emit what stands for the node.
 
-    @property
-    def text(self) -> str:
-        return {
-            "mean": "masked sum divided by the length",
-            "normalise": "masked two-pass mean and variance",
-            "average_pool": "masked sum divided by the valid count",
-            "last_index": "at most the last valid index",
-            "resample": "gather at the positions of the run-time length",
-            "rows_in_place": "leave the rows where they are",
-        }.get(self.form, self.form.replace("_", " "))
+        Args:
+            emitter: of the rewritten graph.
+            node: it is removed afterwards.
+            x: its first operand, with the remedies asked before this one.
+            axes: of ``x``, merged axes included.
+
+        Returns:
+            What the readers of its output read from now on, or of each output, of several.
+        """
+        raise NotImplementedError

@@ -28,7 +28,6 @@ from paddable.padding.remedies import (
     UseSize,
 )
 from paddable.padding.remedies.emitter import INT64, Emitter
-from paddable.padding.remedies.forms import FORMS
 from paddable.padding.rewrite.simplify import MergeEqualPass, RemoveNeutralPass
 from paddable.padding.rewrite.specialise import SpecialisePass
 
@@ -221,8 +220,6 @@ class _Rewriter:
             uses = [u for u in value.uses() if u.node not in own and u.node.op_type not in ("Shape", "Size")]
             filled = value
             for axis, length in axes.items():
-                if not any(a.ragged for a in facts.axes[axis]):
-                    continue
                 segments = (
                     Segment(constant(0), constant(0), constant(0)),
                     Segment(length, length - 1, constant(0), 0),
@@ -259,13 +256,13 @@ class _Rewriter:
                 source = node.inputs[0]
                 assert source is not None
                 axes = self._operand_axes(operands, remedies)
-                made = FORMS[remedy.form](self.emitter, node, source, axes, remedy.arguments)
+                made = remedy.emit(self.emitter, node, source, axes)
                 self._replace(node, *(made if isinstance(made, tuple) else (made,)))
                 return
             if isinstance(remedy, SequenceLengths):
                 self._sequence_lengths(node, remedy)
-                continue
-            self._operand(node, remedy)
+            else:
+                self._operand(node, remedy)
         for remedy in remedies:
             if isinstance(remedy, Take) and remedy.on_output:
                 output = node.outputs[remedy.output]
@@ -549,6 +546,6 @@ class _Rewriter:
                 if dims is not None and all(d is not None for d in dims):
                     assert facts is not None
                     output.shape = ir.Shape(dims)
-                    output.dtype = output.dtype or facts.dtype
+                    output.dtype = facts.dtype
                 else:
                     output.shape = None

@@ -97,7 +97,7 @@ class _Folder:
                 array = self._from_facts(output)
                 if array is not None:
                     output.replace_all_uses_with(self.constant(array))
-            if all(o.is_graph_output() or o.uses() for o in node.outputs[:1]):
+            if any(output.uses() for output in node.outputs):
                 self._evaluate(node)
 
     # -- what the analysis knows -------------------------------------------------------------------------------

@@ -1,7 +1,10 @@
 """Sums of products over a shared axis: MatMul, Gemm, Einsum (PAD108).
 
-Over a ragged axis one side must be exactly zero in the padding and the other finite, since 0 * NaN is NaN. Where the
-facts do not say so, the side that costs least is filled, or both.
+Passes: a product over an axis of fixed size, and one over time of which one side is zero in the padding.
+Needs: over a ragged axis, zeros in the padding of one side and finite numbers in that of the other, since 0 * NaN is
+NaN. Where the facts do not say so, the side that costs least is filled, or both.
+Refuses: a sum over the batch, sides whose lengths do not agree, a bias that varies, and Einsum with an ellipsis, a
+repeated letter or more than two operands.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from paddable.padding.deduce.zero_point import Zero
 from paddable.padding.facts.axes import Axis
 from paddable.padding.facts.facts import Facts, PaddingFact, Pending
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
-from paddable.padding.remedies import Fill, Replace
+from paddable.padding.remedies import Fill
+from paddable.padding.remedies.forms import MaskedAveragePool, MaskedMean
 from paddable.padding.rules.reduction import identity, lowest
 
 __all__ = ["Window", "convolve", "output_axis", "spatial_value", "windows"]
@@ -321,8 +322,7 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         elif context.type == "AveragePool" and not included:
             leak = "the average at the valid end counts the padding"
             value = context.fill(0, overhanging, 0.0, "PAD102", leak)
-            arguments = {"atoms": tuple(overhanging), "axes": value.axes}
-            context.ask(Replace("PAD102", leak, 0, "average_pool", arguments))
+            context.ask(MaskedAveragePool("PAD102", leak, 0, value.axes, tuple(overhanging)))
         elif any(w.ceil for w in found):
             context.refuse(
                 f"{context.type} with ceil_mode over the valid end",
@@ -374,8 +374,7 @@ def global_pool(context: RuleContext) -> Sequence[Facts | None]:
         leak = "the mean over time counts the padding"
         sizes = tuple(value.atoms[i].size for i in atoms)
         value = context.fill(0, ragged, 0.0, "PAD101", leak)
-        arguments = {"axes": tuple(range(2, value.rank)), "keepdims": 1, "sizes": sizes}
-        context.ask(Replace("PAD101", leak, 0, "mean", arguments))
+        context.ask(MaskedMean("PAD101", leak, 0, tuple(range(2, value.rank)), True, sizes))
     elif ragged and context.type == "GlobalLpPool":
         value = context.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     elif ragged:

@@ -1,4 +1,9 @@
-"""Values and codes: a dynamic range sees the padding, so the padding is zeroed first (PAD109)."""
+"""Values and codes (PAD109): a dynamic range is taken over a whole tensor, and sees its padding.
+
+Passes: QuantizeLinear and DequantizeLinear, whose scale is fixed; MatMulNBits, whose weights alone are codes.
+Needs: zeros in the padding before a range is taken: 0 lies in every range, so it leaves each as it is.
+Refuses: one range for rows of different lengths, a scale that varies with the length, and MatMulNBits over time.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,11 @@
 """Elementwise operators: each element of the result depends on the same element of the operands.
 
-They pass every fact per region. A constant region is evaluated, so zero stays zero where f(0) = 0, and a mask's
-constant meets Where, And, Mul as a constant. ``0 * x`` and ``0 / x`` are zero only beside finite (nonzero) values.
+Passes: everything, fact by fact and region by region. A region of one constant is evaluated, so zero stays zero where
+f(0) = 0, and a mask's constant meets Where, And and Mul as a constant. ``0 * x`` and ``0 / x`` are zero only beside
+finite (nonzero) values.
+Needs: the run-time length where a number made of sizes meets data (PAD106); 1 in the padding of an integer divisor
+that may be 0 there; the lengths at which a length as a divisor is not 0.
+Refuses: operands whose sizes do not agree at every length.
 """
 
 from __future__ import annotations
@@ -52,8 +56,8 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
     if op_type in ("Add", "Sub") and all((not k.finite and k.value is not None) or k.finite for k in kinds):
         infinite = [k for k in kinds if not k.finite]
         if len(infinite) == 1:
-            sign = -1 if op_type == "Sub" and infinite[0] is kinds[1] else 1
-            return constant(sign * float(infinite[0].value or 0.0))
+            bound = infinite[0].value or 0.0
+            return constant(-bound if op_type == "Sub" and infinite[0] is kinds[1] else bound)
     if op_type == "Add" and all(k.below for k in kinds) and not all(k.finite for k in kinds):
         return BELOW
     if op_type in ("Mul", "Div") and kinds[0].below and not kinds[0].finite and operands[1].low == operands[1].high > 0:

@@ -1,8 +1,10 @@
-"""Gather, GatherElements and GatherND: reading by index.
+"""Reading by index (PAD105, PAD106): Gather, GatherElements and GatherND.
 
-Along a constant axis (a table) every index is native's own. Along a ragged axis an index is right as it stands when its
-axis is a prefix and the index was computed from valid data or constants; indices counted from the end are numbers
-used as data, so the run-time length is substituted (PAD106) and the read lands where native's does.
+Passes: any index into a constant axis, which is a table; an index made of constants or of valid data into a ragged
+axis.
+Needs: the run-time length where an index counts from the end or is computed from a size; an index of 0 in the padding
+where it may be out of range; the shortest and the longest length at which a constant index, or a table, is in range.
+Refuses: an index across the batch, and an axis whose padding sits between valid steps.
 """
 
 from __future__ import annotations

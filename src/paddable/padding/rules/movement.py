@@ -25,7 +25,8 @@ from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
 from paddable.padding.facts.facts import Affine, Copies, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
 from paddable.padding.facts.numbers import Product, number, product
-from paddable.padding.remedies import Replace, UseSize
+from paddable.padding.remedies import UseSize
+from paddable.padding.remedies.forms import SqueezeBehindRows, UnsqueezeBehindRows
 
 __all__ = ["moved", "reshaped", "target_axes"]
 
@@ -95,7 +96,7 @@ def squeeze(context: RuleContext) -> Sequence[Facts | None]:
     else:
         dropped = {a % value.rank for a in listed}
     if value.rows_in_front:
-        context.ask(Replace("", _IN_FRONT, 0, "squeeze", {"axes": sorted(dropped)}))
+        context.ask(SqueezeBehindRows("", _IN_FRONT, 0, tuple(sorted(dropped))))
     for i in dropped:
         if value.axes[i]:
             size = axis_size(value.axes[i])
@@ -112,7 +113,7 @@ def unsqueeze(context: RuleContext) -> Sequence[Facts | None]:
     rank = value.rank + len(listed)
     if value.rows_in_front:
         listed = [a % (rank - 1) + 1 for a in listed]
-        context.ask(Replace("", _IN_FRONT, 0, "unsqueeze", {"axes": listed}))
+        context.ask(UnsqueezeBehindRows("", _IN_FRONT, 0, tuple(listed)))
     new = {a % rank for a in listed}
     old = iter(value.axes)
     return [_with_axes(value, tuple(() if i in new else next(old) for i in range(rank)))]

@@ -16,7 +16,7 @@ from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.facts import Facts
 from paddable.padding.facts.kinds import ANY, FINITE, Kind
-from paddable.padding.remedies import Replace
+from paddable.padding.remedies.forms import MaskedNormalisation
 
 __all__: list[str] = []
 
@@ -90,16 +90,15 @@ def instance_normalisation(context: RuleContext) -> Sequence[Facts | None]:
         if not isinstance(channels, Length) or not channels.is_constant:
             context.refuse("the channels vary")
         sizes = tuple(value.atoms[i].size for a in reduced for i in value.span(a))
-        arguments = {
-            "axes": value.axes,
-            "atoms": tuple(ragged),
-            "sizes": sizes,
-            "channels": channels.constant,
-            "groups": groups,
-            "epsilon": float(context.attribute("epsilon", 1e-5)),
-            "grouped_scale": context.type == "GroupNormalization" and context.version < 21,
-        }
-        context.ask(Replace("PAD101", _LEAK, 0, "normalise", arguments))
+        context.ask(
+            MaskedNormalisation(
+                "PAD101", _LEAK, 0, value.axes, tuple(ragged), sizes,
+                channels=channels.constant,
+                groups=groups,
+                epsilon=float(context.attribute("epsilon", 1e-5)),
+                grouped_scale=context.type == "GroupNormalization" and context.version < 21,
+            )
+        )  # fmt: skip
     kept = [i for i in range(len(value.atoms)) if i not in atoms]
     weights = _weights_finite(context)
 

@@ -61,7 +61,7 @@ def _amounts(context: RuleContext, value: Facts) -> dict[int, tuple[Length, Leng
     """Per padded axis the amounts before and after, as lengths."""
     listed = context.attribute("pads")
     numbers = [Number(constant(x)) for x in listed] if listed is not None else context.sizes(1)
-    axes = context.integers(3) if context.present(3) else None
+    axes = context.integers(3)
     axes = [a % value.rank for a in axes] if axes is not None else list(range(value.rank))
     half = len(numbers) // 2
     result = {}

@@ -24,7 +24,7 @@ from paddable.padding.facts.axes import Axes
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.padding.facts.numbers import Face, Number, add, extremum, multiply, number
-from paddable.padding.remedies import Replace
+from paddable.padding.remedies.forms import LastIndex, MaskedMean, RowsInPlace
 
 __all__ = ["lowest", "reduced"]
 
@@ -55,7 +55,7 @@ def identity(dtype: ir.DataType, value: float) -> float:
 def axes_of(context: RuleContext, rank: int) -> list[int]:
     """Reduced axes from the attribute or the input; all of them when absent."""
     listed = context.attribute("axes")
-    if listed is None and context.present(1):
+    if listed is None:
         listed = context.integers(1)
     if listed is None or len(listed) == 0:
         return [] if context.attribute("noop_with_empty_axes", 0) else list(range(rank))
@@ -87,8 +87,8 @@ def reduction(context: RuleContext) -> Sequence[Facts | None]:
             value = context.fill(0, ragged, fill, "PAD101", "the mean over time counts the padding")
             # the sum over no step is 0, and so is its mean
             sizes = tuple(maximum(value.atoms[i].size, constant(1)) for i in atoms)
-            arguments = {"axes": tuple(axes), "keepdims": context.attribute("keepdims", 1), "sizes": sizes}
-            context.ask(Replace("PAD101", "the mean over time counts the padding", 0, "mean", arguments))
+            keepdims = bool(context.attribute("keepdims", 1))
+            context.ask(MaskedMean("PAD101", "the mean over time counts the padding", 0, tuple(axes), keepdims, sizes))
         elif math.isinf(_IDENTITY[context.type]):
             value = context.fill(0, ragged, fill, "PAD107", "the extremum over time sees the padding")
         else:
@@ -199,8 +199,7 @@ def arg_extremum(context: RuleContext) -> Sequence[Facts | None]:
         value = context.fill(0, value.span(axis), fill, "PAD107", leak)
         if context.attribute("select_last_index", 0):
             # where every valid step ties with the identity, the last of them is the last valid step
-            arguments = {"size": context.length_of(value.axes[axis])}
-            context.ask(Replace("PAD107", leak, 0, "last_index", arguments))
+            context.ask(LastIndex("PAD107", leak, 0, context.length_of(value.axes[axis])))
     axes = reduced(value.axes, [axis], bool(context.attribute("keepdims", 1)))
     return [Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
 
@@ -216,7 +215,7 @@ def _sorts_rows(context: RuleContext, axis: int) -> bool:
 def _rows_in_place(context: RuleContext) -> Sequence[Facts | None]:
     """Native has one row, which sorting leaves where it is: so are all rows of the container."""
     value = context.data(0, row_axis=1)
-    context.ask(Replace("", "rows are sorted by what each of them has", 0, "rows_in_place"))
+    context.ask(RowsInPlace("", "rows are sorted by what each of them has", 0))
     places = Facts.known(ir.DataType.INT64, value.axes, Affine(number(0), ((0, Fraction(1)),)), 0.0)
     return [value, places]
 

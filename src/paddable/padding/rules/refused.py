@@ -1,4 +1,9 @@
-"""Operators over a ragged axis for which no fixed shape exists, each with the rewrite that would help (PAD190)."""
+"""Operators over a ragged axis for which no fixed shape exists, each with the rewrite that would help (PAD190).
+
+Passes: nothing along time; where no operand varies with the length, what does not draw random numbers stays as it is.
+Needs: nothing.
+Refuses: results whose size or order depends on data, random numbers, loops, and operators that ONNX Runtime fused.
+"""
 
 from __future__ import annotations
 

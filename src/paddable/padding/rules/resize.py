@@ -18,7 +18,8 @@ from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind
-from paddable.padding.remedies import Replace, Segment
+from paddable.padding.remedies import Segment
+from paddable.padding.remedies.forms import Resampled
 from paddable.padding.rules.slicing import replaced_axis
 
 __all__: list[str] = []
@@ -99,11 +100,7 @@ def _resampled(context: RuleContext, axis: int, total: Length, mode: str, transf
     if not context.scope.single_row and _rows(value) is None:
         context.refuse("what is resized has no batch axis, and each row has a length of its own")
     leak = "the scale is taken from the container's sizes"
-    arguments = {
-        "axis": axis, "axes": value.axes, "size": size, "total": total, "mode": mode, "transform": transform,
-        "rounding": rounding,
-    }  # fmt: skip
-    context.ask(Replace("PAD102", leak, 0, "resample", arguments))
+    context.ask(Resampled("PAD102", leak, 0, axis, value.axes, size, total, mode, transform, rounding))
     axes = (*value.axes[:axis], context.axis(total), *value.axes[axis + 1 :])
     span, places = value.span(axis), sum(len(held) for held in axes[:axis])
     more = len(axes[axis])

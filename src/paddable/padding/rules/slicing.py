@@ -177,9 +177,9 @@ def _slice_axis(
         value = context.align(0, value)
     segments = (Segment(constant(0), first, constant(0), step),)
     leak = (
-        "a slice counted from the end reads the container's end"
-        if step > 0
-        else "a reversed axis starts in the padding"
+        "a reversed axis starts in the padding"
+        if step < 0
+        else "a slice counted from the end reads the container's end"
     )
     taken = context.take(0, axis, count, segments, "PAD105", leak, instead=True)
     return taken
@@ -291,7 +291,7 @@ def split(context: RuleContext) -> Sequence[Facts | None]:
     size = context.length_of(value.axes[axis])
     if not size.is_constant:
         context.refuse("Split along the batch")
-    if listed is None and context.present(1):
+    if listed is None:
         listed = context.integers(1)
     if listed is None:
         each = -(-size.constant // outputs)

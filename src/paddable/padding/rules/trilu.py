@@ -28,7 +28,7 @@ def triangle(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     context.keep_rows_apart((*value.axes[-2], *value.axes[-1]), "Trilu of")
     upper = context.attribute("upper", 1)
-    shift = (context.integers(1) or [0])[0] if context.present(1) else 0
+    shift = (context.integers(1) or [0])[0]
     for axis in (value.rank - 2, value.rank - 1):
         merged = merge_axis(context.scope, value, axis)
         if merged is None:

@@ -28,7 +28,7 @@ def refuse_unaccepted(rows: Sequence[Row], symbols: Mapping[str, Symbol], *, str
     Warns:
         PaddableWarning: rows beside others, which get the length 0.
     """
-    wrong = {}
+    wrong: dict[int, tuple[str, Symbol]] = {}
     for index, row in enumerate(rows):
         if empty and not any(row.steps.values()):
             continue

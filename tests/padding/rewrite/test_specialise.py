@@ -1,0 +1,84 @@
+"""A fixed container: sizes are constants, however the model computes them, and every shape is recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx_ir as ir
+import pytest
+
+from paddable.graph.io.write import to_proto
+from paddable.padding.rewrite.rewrite import rewrite
+
+from ..example import Example
+
+NUMBERS = (
+    "int64 nil = {0}, int64 one = {1}, int64 two = {2}, int64[1] o = {0}, int64[1] a = {1}, int64[1] three = {3}, "
+    "int64[1] minus = {-1}, int64[1] end = {9223372036854775807}, int64[4] split = {0, 2, 1, -1}"
+)
+SIZES = {
+    "a sum of sizes": "s = Shape <start = 1> (x) k = ReduceSum (s, o)",
+    "an entry of a shape": "s = Shape (x) k = Slice (s, minus, end)",
+    "an entry by a step": "s = Shape (x) k = Slice (s, o, end, , three)",
+    "a part of a shape": "k = Shape <start = -1> (x)",
+    "the first part of a shape": "s = Shape <end = 2> (x) l = Shape <start = 2> (x) k = Add (l, s)",
+    "the number of elements": "n = Size (x) k = Unsqueeze (n, o)",
+    "at most a number": "s = Shape <start = 2> (x) k = Clip (s, , two)",
+    "half of it": "s = Shape <start = 2> (x) f = Cast <to = 1> (s) h = Mul (f, half) k = Cast <to = 7> (h)",
+    "a part of several": "s = Shape (x) m, n, k = Split <num_outputs = 3> (s)",
+}
+SHAPED = {"a part of a shape", "the number of elements", "half of it", "a part of several", "a sum of sizes"}
+
+
+def fixed(body: str, outputs: str, inputs: str = "float[1, 2, T] x", held: str = "", opset: int = 18) -> ir.Model:
+    constants = f"{NUMBERS}, float half = {{0.5}}"
+    example = Example(body, outputs, inputs, constants, held=held, opset=opset)
+    return ir.from_proto(to_proto(rewrite(example.compiled().analysis, {"T": 24})))
+
+
+@pytest.mark.parametrize("name", sorted(SHAPED))
+def test_a_size_is_a_constant(name: str) -> None:
+    model = fixed(f"{SIZES[name]} z = ConstantOfShape (k) y = Exp (z) q = Neg (x)", "float[U] y, float[1, 2, T] q")
+    kinds = {node.op_type for node in model.graph}
+    assert not kinds & {"Shape", "Size", "Split", "Slice", "ReduceSum", "ConstantOfShape", "Cast", "Ceil", "Clip"}
+    for node in model.graph:
+        for output in node.outputs:
+            assert output.shape is not None and output.shape.is_static(), node
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_the_size_is_the_containers(name: str) -> None:
+    """It is read as a number of steps, not as data: every container has its own."""
+    expected = {
+        "a sum of sizes": 26, "an entry of a shape": 24, "an entry by a step": None, "a part of a shape": 24,
+        "the first part of a shape": None, "the number of elements": 48, "at most a number": 2, "half of it": 12,
+        "a part of several": 24,
+    }[name]  # fmt: skip
+    if expected is None:
+        return
+    model = fixed(f"{SIZES[name]} z = ConstantOfShape (k) y = Exp (z) q = Neg (x)", "float[U] y, float[1, 2, T] q")
+    assert [tuple(o.shape.numpy()) for o in model.graph.outputs[:1]] == [(expected,)]
+
+
+def test_positions_are_constants() -> None:
+    body = (
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, two) f = Cast <to = 1> (i) y = Unsqueeze (f, o)"
+    )
+    model = fixed(f"{body} q = Neg (x)", "float[1, U] y, float[1, 2, T] q")
+    assert "Range" not in {node.op_type for node in model.graph}
+    arrays = [v.const_value.numpy() for v in model.graph.initializers.values() if v.const_value is not None]
+    assert any(np.array_equal(array.reshape(-1), np.arange(0, 24, 2)) for array in arrays)
+
+
+def test_a_reshape_names_every_size() -> None:
+    """Behind the one that reads the length input too, which comes first in the file."""
+    body = "f = Cast <to = 1> (l) m = Mul (x, f) c = Reshape (m, split) y = Neg (c)"
+    model = fixed(body, "float[1, 2, 1, T] y", "float[1, 2, T] x, int64[1] l", held="l=T")
+    targets = [node.inputs[1].const_value.numpy().tolist() for node in model.graph if node.op_type == "Reshape"]
+    assert [1, 2, 1, 24] in targets
+    assert all(min(target, default=1) > 0 for target in targets if len(target) > 1)
+
+
+def test_a_passed_constant_is_evaluated_once() -> None:
+    model = fixed("y = Add (x, half)", "float[1, 2, T] y")
+    values = [v.const_value.tobytes() + bytes(str(v.shape), "ascii") for v in model.graph.initializers.values()]
+    assert len(values) == len(set(values))
