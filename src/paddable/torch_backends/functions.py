@@ -15,7 +15,8 @@ class FunctionMode(TorchFunctionMode):
     """A TorchFunctionMode that stays on inside of functions such as ``F.multi_head_attention_forward``.
 
     PyTorch takes a mode off while its handler runs, so a handler that ends in ``func(*args)`` is blind for what
-    ``func`` calls. It cannot just be put on again: the function would ask first whether a mode is on, and end in the handler.
+    ``func`` calls. It cannot just be put on again: the function would ask first whether a mode is on, and end in the
+    handler.
     """
 
     def __init__(self) -> None:

@@ -116,7 +116,7 @@ class SimulatedTensor(torch.Tensor):
     # To record a gradient, PyTorch asks for the guard too, and ends the process without it: the flag stays here.
 
     @property
-    def requires_grad(self) -> bool:  # type: ignore[override]
+    def requires_grad(self) -> bool:
         return bool(getattr(self, "_wants_gradient", False))
 
     @requires_grad.setter
@@ -127,7 +127,7 @@ class SimulatedTensor(torch.Tensor):
         self._wants_gradient = requires_grad
         return self
 
-    def backward(self, *arguments: Any, **named: Any) -> NoReturn:  # type: ignore[override]
+    def backward(self, *arguments: Any, **named: Any) -> NoReturn:
         raise _no_gradients()
 
 
