@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
 import warnings
@@ -162,6 +163,10 @@ def run(folder: Path, names: list[str]) -> dict[str, Answer]:
     return results
 
 
+_PLACES = re.compile(r"/\S*?/site-packages/|; the report is [^;]*|\x1b?\[\d+m")
+"""What a reader elsewhere has no use for: folders of this machine, and colours."""
+
+
 def show(results: dict[str, Answer]) -> bool:
     """Print the table of docs/unseen.md; whether the figures are reached."""
     reached = True
@@ -178,7 +183,7 @@ def show(results: dict[str, Answer]) -> bool:
     print("\n| case | outcome | exporter | error of scale, or the reason |\n|---|---|---|---|")
     for case, answer in results.items():
         told = answer.get("detail") or (f"{answer['error']:.1e}" if "error" in answer else "")
-        told = " ".join(told.replace("|", "/").split())
+        told = _PLACES.sub("", " ".join(told.replace("|", "/").split()))
         print(f"| {case} | {answer['outcome']} | {answer.get('exporter', '')} | {told} |")
     return reached
 
