@@ -70,9 +70,7 @@ def test_a_provider_that_refuses_a_model_says_what_usually_lies_behind_it(
 ) -> None:
     said = iter(["[ONNXRuntimeError] : 1 : FAIL : Exception(1) tid(24) 8007023E", ""])  # the model, then one Identity
     directml(monkeypatch, lambda _: next(said))
-    with pytest.raises(
-        MisuseError, match=r"not open this model: .*8007023E; usual cause: Reshape .*; run `paddable lint"
-    ):
+    with pytest.raises(MisuseError, match=r"not open this model: .*8007023E; usual cause: Reshape .*; run `paddable lint"):
         paddable.load(padded_file(16, 1), provider="directml").run(X)
 
 
