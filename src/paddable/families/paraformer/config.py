@@ -170,7 +170,8 @@ def _decoder(conf: Settings, size: int, *, output: bool = True) -> dict[str, int
 
 
 def _hotwords(config: Mapping[str, Any], where: str, size: int, vocabulary: int) -> HotwordConfig:
-    file = Settings({**(config.get("model_conf") or {}), **config}, where)  # FunASR gives the class both
+    more = config.get("model_conf")
+    file = Settings({**(more if isinstance(more, Mapping) else {}), **config}, where)  # FunASR gives the class both
     file.allow_only(
         {
             "seaco_decoder": "ParaformerSANMDecoder",

@@ -6,10 +6,14 @@ fires are the time stamps. Gao et al., "Paraformer: Fast and accurate parallel t
 end-to-end speech recognition" (2022), in the form of FunASR's ``Paraformer`` and ``BiCifParaformer``, whose parameter
 names these are.
 
+SeACo Paraformer is BiCIF with a second decoder, which looks at hotwords in place of the encoder. Shi et al., "SeACo-
+Paraformer: A non-autoregressive ASR system with flexible and effective hotword customization ability" (2023).
+
 The number of tokens is known only when the weights are. The token axis therefore has T rows, which no T steps can
 overfill; ``token_count`` says how many are tokens, and rows behind them are 0.
 
-Legend: B batch, S samples, T features (60 ms), U token rows, C channels, H heads, D channels of a head, V vocabulary.
+Legend: B batch, S samples, T features (60 ms), U token rows, N hotwords, L tokens of one, C channels, H heads, D
+channels of a head, V vocabulary.
 """
 
 from __future__ import annotations
