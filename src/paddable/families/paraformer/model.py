@@ -174,8 +174,11 @@ def _weights(scores_BT1: Tensor, config: PredictorConfig | UpsamplingConfig) -> 
 class Decoder(nn.Module):
     """Rows of tokens: memory over the tokens, attention to the encoder, feed-forward first; then, apart, to classes.
 
-    ``decoders2``, blocks without attention, exist in configurations with more blocks than attention layers.
+    ``decoders2``, blocks without attention, exist in configurations with more blocks than attention layers, and
+    ``embed`` in a SeACo model alone, whose hotwords it embeds.
     """
+
+    embed: nn.ModuleList
 
     def __init__(self, config: ParaformerConfig) -> None:
         super().__init__()
