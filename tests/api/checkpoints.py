@@ -21,7 +21,7 @@ from paddable.families.fsmn_vad.config import FsmnVadConfig
 from paddable.families.fsmn_vad.model import FsmnVad
 from paddable.families.fun_asr_nano.config import AdaptorConfig, FunAsrNanoConfig
 from paddable.families.fun_asr_nano.model import FunAsrNano
-from paddable.families.paraformer.config import ParaformerConfig, PredictorConfig
+from paddable.families.paraformer.config import HotwordConfig, ParaformerConfig, PredictorConfig
 from paddable.families.paraformer.model import Paraformer
 from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
@@ -136,6 +136,35 @@ PARAFORMER_YAML = {
     "frontend_conf": {"fs": 16000, "window": "hamming", "n_mels": 80, "lfr_m": 7, "lfr_n": 6},
 }
 """A BiCIF Paraformer as FunASR's config.yaml describes it."""
+
+
+SEACO = replace(
+    PARAFORMER, hotwords=HotwordConfig(heads=4, hidden_size=40, blocks=2, plain_blocks=1, kernel_size=5, nothing=5)
+)
+SEACO_YAML = PARAFORMER_YAML | {
+    "model": "SeacoParaformer",
+    "model_conf": {"inner_dim": 32, "bias_encoder_type": "lstm", "bias_encoder_bid": False, "NO_BIAS": 5},
+    "seaco_decoder": "ParaformerSANMDecoder",
+    "seaco_decoder_conf": {
+        "attention_heads": 4,
+        "linear_units": 40,
+        "num_blocks": 3,
+        "att_layer_num": 2,
+        "kernel_size": 5,
+        "sanm_shfit": 0,
+        "use_output_layer": False,
+        "wo_input_layer": True,
+    },
+}
+"""The same with hotwords."""
+
+
+def seaco(folder: Path) -> Path:
+    model = randomised(Paraformer(SEACO))
+    model.hotword_output_layer.bias.data[5] += 1  # now a hotword, now none
+    _funasr(folder, model.state_dict(), SEACO_YAML, channels=560)
+    (folder / "tokens.json").write_text(json.dumps(PARAFORMER_PIECES), encoding="utf-8")
+    return folder
 
 
 def paraformer(folder: Path) -> Path:

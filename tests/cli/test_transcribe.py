@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import paddable as library
 from paddable.api import convert
 from paddable.bundle import read_bundle, write_bundle
 from paddable.errors import MisuseError, UnreadableError
+from paddable.runtime.speech.ctc_decoder import CtcDecoder
 from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.transcript import Transcript
 
@@ -102,6 +104,27 @@ def test_damaged_marks_are_one_line(
     write_bundle(replace(read_bundle(marks), settings={"punctuation": said}), copy)
     done = paddable("transcribe", str(sound), "--model", str(bundle), "--punctuation", str(copy))
     assert done.code == 2 and "settings.punctuation" in done.err and len(done.err.splitlines()) == 1
+
+
+def test_hotwords_are_words_or_the_lines_of_a_file(
+    paddable: Any, bundle: Path, sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Sequence[str]] = []
+
+    def prompts(self: CtcDecoder, language: str, itn: bool, hotwords: Sequence[str]) -> dict[str, Any]:
+        asked.append(list(hotwords))
+        return {}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CtcDecoder, "prompts", prompts)
+        file = tmp_path / "words.txt"
+        file.write_text("two words\n\n 阿里 \n", encoding="utf-8")
+        for given in ("阿里 达摩院", str(file), ""):
+            assert paddable("transcribe", str(sound), "--model", str(bundle), "--hotwords", given).code == 0
+    assert asked == [["阿里", "达摩院"], ["two words", "阿里"], []]
+    for given, told in (("阿里", "takes none"), (str(tmp_path / "no.txt"), "the hotwords cannot be read")):
+        done = paddable("transcribe", str(sound), "--model", str(bundle), "--hotwords", given)
+        assert done.code == 2 and told in done.err and len(done.err.splitlines()) == 1
 
 
 def test_subtitles_go_to_a_directory(paddable: Any, bundle: Path, sound: Path, tmp_path: Path) -> None:

@@ -21,7 +21,15 @@ from paddable.families.paraformer.model import Paraformer
 from paddable.families.paraformer.weights import paraformer_from_folder
 
 from ..api import checkpoints
-from ..api.checkpoints import PARAFORMER, PARAFORMER_PIECES, PARAFORMER_YAML, PLAIN_PARAFORMER, VOCABULARY, randomised
+from ..api.checkpoints import (
+    PARAFORMER,
+    PARAFORMER_PIECES,
+    PARAFORMER_YAML,
+    PLAIN_PARAFORMER,
+    SEACO_YAML,
+    VOCABULARY,
+    randomised,
+)
 
 GOLDEN = Path(__file__).parent / "golden" / "paraformer.npz"
 LENGTHS = (1, 2, 3, 5, 17, 50, 167)
@@ -58,6 +66,35 @@ def heard(folder: Path, wave: np.ndarray) -> torch.Tensor:
     return features
 
 
+HOTWORDS: dict[str, list[list[int]]] = {
+    "none": [],
+    "one": [[3, 4]],
+    "several": [[3], [10, 11], [13, 14, 15, 16], [9, 8, 7, 6, 5, 4, 3, 13, 14, 15]],
+    "many": [[3 + i % 17, 3 + i % 13] for i in range(49)],
+}
+"""Tokens of hotwords, without the one that stands for none."""
+
+
+def hotword_inputs(hotwords: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """As the graph takes them: with the beginning of a sentence for none, where there are some."""
+    rows, lengths = torch.zeros(50, 10, dtype=torch.int64), torch.zeros(50, dtype=torch.int64)
+    for row, tokens in enumerate([*hotwords, [1]] if hotwords else []):
+        rows[row, : len(tokens)], lengths[row] = torch.tensor(tokens), len(tokens)
+    return rows, lengths
+
+
+@torch.no_grad()
+def with_hotwords(theirs: nn.Module, sound: torch.Tensor, hotwords: list[list[int]]) -> np.ndarray:
+    """Log-probabilities of the original's ``inference``."""
+    encoded, lengths = theirs.encode(sound, torch.tensor([sound.shape[1]]))
+    embeddings, count, _, _ = theirs.calc_predictor(encoded, lengths)
+    given = [*hotwords, [theirs.sos]] if hotwords else None
+    told: np.ndarray = theirs._seaco_decode_with_ASF(
+        encoded, lengths, embeddings, count.round().long(), hw_list=given
+    ).numpy()
+    return told
+
+
 def original(kind: str, state: dict[str, torch.Tensor]) -> nn.Module:
     """FunASR's class with these weights. The decoder's embedding is the one key that only training reads."""
     import funasr.models.bicif_paraformer.cif_predictor
@@ -66,19 +103,20 @@ def original(kind: str, state: dict[str, torch.Tensor]) -> nn.Module:
     import funasr.models.sanm.encoder  # noqa: F401
     from funasr.models.bicif_paraformer.model import BiCifParaformer
     from funasr.models.paraformer.model import Paraformer as Original
+    from funasr.models.seaco_paraformer.model import SeacoParaformer
 
-    said = copy.deepcopy(PARAFORMER_YAML)
+    said = copy.deepcopy(SEACO_YAML if kind == "seaco" else PARAFORMER_YAML)
     if kind == "plain":
         said["predictor"] = "CifPredictorV2"
         said["predictor_conf"] = {
             key: said["predictor_conf"][key] for key in ("idim", "threshold", "l_order", "r_order", "tail_threshold")
         }
-    parts = {key: said[key] for key in said if key.startswith(("encoder", "decoder", "predictor"))}
-    made = (BiCifParaformer if kind == "bicif" else Original)(
-        **parts, ctc_weight=0.0, input_size=560, vocab_size=VOCABULARY
-    )
+    parts = {key: said[key] for key in said if key.startswith(("encoder", "decoder", "predictor", "seaco"))}
+    classes = {"bicif": BiCifParaformer, "plain": Original, "seaco": SeacoParaformer}
+    made = classes[kind](**parts, **said.get("model_conf", {}), ctc_weight=0.0, input_size=560, vocab_size=VOCABULARY)
     keys = made.load_state_dict(state, strict=False)
-    assert keys.missing_keys == ["decoder.embed.0.weight"] and not keys.unexpected_keys, keys
+    idle = [] if kind == "seaco" else ["decoder.embed.0.weight"]
+    assert keys.missing_keys == idle and not keys.unexpected_keys, keys
     return made.eval()
 
 
@@ -142,6 +180,11 @@ def main() -> None:
         for wave, sound in waves().items():
             for name, array in answers(theirs, "bicif", heard(folder, sound)).items():
                 arrays[f"{wave}/{name}"] = array
+        folder = checkpoints.seaco(Path(place) / "seaco")
+        theirs = original("seaco", paraformer_from_folder(folder).state_dict())
+        for name, hotwords in HOTWORDS.items():
+            for length in (5, 50):
+                arrays[f"hotwords/{name}/{length}"] = with_hotwords(theirs, speech(length), hotwords)
     GOLDEN.parent.mkdir(exist_ok=True)
     np.savez_compressed(GOLDEN, **arrays)
     (GOLDEN.parent / "paraformer_texts.json").write_text(json.dumps(texts(), ensure_ascii=False), encoding="utf-8")

@@ -20,7 +20,7 @@ from torch import nn
 from paddable import load
 from paddable.api import convert, export
 from paddable.bundle import read_bundle
-from paddable.errors import UnreadableError
+from paddable.errors import MisuseError, UnreadableError
 from paddable.families.paraformer.cif import Fired, integrate_and_fire
 from paddable.families.paraformer.config import ParaformerConfig
 from paddable.families.paraformer.export import export_paraformer
@@ -31,8 +31,21 @@ from paddable.runtime.speech.cif_decoder import CifDecoder, CifLayout, join_toke
 from paddable.runtime.speech.text import Vocabulary
 
 from ..api import checkpoints
-from ..api.checkpoints import PARAFORMER, PARAFORMER_PIECES, PARAFORMER_YAML, PLAIN_PARAFORMER
-from .record_paraformer import CONFIGS, GOLDEN, LENGTHS, answers, heard, original, speech, waves, weights
+from ..api.checkpoints import PARAFORMER, PARAFORMER_PIECES, PARAFORMER_YAML, PLAIN_PARAFORMER, SEACO, SEACO_YAML
+from .record_paraformer import (
+    CONFIGS,
+    GOLDEN,
+    HOTWORDS,
+    LENGTHS,
+    answers,
+    heard,
+    hotword_inputs,
+    original,
+    speech,
+    waves,
+    weights,
+    with_hotwords,
+)
 
 OUTPUTS = ("logits", "token_count", "alphas", "fires", "us_alphas")
 DATA_DEPENDENT = {"Loop", "Scan", "If", "NonZero", "Compress", "Unique"}
@@ -357,7 +370,7 @@ def test_the_configuration_is_read(tmp_path: Path) -> None:
     assert ParaformerConfig.from_funasr(plain, vocabulary=20) == PLAIN_PARAFORMER
 
 
-def test_keys_of_hotwords_are_left_out(tmp_path: Path) -> None:
+def test_keys_of_hotwords_are_left_out_where_there_is_no_decoder_for_them(tmp_path: Path) -> None:
     checkpoint = checkpoints.paraformer(tmp_path / "checkpoint")
     state = torch.load(checkpoint / "model.pt", weights_only=True)
     state |= {"bias_encoder.weight_ih_l0": torch.ones(2), "seaco_decoder.after_norm.weight": torch.ones(2)}
@@ -366,6 +379,122 @@ def test_keys_of_hotwords_are_left_out(tmp_path: Path) -> None:
     torch.save(state | {"predictor.other": torch.ones(1)}, checkpoint / "model.pt")
     with pytest.raises(UnreadableError, match=r"1 unexpected: predictor\.other"):
         paraformer_from_folder(checkpoint)
+
+
+@pytest.fixture(scope="module")
+def seaco(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return checkpoints.seaco(tmp_path_factory.mktemp("seaco") / "checkpoint")
+
+
+def judge_hotwords(model: nn.Module, length: int, name: str, wanted: np.ndarray) -> None:
+    with torch.no_grad():
+        got = model(speech(length), *hotword_inputs(HOTWORDS[name]))
+    count = wanted.shape[1]
+    assert got[1].tolist() == [count] and not got[0][:, count:].any()
+    assert np.abs(got[0][:, :count].numpy() - wanted).max() <= 2e-5 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("length", [5, 50])
+@pytest.mark.parametrize("name", HOTWORDS)
+def test_hotwords_are_heard_as_funasr_hears_them(
+    name: str, length: int, seaco: Path, golden: dict[str, np.ndarray]
+) -> None:
+    judge_hotwords(paraformer_from_folder(seaco, "none"), length, name, golden[f"hotwords/{name}/{length}"])
+
+
+@pytest.mark.original
+@pytest.mark.parametrize("name", HOTWORDS)
+def test_hotwords_equal_to_funasr(name: str, seaco: Path) -> None:
+    pytest.importorskip("funasr")
+    model = paraformer_from_folder(seaco, "none")
+    theirs = original("seaco", model.state_dict())
+    for length in (5, 17, 50, 167):
+        judge_hotwords(model, length, name, with_hotwords(theirs, speech(length), HOTWORDS[name]))
+
+
+def test_hotwords_decide_some_tokens_and_not_others(golden: dict[str, np.ndarray]) -> None:
+    alone, several = golden["hotwords/none/50"], golden["hotwords/several/50"]
+    changed = np.abs(alone - several).max(axis=2)[0] > 1e-3
+    assert changed.any() and not changed.all()
+
+
+@pytest.fixture(scope="module")
+def seaco_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a model that never says the blank or an end, so that something is written."""
+    folder = tmp_path_factory.mktemp("seaco")
+    checkpoint = checkpoints.seaco(folder / "checkpoint")
+    state = torch.load(checkpoint / "model.pt", weights_only=True)
+    for layer in ("decoder.output_layer", "hotword_output_layer"):
+        state[f"{layer}.bias"][:3] -= 9
+    torch.save(state, checkpoint / "model.pt")
+    return export("paraformer", checkpoint, folder / "bundle", containers=["2s"], front_end="numpy", gate_lengths=8)
+
+
+def test_a_bundle_hears_hotwords(seaco_bundle: Path) -> None:
+    native = paraformer_from_folder(seaco_bundle.parent / "checkpoint", "none")
+    padded, graph = load(seaco_bundle, threads=1), load(seaco_bundle / "native.onnx", threads=1)
+    for name in HOTWORDS:
+        rows, lengths = hotword_inputs(HOTWORDS[name])
+        inputs = {"speech": speech(17).numpy(), "hotwords": rows.numpy(), "hotword_lengths": lengths.numpy()}
+        with torch.no_grad():
+            wanted = native(speech(17), rows, lengths)[0].numpy()
+        for model in (padded, graph):
+            assert np.abs(model.run(inputs)["logits"] - wanted).max() <= 1e-5 * np.abs(wanted).max()
+
+
+def test_directml_runs_hotwords_in_few_pieces(seaco: Path) -> None:
+    """One for each of the three LSTM and one behind each; one before them for the sound, one for the hotwords."""
+    graph = export_paraformer(paraformer_from_folder(seaco, "none"))
+    made = convert(graph, ["speech:1=T"], containers=[34], target="directml", verify=False)
+    placement = lint_for(made, "directml").placement
+    assert placement is not None and not placement.cpu_nodes and not placement.copies
+    assert [placed.node.op for placed in placement.kernels] == ["LSTM"] * 3
+    assert len(placement.islands) <= 3 + 2
+
+
+def test_transcribe_takes_hotwords(seaco_bundle: Path) -> None:
+    model = load(seaco_bundle, threads=1)
+    sound = (np.random.default_rng(0).standard_normal(24_000) / 10).astype(np.float32)
+    plain = model.transcribe(sound, timestamps=True)
+    told = model.transcribe(sound, timestamps=True, hotwords=["一二", "world", "a 三"])
+    assert plain.text and told.text and told.text != plain.text
+    for words, why in (
+        (["missing"], "missing of the hotword 'missing' is not in the token table"),
+        (["一二x"], "一二x of the hotword"),
+        ([" "], "an empty hotword"),
+        (["一"] * 50, "50 hotwords"),
+        (["一二三四五六七一二三四"], "has 11 tokens"),
+    ):
+        with pytest.raises(MisuseError, match=why):
+            model.transcribe(sound, hotwords=words)
+
+
+def test_hotwords_are_cut_as_funasr_cuts_them() -> None:
+    spelled = tuple(piece.encode() for piece in PARAFORMER_PIECES)
+    said = CifDecoder(Vocabulary(spelled), CifLayout(hotwords=(5, 10)))
+    given = said.prompts("auto", True, ["一二", "World", "a 三"])
+    wanted = hotword_inputs([[3, 4], [12], [13, 5]])
+    assert np.array_equal(given["hotwords"], wanted[0][:5]) and np.array_equal(given["hotword_lengths"], wanted[1][:5])
+    assert not said.prompts("auto", True)["hotword_lengths"].any()
+    with pytest.raises(MisuseError, match="takes none"):
+        CifDecoder(Vocabulary(spelled)).prompts("auto", True, ["一"])
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"bias_encoder_type": "mean"}, "bias_encoder_type is 'mean', expected 'lstm'"),
+        ({"bias_encoder_bid": True}, "bias_encoder_bid is True, expected False"),
+        ({"inner_dim": 16}, "inner_dim is 16, expected 32"),
+        ({"NO_BIAS": 20}, "NO_BIAS is 20"),
+        ({"seaco_decoder": "Other"}, "seaco_decoder is 'Other'"),
+    ],
+)
+def test_another_search_for_hotwords_is_refused(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        ParaformerConfig.from_funasr({**SEACO_YAML, **change}, vocabulary=20)
+    assert told in str(caught.value)
+    assert ParaformerConfig.from_funasr(SEACO_YAML, vocabulary=20) == SEACO
 
 
 def test_a_model_without_a_token_says_nothing() -> None:

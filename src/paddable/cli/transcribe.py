@@ -12,7 +12,7 @@ import click
 from paddable.cli import options, render
 from paddable.cli.failures import Interrupted, exit_code
 from paddable.cli.progress import Progress, showing
-from paddable.errors import MisuseError, PaddableError
+from paddable.errors import MisuseError, PaddableError, UnreadableError
 
 if TYPE_CHECKING:
     from paddable.runtime.speech.transcript import Transcript
@@ -45,6 +45,11 @@ __all__ = ["transcribe"]
     help="Where to run the detector. Default: where the recogniser runs, --target too.",
 )
 @click.option(
+    "--hotwords",
+    metavar="WORDS|FILE.txt",
+    help="Words that are likely, between spaces, or a file with one a line (a Paraformer of the kind SeACo).",
+)
+@click.option(
     "--punctuation",
     type=click.Path(path_type=Path),
     metavar="BUNDLE",
@@ -66,6 +71,7 @@ def transcribe(
     itn: bool,
     vad: Path | None,
     vad_provider: str | None,
+    hotwords: str | None,
     punctuation: Path | None,
     provider: str,
     device_id: int,
@@ -102,6 +108,7 @@ def transcribe(
             language=language,
             itn=itn,
             timestamps=kind != "txt" or as_json,
+            hotwords=_hotwords(hotwords),
         )
         try:
             for sound, place, (_, result) in zip(sounds, places, results, strict=True):
@@ -123,6 +130,18 @@ def transcribe(
     if as_json:
         render.show_json({"ok": worst == 0, "files": told})
     return worst
+
+
+def _hotwords(given: str | None) -> list[str]:
+    """The words themselves, or the lines of a file."""
+    if given is None or not given.endswith(".txt"):
+        return (given or "").split()
+    try:
+        lines = Path(given).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        told = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UnreadableError("the hotwords cannot be read", where=given, why=str(told)) from error
+    return [line.strip() for line in lines if line.strip()]
 
 
 def _written(result: Transcript, place: Path, kind: str) -> Transcript | PaddableError:

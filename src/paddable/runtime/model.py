@@ -75,6 +75,7 @@ class Model(Session):
         language: str = "auto",
         itn: bool = True,
         timestamps: bool = False,
+        hotwords: Sequence[str] = (),
         detector: Model | None = None,
         punctuator: Model | None = None,
     ) -> Transcript:
@@ -86,6 +87,7 @@ class Model(Session):
             language: ``auto``, or one that the model knows.
             itn: punctuation and digits, where the model has the choice.
             timestamps: words and segments with times.
+            hotwords: words that are likely (paraformer of the kind SeACo).
             detector: an fsmn-vad model that cuts recordings longer than the largest container.
             punctuator: a ct-punc model that writes punctuation into the text.
 
@@ -94,11 +96,13 @@ class Model(Session):
 
         Raises:
             UnreadableError: the file cannot be read, or holds NaN.
-            MisuseError: an unknown language, a recording longer than the largest container and no detector, or a model
-                that recognises nothing.
+            MisuseError: an unknown language, hotwords that the model does not take, a recording longer than the largest
+                container and no detector, or a model that recognises nothing.
         """
         recogniser = self._with(detector, punctuator)
-        return recogniser.transcribe(sound, rate=rate, language=language, itn=itn, timestamps=timestamps)
+        return recogniser.transcribe(
+            sound, rate=rate, language=language, itn=itn, timestamps=timestamps, hotwords=hotwords
+        )
 
     def transcribe_many(
         self,

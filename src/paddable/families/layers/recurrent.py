@@ -1,9 +1,9 @@
-"""A bidirectional LSTM as one node of ONNX.
+"""Each layer of an LSTM as one node of ONNX.
 
 The exporter writes one copy of the cell for every step of the example. Where a length is free, the layer has to become
 the operator LSTM, with the weights packed as that wants them.
 
-Legend: B batch, T steps, C channels, H hidden channels.
+Legend: B batch, T steps, C channels, H hidden channels, W directions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["as_onnx_nodes"]
 
 @contextmanager
 def as_onnx_nodes(model: nn.Module) -> Iterator[None]:
-    """Within the block, every LSTM of a model is traced as one node; the model does not run meanwhile."""
+    """Within the block, every layer of an LSTM is traced as one node; the model does not run meanwhile."""
     owners = [
         (owner, name, layer)
         for owner in model.modules()
@@ -36,31 +36,40 @@ def as_onnx_nodes(model: nn.Module) -> Iterator[None]:
 
 
 class _LstmNode(nn.Module):
-    """One layer, both directions, batch first, without initial states; ``weights`` are [2, 4 H, C] and so on."""
+    """Layers of one or both directions, batch first, without initial states; ``weights`` are [W, 4 H, C] and so on."""
 
     def __init__(self, lstm: nn.LSTM) -> None:
         super().__init__()
-        assert lstm.num_layers == 1 and lstm.bidirectional and lstm.batch_first and lstm.bias
+        assert lstm.batch_first and lstm.bias and not lstm.proj_size
         self.hidden_size = lstm.hidden_size
+        self.ways = ("", "_reverse") if lstm.bidirectional else ("",)
         parameters = dict(lstm.named_parameters())
 
-        def both(kind: str) -> Tensor:
-            return torch.stack([_gates_of_onnx(parameters[f"{kind}_l0{way}"].data) for way in ("", "_reverse")])
+        def packed(kind: str, layer: int) -> Tensor:
+            return torch.stack([_gates_of_onnx(parameters[f"{kind}_l{layer}{way}"].data) for way in self.ways])
 
-        self.weights = nn.Parameter(both("weight_ih"))
-        self.recurrent_weights = nn.Parameter(both("weight_hh"))
-        self.biases = nn.Parameter(torch.cat([both("bias_ih"), both("bias_hh")], dim=1))
+        layers = range(lstm.num_layers)
+        self.weights = nn.ParameterList([packed("weight_ih", layer) for layer in layers])
+        self.recurrent_weights = nn.ParameterList([packed("weight_hh", layer) for layer in layers])
+        self.biases = nn.ParameterList(
+            [torch.cat([packed("bias_ih", layer), packed("bias_hh", layer)], dim=1) for layer in layers]
+        )
 
     def forward(self, x_BTC: Tensor) -> tuple[Tensor, None]:
-        x_TBC = x_BTC.transpose(0, 1)
-        hidden_T2BH: Tensor = torch.onnx.ops.symbolic(
-            "LSTM",
-            (x_TBC, self.weights, self.recurrent_weights, self.biases),
-            {"direction": "bidirectional", "hidden_size": self.hidden_size},
-            dtype=x_TBC.dtype,
-            shape=(x_TBC.shape[0], 2, x_TBC.shape[1], self.hidden_size),
-        )
-        return hidden_T2BH.permute(2, 0, 1, 3).flatten(2), None
+        for weights in zip(self.weights, self.recurrent_weights, self.biases, strict=True):
+            x_TBC = x_BTC.transpose(0, 1)
+            hidden_TWBH: Tensor = torch.onnx.ops.symbolic(
+                "LSTM",
+                (x_TBC, *weights),
+                {
+                    "direction": "bidirectional" if len(self.ways) == 2 else "forward",
+                    "hidden_size": self.hidden_size,
+                },
+                dtype=x_TBC.dtype,
+                shape=(x_TBC.shape[0], len(self.ways), x_TBC.shape[1], self.hidden_size),
+            )
+            x_BTC = hidden_TWBH.permute(2, 0, 1, 3).flatten(2)
+        return x_BTC, None
 
 
 def _gates_of_onnx(rows: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from paddable.errors import UnreadableError
 from paddable.families.checkpoints.settings import MOST_LAYERS, Settings
 from paddable.families.layers.sanm import encoder_sizes, stacking
 
-__all__ = ["MODELS", "ParaformerConfig", "PredictorConfig", "UpsamplingConfig"]
+__all__ = ["MODELS", "HotwordConfig", "ParaformerConfig", "PredictorConfig", "UpsamplingConfig"]
 
 MODELS = ("Paraformer", "BiCifParaformer", "SeacoParaformer")
 """The classes of FunASR that hold this encoder, predictor and decoder."""
@@ -56,6 +56,28 @@ class PredictorConfig:
 
 
 @dataclass(frozen=True)
+class HotwordConfig:
+    """SeACo: a second decoder, which looks at hotwords in place of the encoder.
+
+    Attributes:
+        most: hotwords that the graph takes, the one that stands for none included. FunASR filters above 50.
+        longest: tokens of a hotword.
+        heads, hidden_size, blocks, plain_blocks, kernel_size, shift: of the second decoder, as those of the first.
+        nothing: class by which it says that no hotword was said.
+    """
+
+    most: int = 50
+    longest: int = 10
+    heads: int = 4
+    hidden_size: int = 1024
+    blocks: int = 6
+    plain_blocks: int = 0
+    kernel_size: int = 21
+    shift: int = 0
+    nothing: int = 8377
+
+
+@dataclass(frozen=True)
 class ParaformerConfig:
     """Sizes; the defaults are those of FunASR's paraformer-zh.
 
@@ -73,6 +95,7 @@ class ParaformerConfig:
         decoder_kernel_size: taps of the decoder's memory blocks.
         decoder_shift: steps by which the memories of the first kind look back further than ahead.
         predictor: what counts and places the tokens.
+        hotwords: of SeACo; None for the others.
         vocabulary: classes.
         stack: log-mel frames in one feature.
         stride: log-mel frames between two features.
@@ -91,6 +114,7 @@ class ParaformerConfig:
     decoder_kernel_size: int = 11
     decoder_shift: int = 0
     predictor: PredictorConfig = PredictorConfig()
+    hotwords: HotwordConfig | None = None
     vocabulary: int = 8404
     stack: int = 7
     stride: int = 6
@@ -121,12 +145,13 @@ class ParaformerConfig:
             **stacking(file, stack=cls.stack, stride=cls.stride),
             **_decoder(decoder, sizes["size"]),
             predictor=_predictor(file, sizes["size"]),
+            hotwords=_hotwords(config, where, sizes["size"], vocabulary) if config.get("seaco_decoder") else None,
             vocabulary=vocabulary,
         )
 
 
-def _decoder(conf: Settings, size: int) -> dict[str, int]:
-    conf.allow_only({"normalize_before": True, "concat_after": False, "use_output_layer": True})
+def _decoder(conf: Settings, size: int, *, output: bool = True) -> dict[str, int]:
+    conf.allow_only({"normalize_before": True, "concat_after": False, "use_output_layer": output})
     looking = conf.size("att_layer_num", 6, most=MOST_LAYERS)
     blocks = conf.size("num_blocks", 6, most=MOST_LAYERS)
     kernel = conf.size("kernel_size", 21)
@@ -142,6 +167,24 @@ def _decoder(conf: Settings, size: int) -> dict[str, int]:
         "decoder_kernel_size": kernel,
         "decoder_shift": shift,
     }
+
+
+def _hotwords(config: Mapping[str, Any], where: str, size: int, vocabulary: int) -> HotwordConfig:
+    more = config.get("model_conf")
+    file = Settings({**(more if isinstance(more, Mapping) else {}), **config}, where)  # FunASR gives the class both
+    file.allow_only(
+        {
+            "seaco_decoder": "ParaformerSANMDecoder",
+            "bias_encoder_type": "lstm",
+            "bias_encoder_bid": False,
+            "inner_dim": size,
+        }
+    )
+    sizes = _decoder(file.section("seaco_decoder_conf"), size, output=False)
+    return HotwordConfig(
+        **{key.removeprefix("decoder_"): value for key, value in sizes.items()},
+        nothing=file.size("NO_BIAS", 8377, least=0, most=vocabulary - 1),
+    )
 
 
 def _predictor(file: Settings, size: int) -> PredictorConfig:

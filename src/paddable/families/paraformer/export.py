@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 from paddable.families.checkpoints.sound import KINDS, about_sound, steps_a_second
 from paddable.families.family import Described, Family, Loaded
 from paddable.families.layers.recurrent import as_onnx_nodes
@@ -28,7 +30,8 @@ _OUTPUTS = ("logits", "token_count", "alphas", "fires")
 def export_paraformer(model: Paraformer) -> onnx.ModelProto:
     """Exports the entry that the model has.
 
-    Input: ``audio`` f32[1, S] in [-1, 1] at 16 kHz, or ``speech`` f32[1, T, 560] where it has no front end. Outputs:
+    Input: ``audio`` f32[1, S] in [-1, 1] at 16 kHz, or ``speech`` f32[1, T, 560] where it has no front end. SeACo also
+    takes ``hotwords`` i64[50, 10], their tokens, and ``hotword_lengths`` i64[50], how many, 0 for none. Outputs:
     ``logits`` f32[1, T, V], of which the first ``token_count`` i64[1] rows are tokens and the others 0; ``alphas`` and
     ``fires`` f32[1, T]; of BiCIF also ``us_alphas`` f32[1, 3 T].
 
@@ -37,10 +40,14 @@ def export_paraformer(model: Paraformer) -> onnx.ModelProto:
     """
     name, sound, symbol = example_sound(model.front_end, model.encoder.input_size)
     outputs = [*_OUTPUTS, *(["us_alphas"] if model.predictor.upsampling else [])]
+    inputs = {name: sound}
+    if (hotwords := model.config.hotwords) is not None:
+        inputs["hotwords"] = torch.zeros(hotwords.most, hotwords.longest, dtype=torch.int64)
+        inputs["hotword_lengths"] = torch.ones(hotwords.most, dtype=torch.int64)
     with as_onnx_nodes(model):
         return export_native(
             model,
-            {name: sound},
+            inputs,
             outputs,
             ragged_inputs={name: (1, symbol)},
             ragged_outputs={output: 1 for output in outputs if output != "token_count"},
@@ -58,6 +65,7 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
         "ends": [1, 2],
         "upsampling": upsampling.times if upsampling else None,
         "tail": config.predictor.tail_threshold,
+        "hotwords": [config.hotwords.most, config.hotwords.longest] if config.hotwords else None,
     }
     return Loaded(
         partial(export_paraformer, model),

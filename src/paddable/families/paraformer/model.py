@@ -6,13 +6,19 @@ fires are the time stamps. Gao et al., "Paraformer: Fast and accurate parallel t
 end-to-end speech recognition" (2022), in the form of FunASR's ``Paraformer`` and ``BiCifParaformer``, whose parameter
 names these are.
 
+SeACo Paraformer is BiCIF with a second decoder, which looks at hotwords in place of the encoder. Shi et al., "SeACo-
+Paraformer: A non-autoregressive ASR system with flexible and effective hotword customization ability" (2023).
+
 The number of tokens is known only when the weights are. The token axis therefore has T rows, which no T steps can
 overfill; ``token_count`` says how many are tokens, and rows behind them are 0.
 
-Legend: B batch, S samples, T features (60 ms), U token rows, C channels, H heads, D channels of a head, V vocabulary.
+Legend: B batch, S samples, T features (60 ms), U token rows, N hotwords, L tokens of one, C channels, H heads, D
+channels of a head, V vocabulary.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +26,7 @@ from torch.nn import functional
 
 from paddable.families.layers.sanm import SanmEncoder, attend, split_heads
 from paddable.families.paraformer.cif import integrate_and_fire
-from paddable.families.paraformer.config import ParaformerConfig, PredictorConfig, UpsamplingConfig
+from paddable.families.paraformer.config import HotwordConfig, ParaformerConfig, PredictorConfig, UpsamplingConfig
 
 __all__ = ["NORM_EPSILON", "Paraformer"]
 
@@ -51,12 +57,22 @@ class Paraformer(nn.Module):
         )
         self.predictor = Predictor(config.size, config.predictor)
         self.decoder = Decoder(config)
+        if config.hotwords is not None:
+            self.decoder.embed = nn.ModuleList([nn.Embedding(config.vocabulary, config.size)])
+            self.bias_encoder = nn.LSTM(config.size, config.size, num_layers=2, batch_first=True)
+            self.seaco_decoder = Decoder(_of_hotwords(config, config.hotwords))
+            self.hotword_output_layer = nn.Linear(config.size, config.vocabulary)
 
-    def forward(self, sound: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        self, sound: Tensor, hotwords_NL: Tensor | None = None, hotword_lengths_N: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
         """Logits, number of tokens, weights and fires.
 
         Args:
             sound: waveform float32 [B, S] in [-1, 1] at 16 kHz, or features float32 [B, T, 560] without a front end.
+            hotwords_NL: of SeACo: tokens of the hotwords, int64.
+            hotword_lengths_N: of SeACo: how many tokens each has, int64; 0 where there is no hotword. ``logits`` are
+                log-probabilities then, and without any hotword those of the decoder alone.
 
         Returns:
             ``logits`` float32 [B, T, V], rows from ``token_count`` on 0; ``token_count`` int64 [B]; ``alphas`` and
@@ -67,11 +83,54 @@ class Paraformer(nn.Module):
         alphas_BT = self.predictor.weights(heard_BTC)
         fired = integrate_and_fire(alphas_BT, self.config.predictor.tail_threshold)
         is_token_BU = torch.arange(alphas_BT.shape[1]) < fired.count_B[:, None]
-        logits_BUV = self.decoder(fired.shares_BUT @ encoded_BTC, encoded_BTC, is_token_BU[..., None])
+        is_token_BU1, rows_BUC = is_token_BU[..., None], fired.shares_BUT @ encoded_BTC
+        hidden_BUC = self.decoder(rows_BUC, encoded_BTC, is_token_BU1)
+        logits_BUV = self.decoder.output_layer(hidden_BUC)
+        if hotwords_NL is not None and hotword_lengths_N is not None:
+            logits_BUV = self._with_hotwords(
+                rows_BUC, hidden_BUC, logits_BUV, is_token_BU1, hotwords_NL, hotword_lengths_N
+            )
+        logits_BUV = torch.where(is_token_BU1, logits_BUV, 0.0)
         outputs = (logits_BUV, fired.count_B, alphas_BT, fired.fires_BT)
         if self.predictor.upsampling is None:
             return outputs
         return (*outputs, self.predictor.upsampled(encoded_BTC, heard_BTC))
+
+    def _with_hotwords(
+        self,
+        rows_BUC: Tensor,
+        hidden_BUC: Tensor,
+        logits_BUV: Tensor,
+        is_token_BU1: Tensor,
+        hotwords_NL: Tensor,
+        hotword_lengths_N: Tensor,
+    ) -> Tensor:
+        """Log-probabilities: of the second decoder where it hears a hotword, else of the first."""
+        assert self.config.hotwords is not None
+        states_NLC = self.bias_encoder(self.decoder.embed[0](hotwords_NL))[0]
+        is_last_NL1 = (torch.arange(hotwords_NL.shape[1]) == hotword_lengths_N[:, None] - 1)[..., None]
+        hotwords_BNC = torch.where(is_last_NL1, states_NLC, 0.0).sum(dim=1)[None]
+        is_hotword_N = hotword_lengths_N > 0
+        attended_BUC = self.seaco_decoder(rows_BUC, hotwords_BNC, is_token_BU1, is_hotword_N)
+        attended_BUC = attended_BUC + self.seaco_decoder(hidden_BUC, hotwords_BNC, is_token_BU1, is_hotword_N)
+        heard_BUV = torch.log_softmax(self.hotword_output_layer(attended_BUC), dim=-1)
+        nothing_BU1 = heard_BUV.argmax(dim=-1, keepdim=True) == self.config.hotwords.nothing
+        alone = torch.logical_or(nothing_BU1, torch.logical_not(is_hotword_N.any()))
+        return torch.where(alone, torch.log_softmax(logits_BUV, dim=-1), heard_BUV)
+
+
+def _of_hotwords(config: ParaformerConfig, hotwords: HotwordConfig) -> ParaformerConfig:
+    """The sizes of the second decoder in the place of those of the first; it has no output layer."""
+    return replace(
+        config,
+        decoder_heads=hotwords.heads,
+        decoder_hidden_size=hotwords.hidden_size,
+        decoder_blocks=hotwords.blocks,
+        plain_blocks=hotwords.plain_blocks,
+        decoder_kernel_size=hotwords.kernel_size,
+        decoder_shift=hotwords.shift,
+        vocabulary=0,
+    )
 
 
 class Predictor(nn.Module):
@@ -113,10 +172,13 @@ def _weights(scores_BT1: Tensor, config: PredictorConfig | UpsamplingConfig) -> 
 
 
 class Decoder(nn.Module):
-    """Rows of tokens to classes: memory over the tokens, attention to the encoder, feed-forward first.
+    """Rows of tokens: memory over the tokens, attention to the encoder, feed-forward first; then, apart, to classes.
 
-    ``decoders2``, blocks without attention, exist in configurations with more blocks than attention layers.
+    ``decoders2``, blocks without attention, exist in configurations with more blocks than attention layers, and
+    ``embed`` in a SeACo model alone, whose hotwords it embeds.
     """
+
+    embed: nn.ModuleList
 
     def __init__(self, config: ParaformerConfig) -> None:
         super().__init__()
@@ -126,14 +188,24 @@ class Decoder(nn.Module):
         self.decoders2 = nn.ModuleList(DecoderBlock(config, 0, attends=False) for _ in range(config.plain_blocks))
         self.decoders3 = nn.ModuleList([LastBlock(config)])
         self.after_norm = nn.LayerNorm(config.size, eps=NORM_EPSILON)
-        self.output_layer = nn.Linear(config.size, config.vocabulary)
+        if config.vocabulary:
+            self.output_layer = nn.Linear(config.size, config.vocabulary)
 
-    def forward(self, x_BUC: Tensor, encoded_BTC: Tensor, is_token_BU1: Tensor) -> Tensor:
-        """Logits [B, U, V]; rows that are no token are 0."""
+    def forward(
+        self, x_BUC: Tensor, encoded_BTC: Tensor, is_token_BU1: Tensor, is_step_T: Tensor | None = None
+    ) -> Tensor:
+        """What the output layer reads [B, U, C].
+
+        Args:
+            x_BUC: rows of tokens.
+            encoded_BTC: what they look at.
+            is_token_BU1: rows that are no token are 0 for the memories.
+            is_step_T: which of the steps are there; None for all.
+        """
         for block in [*self.decoders, *self.decoders2]:
-            x_BUC = block(x_BUC, encoded_BTC, is_token_BU1)
-        logits_BUV = self.output_layer(self.after_norm(self.decoders3[0](x_BUC)))
-        return torch.where(is_token_BU1, logits_BUV, 0.0)
+            x_BUC = block(x_BUC, encoded_BTC, is_token_BU1, is_step_T)
+        hidden_BUC: Tensor = self.after_norm(self.decoders3[0](x_BUC))
+        return hidden_BUC
 
 
 class DecoderBlock(nn.Module):
@@ -153,11 +225,11 @@ class DecoderBlock(nn.Module):
             self.norm3 = nn.LayerNorm(config.size, eps=NORM_EPSILON)
             self.src_attn = CrossAttention(config.size, config.decoder_heads)
 
-    def forward(self, x_BUC: Tensor, encoded_BTC: Tensor, is_token_BU1: Tensor) -> Tensor:
+    def forward(self, x_BUC: Tensor, encoded_BTC: Tensor, is_token_BU1: Tensor, is_step_T: Tensor | None) -> Tensor:
         memory_BUC: Tensor = self.self_attn(self.norm2(self.feed_forward(self.norm1(x_BUC))), is_token_BU1)
         x_BUC = x_BUC + memory_BUC
         if self.attends:
-            attended_BUC: Tensor = self.src_attn(self.norm3(x_BUC), encoded_BTC)
+            attended_BUC: Tensor = self.src_attn(self.norm3(x_BUC), encoded_BTC, is_step_T)
             x_BUC = x_BUC + attended_BUC
         return x_BUC
 
@@ -214,11 +286,14 @@ class CrossAttention(nn.Module):
         self.linear_k_v = nn.Linear(size, 2 * size)
         self.linear_out = nn.Linear(size, size)
 
-    def forward(self, x_BUC: Tensor, encoded_BTC: Tensor) -> Tensor:
+    def forward(self, x_BUC: Tensor, encoded_BTC: Tensor, is_step_T: Tensor | None) -> Tensor:
         key_BTC, value_BTC = self.linear_k_v(encoded_BTC).split(self.size, dim=-1)
         query_BHUD, key_BHTD, value_BHTD = (
             split_heads(x, self.heads) for x in (self.linear_q(x_BUC), key_BTC, value_BTC)
         )
         query_BHUD = query_BHUD * query_BHUD.shape[-1] ** -0.5
-        out_BUC: Tensor = self.linear_out(attend(query_BHUD @ key_BHTD.transpose(-2, -1), value_BHTD))
+        scores_BHUT = query_BHUD @ key_BHTD.transpose(-2, -1)
+        if is_step_T is not None:  # the lowest number, not -inf: where none is there, nothing becomes NaN
+            scores_BHUT = torch.where(is_step_T, scores_BHUT, torch.finfo(scores_BHUT.dtype).min)
+        out_BUC: Tensor = self.linear_out(attend(scores_BHUT, value_BHTD))
         return out_BUC

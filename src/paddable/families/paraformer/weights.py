@@ -14,16 +14,11 @@ from paddable.families.paraformer.model import Paraformer
 
 __all__ = ["paraformer_from_folder"]
 
-_IDLE = (
-    "decoder.embed.",
-    "ctc.",
-    "bias_encoder.",
-    "bias_embed.",
-    "lstm_proj.",
-    "seaco_decoder.",
-    "hotword_output_layer.",
-)
-"""Training alone reads the first two. The others are SeACo's search for hotwords, without which it is a BiCIF model."""
+_IDLE = ("ctc.", "bias_embed.")
+"""Training alone reads them."""
+
+_SEACO = ("decoder.embed.", "bias_encoder.", "lstm_proj.", "seaco_decoder.", "hotword_output_layer.")
+"""SeACo's search for hotwords; without it the embedding of tokens is for training alone."""
 
 
 def paraformer_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi") -> Paraformer:
@@ -46,5 +41,6 @@ def paraformer_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi"
     config = ParaformerConfig.from_funasr(checkpoint.config, vocabulary=len(head), where=str(checkpoint.config_file))
     cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
     cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
+    ignore = _IDLE if config.hotwords else (*_IDLE, *_SEACO)
     sound = build_front_end(front_end, config.stack, config.stride, cmvn)
-    return load_weights(lambda: Paraformer(config, sound), tensors, where=str(folder), ignore=_IDLE)
+    return load_weights(lambda: Paraformer(config, sound), tensors, where=str(folder), ignore=ignore)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -41,12 +42,15 @@ class CifLayout:
         ends: classes of beginning and end, which write nothing either.
         upsampling: steps of ``us_alphas`` in one feature; None where the model has no such output.
         tail: what the model adds to the sum of its weights.
+        hotwords: how many hotwords of how many tokens the model takes, the one that stands for none included; None
+            where it takes none.
     """
 
     blank: int = 0
     ends: Sequence[int] = (1, 2)
     upsampling: int | None = 3
     tail: float = 0.45
+    hotwords: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,46 @@ class CifDecoder:
     vocabulary: Vocabulary
     layout: CifLayout = CifLayout()
 
-    def prompts(self, language: str, itn: bool) -> dict[str, NDArray[np.int64]]:
-        """No input beside the sound: the model knows one way of writing."""
+    def prompts(self, language: str, itn: bool, hotwords: Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:
+        """The hotwords, where the model takes some; it knows one way of writing.
+
+        Raises:
+            MisuseError: a language, or hotwords that the model does not take.
+        """
         if language != "auto":
             raise MisuseError(f"language {language!r}", why="this model finds the language itself", fix="leave it out")
-        return {}
+        if self.layout.hotwords is None:
+            if hotwords:
+                raise MisuseError(
+                    "hotwords", why="this model takes none", fix="leave them out, or take a SeACo Paraformer"
+                )
+            return {}
+        most, longest = self.layout.hotwords
+        if len(hotwords) >= most:
+            raise MisuseError(f"{len(hotwords)} hotwords", fix=f"give {most - 1} at most")
+        rows, lengths = np.zeros((most, longest), np.int64), np.zeros(most, np.int64)
+        spelled = [self._tokens(word, longest) for word in hotwords]
+        for row, tokens in enumerate([*spelled, [self.layout.ends[0]]] if spelled else []):
+            rows[row, : len(tokens)], lengths[row] = tokens, len(tokens)
+        return {"hotwords": rows, "hotword_lengths": lengths}
+
+    def _tokens(self, word: str, longest: int) -> list[int]:
+        """A hotword as FunASR cuts it: words of the table, and each Chinese character and digit by itself."""
+        pieces: list[str] = []
+        for part in word.lower().split():
+            pieces += list(part) if part not in self._classes and _is_character(part) else [part]
+        missing = [piece for piece in pieces if piece not in self._classes]
+        if missing or not pieces:
+            told = f"{', '.join(missing)} of the hotword {word!r}" if missing else "an empty hotword"
+            raise MisuseError(f"{told} is not in the token table", fix="leave it out")
+        if len(pieces) > longest:
+            raise MisuseError(f"the hotword {word!r} has {len(pieces)} tokens", fix=f"give {longest} at most")
+        return [self._classes[piece] for piece in pieces]
+
+    @cached_property
+    def _classes(self) -> dict[str, int]:
+        spellings = enumerate(self.vocabulary.spellings)
+        return {text: number for number, spelling in spellings if (text := spelling.decode("utf-8", "replace"))}
 
     def read(self, outputs: Mapping[str, NDArray[Any]], offset: float) -> Heard:
         """What ``logits`` [1, U, V], ``token_count`` [1] and the weights say.

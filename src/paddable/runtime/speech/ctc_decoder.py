@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,8 +52,10 @@ class CtcDecoder:
     vocabulary: Vocabulary
     layout: CtcLayout = CtcLayout()
 
-    def prompts(self, language: str, itn: bool) -> dict[str, NDArray[np.int64]]:
-        """The inputs that say how to write; raises ``MisuseError`` for a language that the model does not know."""
+    def prompts(self, language: str, itn: bool, hotwords: Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:
+        """The inputs that say how to write; raises ``MisuseError`` for what the model does not know."""
+        if hotwords:
+            raise MisuseError("hotwords", why="this model takes none", fix="leave them out, or take a SeACo Paraformer")
         layout = self.layout
         if layout.languages and language not in layout.languages:
             raise MisuseError(f"language {language!r}", fix=f"choose {', '.join(layout.languages)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -31,8 +31,8 @@ class Heard(NamedTuple):
 class Decoder(Protocol):
     """Turns the outputs of a model into what was said."""
 
-    def prompts(self, language: str, itn: bool) -> dict[str, NDArray[np.int64]]:
-        """Inputs beside the sound; raises ``MisuseError`` for a language that the model does not know."""
+    def prompts(self, language: str, itn: bool, hotwords: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+        """Inputs beside the sound; raises ``MisuseError`` for a language or hotwords that the model does not know."""
         ...
 
     def read(self, outputs: Mapping[str, NDArray[Any]], offset: float) -> Heard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,7 @@ class Recogniser:
         language: str = "auto",
         itn: bool = True,
         timestamps: bool = False,
+        hotwords: Sequence[str] = (),
         progress: Callable[[int, int], None] | None = None,
     ) -> Transcript:
         """Recognises one recording.
@@ -64,6 +65,7 @@ class Recogniser:
             language: ``auto``, or one that the model knows.
             itn: punctuation and digits, where the model has the choice.
             timestamps: words and segments with times.
+            hotwords: words that are likely, where the model takes some.
             progress: told after each stretch how many seconds are done, and how many there are.
 
         Returns:
@@ -71,10 +73,11 @@ class Recogniser:
 
         Raises:
             UnreadableError: the file cannot be read, or holds NaN.
-            MisuseError: an unknown language, or a recording too long for every container and no detector.
+            MisuseError: an unknown language, hotwords that the model does not take, or a recording too long for every
+                container and no detector.
             PaddableError: the model answers NaN.
         """
-        prompts = self.decoder.prompts(language, itn)
+        prompts = self.decoder.prompts(language, itn, hotwords)
         waveform = read_audio(sound) if isinstance(sound, (str, Path)) else as_waveform(sound, rate)
         audio, texts, tags = waveform.samples, [], None
         words: list[Word] = []
