@@ -123,10 +123,10 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
 
 def need_joined_rows(context: RuleContext, joined: Axis, index: Facts) -> None:
     """Refuse ``place * size + step`` as an index into anything but rows joined with that many steps."""
-    own = index.own_row
-    if own is None or own.stride is None or sum(atom.batch for atom in index.atoms) != 1:
+    own, rows = index.own_row, [atom for atom in index.atoms if atom.batch]
+    if own is None or own.stride is None or len(rows) != 1:
         context.refuse(_REASON, _FIX)
-    if len(joined) != 2 or not joined[0].batch or joined[1].batch or not joined[1].prefix:
+    if len(joined) != 2 or joined[0] != rows[0] or joined[1].batch or not joined[1].prefix:
         context.refuse(_NOT_ITS_OWN, _FIX)
     if not context.scope.same(joined[1].size, own.stride):
         context.refuse(_NOT_ITS_OWN, _FIX)
