@@ -338,7 +338,7 @@ class Resampled(Replace):
         """Of each step of the result, where it lies among the ``before`` steps of the operand."""
 
         def number(value: float) -> ir.Value:
-            return emitter.constant([value], FLOAT)
+            return emitter.constant(np.array([value]), FLOAT)
 
         steps = emitter.cast(emitter.iota(self.total), FLOAT)
         scale = emitter.op("Div", after, before)
