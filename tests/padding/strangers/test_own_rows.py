@@ -45,6 +45,9 @@ _REFUSED = {
     "rows of another size": """two = Add (t, t) c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r0 = Unsqueeze (r, a0)
         steps = Unsqueeze (r0, a1) f = Flatten <axis = 2> (x) far = Mul (c2, two) i = Add (steps, far)
         q = Gather <axis = 0> (f, i) y = Squeeze (q, a3)""",
+    "two steps of the row": """c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r0 = Unsqueeze (r, a0)
+        steps = Unsqueeze (r0, a1) f = Flatten <axis = 2> (x) far = Mul (c2, t) i = Add (steps, far) k = Add (i, steps)
+        q = Gather <axis = 0> (f, k) y = Squeeze (q, a3)""",
     "half of the rows": """w = Unsqueeze (x, a1)
         e = Concat <axis = 1> (w, w) four = Reshape (e, m2) c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2)
         r0 = Unsqueeze (r, a0) steps = Unsqueeze (r0, a1) far = Mul (c2, t) i = Add (steps, far)

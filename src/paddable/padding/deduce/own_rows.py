@@ -79,10 +79,10 @@ def _arithmetic(context: RuleContext, places: Facts, other: Facts) -> OwnRow | N
     if context.type == "Mul" and is_place(places) and number is not None:
         counted = number.integer if number.face in (Face.CONSTANT, Face.SIZE) else None
         return None if counted is None else OwnRow(stride=counted)
-    stride = places.own_row.stride if places.own_row is not None else None
-    if context.type == "Add" and stride is not None and not of_places(other) and _inside(context, other, stride):
-        return OwnRow(stride=stride)
-    return None
+    own = places.own_row
+    if context.type != "Add" or own is None or own.stride is None or own.stepped or of_places(other):
+        return None
+    return OwnRow(stride=own.stride, stepped=True) if _inside(context, other, own.stride) else None
 
 
 def _inside(context: RuleContext, steps: Facts, size: Length) -> bool:
