@@ -293,12 +293,20 @@ EXAMPLES = {
     ),
     "a table with as much in front as the length": Example(
         "s = Shape <start = 2> (x) m = Sub (s, one) z = Concat <axis = 0> (m, zero) p = Concat <axis = 0> (z, z) "
-        "w = Pad (table, p) t = Transpose <perm = [0, 2, 1]> (x) v = MatMul (t, k) k2 = Transpose <perm = [1, 0]> (w) "
-        "y = MatMul (v, k2)",
-        "float[1, T, U] y",
-        constants="int64[1] one = {1}, int64[1] zero = {0}, float[3, 2] table, float[2, 2] k",
-        finds="PAD105 ",
-        claims="T finite; 2*T+1 from T finite; finite",
+        "w = Pad (table, p) t = Transpose <perm = [0, 2, 1]> (x) k = Transpose <perm = [1, 0]> (w) v = MatMul (t, k) "
+        "y = MatMul (v, w)",
+        "float[1, T, 2] y",
+        constants="int64[1] one = {1}, int64[1] zero = {0}, float[3, 2] table",
+        claims="T finite; finite",
+    ),
+    "a table cropped where the length is short": Example(
+        "s = Shape <start = 2> (x) m = Sub (s, two) z = Concat <axis = 0> (m, zero) p = Concat <axis = 0> (z, z) "
+        "w = Pad (table, p) t = Transpose <perm = [0, 2, 1]> (x) k = Transpose <perm = [1, 0]> (w) v = MatMul (t, k) "
+        "y = MatMul (v, w)",
+        "float[1, T, 2] y",
+        constants="int64[1] two = {2}, int64[1] zero = {0}, float[3, 2] table",
+        finds="PAD108 MatMul",
+        claims="T finite; finite",
     ),
 }
 

@@ -9,7 +9,8 @@ from ..native import assert_exact, verdict_of
 
 _START = """o = Constant <value_int = 1> () z = Constant <value_int = 0> () a0 = Constant <value_ints = [0]> ()
     a1 = Constant <value_ints = [1]> () a2 = Constant <value_ints = [2]> () a3 = Constant <value_ints = [3]> ()
-    m1 = Constant <value_ints = [-1]> () sh = Shape (x) t = Gather (sh, o) b = Gather (sh, z) r = Range (z, t, o)
+    m1 = Constant <value_ints = [-1]> () m2 = Constant <value_ints = [-1, 1]> ()
+    sh = Shape (x) t = Gather (sh, o) b = Gather (sh, z) r = Range (z, t, o)
     c = Range (z, b, o)"""
 _TUPLES = """c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r0 = Unsqueeze (r, a0) steps = Unsqueeze (r0, a1)
     both = Max (c2, steps) shape = Shape (both) ce = Expand (c2, shape) re = Expand (steps, shape)
@@ -44,6 +45,13 @@ _REFUSED = {
     "rows of another size": """two = Add (t, t) c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r0 = Unsqueeze (r, a0)
         steps = Unsqueeze (r0, a1) f = Flatten <axis = 2> (x) far = Mul (c2, two) i = Add (steps, far)
         q = Gather <axis = 0> (f, i) y = Squeeze (q, a3)""",
+    "two steps of the row": """c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r0 = Unsqueeze (r, a0)
+        steps = Unsqueeze (r0, a1) f = Flatten <axis = 2> (x) far = Mul (c2, t) i = Add (steps, far) k = Add (i, steps)
+        q = Gather <axis = 0> (f, k) y = Squeeze (q, a3)""",
+    "half of the rows": """w = Unsqueeze (x, a1)
+        e = Concat <axis = 1> (w, w) four = Reshape (e, m2) c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2)
+        r0 = Unsqueeze (r, a0) steps = Unsqueeze (r0, a1) far = Mul (c2, t) i = Add (steps, far)
+        q = Gather <axis = 0> (four, i) y = Squeeze (q, a3)""",
     "steps behind the row": """c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r1 = Add (r, o) r0 = Unsqueeze (r1, a0)
         steps = Unsqueeze (r0, a1) f = Flatten <axis = 2> (x) far = Mul (c2, t) i = Add (steps, far)
         q = Gather <axis = 0> (f, i) y = Squeeze (q, a3)""",

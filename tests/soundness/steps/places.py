@@ -126,3 +126,20 @@ def table_padded_to_the_length(b: Builder, x: Tensor) -> Tensor:
     back = b.reshape(moved, [b.rows(x), size, double], [batch, time, time * 2])
     distances = b.slice(back, 2, 1, _END, far)
     return b.op("Add", mixed, b.op("MatMul", distances, centred(), shape=x.shape))
+
+
+@step
+def resized_to_a_size(b: Builder, x: Tensor) -> Tensor:
+    """interpolate(size=...): to a size whose ratio to time is another at every length."""
+    if b.opset < 13:
+        return x
+    x = b.time_last(x)
+    time, more, halved = x.shape[2], b.between(1, 4), b.chance()
+    size = b.calc("Div", b.dim(x, 2), 2) if halved else b.dim(x, 2)
+    wanted = (time // 2 if halved else time) + more
+    sizes = b.op("Concat", b.dim(x, 0), b.dim(x, 1), b.calc("Add", size, more), shape=[3], axis=0)
+    return b.op(
+        "Resize", x, None, None, sizes, shape=[x.shape[0], x.shape[1], wanted], mode=b.pick(["nearest", "linear"]),
+        coordinate_transformation_mode=b.pick(["asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners"]),
+        nearest_mode=b.pick(["floor", "ceil"]),
+    )  # fmt: skip

@@ -148,7 +148,7 @@ class RuleContext:
         axes = value.axes
         if not self.scope.single_row:
             own = axes[len(axes) - row_axis] if row_axis is not None and len(axes) >= row_axis else ()
-            spread = len(own) == 1 and own[0].batch  # each row has its own already: the length of its mask
+            spread = own == self.scope.axis(self.rows)  # each row has its own already: the length of its mask
             if row_axis is None or (own and not spread):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
             if isinstance(content, Elements) and content.array.size > 1:

@@ -79,10 +79,10 @@ def _arithmetic(context: RuleContext, places: Facts, other: Facts) -> OwnRow | N
     if context.type == "Mul" and is_place(places) and number is not None:
         counted = number.integer if number.face in (Face.CONSTANT, Face.SIZE) else None
         return None if counted is None else OwnRow(stride=counted)
-    stride = places.own_row.stride if places.own_row is not None else None
-    if context.type == "Add" and stride is not None and not of_places(other) and _inside(context, other, stride):
-        return OwnRow(stride=stride)
-    return None
+    own = places.own_row
+    if context.type != "Add" or own is None or own.stride is None or own.stepped or of_places(other):
+        return None
+    return OwnRow(stride=own.stride, stepped=True) if _inside(context, other, own.stride) else None
 
 
 def _inside(context: RuleContext, steps: Facts, size: Length) -> bool:
@@ -123,10 +123,10 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
 
 def need_joined_rows(context: RuleContext, joined: Axis, index: Facts) -> None:
     """Refuse ``place * size + step`` as an index into anything but rows joined with that many steps."""
-    own = index.own_row
-    if own is None or own.stride is None or sum(atom.batch for atom in index.atoms) != 1:
+    own, rows = index.own_row, [atom for atom in index.atoms if atom.batch]
+    if own is None or own.stride is None or len(rows) != 1:
         context.refuse(_REASON, _FIX)
-    if len(joined) != 2 or not joined[0].batch or joined[1].batch or not joined[1].prefix:
+    if len(joined) != 2 or joined[0] != rows[0] or joined[1].batch or not joined[1].prefix:
         context.refuse(_NOT_ITS_OWN, _FIX)
     if not context.scope.same(joined[1].size, own.stride):
         context.refuse(_NOT_ITS_OWN, _FIX)

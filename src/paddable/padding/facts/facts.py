@@ -132,10 +132,12 @@ class OwnRow:
     Attributes:
         entry: in index tuples, the entry of the last axis that is the place.
         stride: the value is ``place * stride + step``. With neither, only the shape may be read.
+        stepped: the step is added.
     """
 
     entry: int | None = None
     stride: Length | None = None
+    stepped: bool = False
 
 
 @dataclass(frozen=True)

@@ -313,11 +313,11 @@ class Resampled(Replace):
 
     def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value:
         before, after = (emitter.cast(emitter.per_row(emitter.length(k)), FLOAT) for k in (self.size, self.total))
-        end = emitter.op("Sub", before, emitter.constant([1.0], FLOAT))
+        end = emitter.op("Sub", before, emitter.constant(np.array([1.0]), FLOAT))
         found = self._positions(emitter, before, after)
 
         def within(value: ir.Value) -> ir.Value:
-            return emitter.op("Min", emitter.op("Max", value, emitter.constant([0.0], FLOAT)), end)
+            return emitter.op("Min", emitter.op("Max", value, emitter.constant(np.array([0.0]), FLOAT)), end)
 
         def read(place: ir.Value) -> ir.Value:
             index = emitter.cast(place, ir.DataType.INT64)
@@ -330,15 +330,15 @@ class Resampled(Replace):
         found = within(found)
         low = emitter.op("Floor", found)
         part = self._in_place(emitter, emitter.cast(emitter.op("Sub", found, low), _dtype(node)))
-        first, second = read(low), read(within(emitter.op("Add", low, emitter.constant([1.0], FLOAT))))
-        rest = emitter.op("Sub", emitter.cast(emitter.constant([1.0], FLOAT), _dtype(node)), part)
+        first, second = read(low), read(within(emitter.op("Add", low, emitter.constant(np.array([1.0]), FLOAT))))
+        rest = emitter.op("Sub", emitter.cast(emitter.constant(np.array([1.0]), FLOAT), _dtype(node)), part)
         return emitter.op("Add", emitter.op("Mul", first, rest), emitter.op("Mul", second, part))
 
     def _positions(self, emitter: Emitter, before: ir.Value, after: ir.Value) -> ir.Value:
         """Of each step of the result, where it lies among the ``before`` steps of the operand."""
 
         def number(value: float) -> ir.Value:
-            return emitter.constant([value], FLOAT)
+            return emitter.constant(np.array([value]), FLOAT)
 
         steps = emitter.cast(emitter.iota(self.total), FLOAT)
         scale = emitter.op("Div", after, before)

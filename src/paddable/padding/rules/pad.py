@@ -133,9 +133,11 @@ def _window(context: RuleContext, value: Facts, axis: int, before: Length, total
     if len(columns) != 1 or not columns[0].ragged:
         return None
     fill = _fill_value(context)
-    around = join([constant_kind(fill), value.valid])
-    everywhere = join([constant_kind(fill), value.everywhere])
-    result = replaced_axis(value, axis, columns, PaddingFact(around, everywhere))
+    filled = constant_kind(fill)
+    beside = PaddingFact.of(filled)  # what is added in front and behind
+    if not all(scope.at_most(constant(0), amount) for amount in (before, total - size - before)):
+        beside = PaddingFact(join([filled, value.valid]), join([filled, value.everywhere]))
+    result = replaced_axis(value, axis, columns, beside)
     return _with_constant(value, result, fill)
 
 
