@@ -16,7 +16,8 @@ from paddable.errors import PaddableError
 
 __all__ = ["free_graphs", "letting_go", "scratch_folder"]
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _MAPS_LOCK = os.name == "nt"
 """Whether the system refuses to write, move or delete a file that is mapped."""
