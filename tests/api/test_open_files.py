@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import onnxruntime
 import pytest
 
 import paddable
 from paddable.api import exporting_streams
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, PaddableError
+from paddable.graph.io import scratch
 
 GLU = """<ir_version: 9, opset_import: ["" : 18]>
     g (float[1, 4, T] x) => (float[1, 2, T] y) {
@@ -107,3 +110,26 @@ def test_step_graphs_are_opened_by_names_that_the_code_page_lacks(
     path = tmp_path / "声音.onnx"
     onnx.save(onnx.parser.parse_model(GLU), path)
     assert exporting_streams._stream(path, {}).get_outputs()[0].name == "y"
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="what is open is read from Linux's /proc")
+def test_nothing_stays_open_where_that_would_lock_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratch, "_MAPS_LOCK", True)
+    model = onnx.parser.parse_model(GLU)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((4, 5000), np.float32), "unread"))
+    model.graph.output.append(onnx.helper.make_tensor_value_info("unread", onnx.TensorProto.FLOAT, [4, 5000]))
+    native, bundle = tmp_path / "native.onnx", tmp_path / "bundle"
+    onnx.save(model, native)
+    gc.disable()
+    try:
+        paddable.check(native, ["x:2=T"])
+        paddable.convert(native, ["x:2=T"], containers=[12], out=bundle, gate_lengths=4)
+        paddable.verify(bundle)
+        (bundle / "native.onnx").write_bytes(b"damaged")
+        with pytest.raises(PaddableError):
+            paddable.verify(bundle)
+        with pytest.raises(PaddableError):
+            paddable.convert(native, ["x:1=T"], containers=[12], out=tmp_path / "other.onnx", gate_lengths=4)
+        assert held(str(tmp_path)) == []
+    finally:
+        gc.enable()

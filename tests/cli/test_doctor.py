@@ -76,6 +76,7 @@ def test_a_model_is_judged_for_a_pytorch_backend(tmp_path: Path, paddable: Any) 
     ],
 )
 def test_a_model_that_cannot_be_examined_is_no_finding(tmp_path: Path, paddable: Any, text: str, where: str) -> None:
+    pytest.importorskip("torch")
     model = tmp_path / "model.py"
     model.write_text(text)
     done = paddable("doctor", f"{model}:build", "--backend", "torch-directml")

@@ -10,6 +10,7 @@ from paddable.api.domain import domain
 from paddable.api.opened import Declared, Model, Progress, open_model, versions
 from paddable.errors import RefusedError
 from paddable.findings import Finding
+from paddable.graph.io.scratch import letting_go
 from paddable.padding.analysis import Analysis
 from paddable.report import embedded
 
@@ -67,6 +68,7 @@ class CheckReport:
         }
 
 
+@letting_go
 def check(
     model: Model, lengths: Sequence[str], *, progress: Progress | None = None, **declared: Unpack[Declared]
 ) -> CheckReport:

@@ -26,6 +26,7 @@ from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, 
 from paddable.errors import MisuseError, RefusedError
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
+from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import append_metadata, to_proto
 from paddable.lengths.accepted import told_domain
 from paddable.lengths.declare import parse_container
@@ -63,6 +64,7 @@ class Belongings:
     about: Mapping[str, Any] = field(default_factory=dict)
 
 
+@letting_go
 def convert(
     model: Model,
     lengths: Sequence[str],

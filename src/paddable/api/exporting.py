@@ -45,6 +45,7 @@ from paddable.errors import MisuseError
 from paddable.families.registry import spec_of
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
+from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.precision import in_precision
@@ -55,6 +56,7 @@ __all__ = ["export"]
 STAGES = 5
 
 
+@letting_go
 def export(
     family: str,
     checkpoint: str | os.PathLike[str],

@@ -20,6 +20,7 @@ from paddable.bundle import KEY
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import MisuseError, RefusedError
 from paddable.graph.io.read import read_model
+from paddable.graph.io.scratch import letting_go
 from paddable.padding.facts.axes import axis_size
 from paddable.padding.suggestion import suggest
 
@@ -82,6 +83,7 @@ class InspectReport:
         }
 
 
+@letting_go
 def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | FolderReport:
     """Describe a model; with declared lengths also the length of every value. A folder: a checkpoint or a bundle.
 

@@ -108,7 +108,7 @@ def judge_in_precision(
         largest = candidate.largest
         own = largest != widest
         picked = choose(spans, largest, expressions, seed=seed, limit=LENGTHS, known=most) if own else most
-        double = exact_where_replaced(twin, candidate.model, twin.with_suffix(".double.onnx"))
+        double = exact_where_replaced(analysis.model, twin, candidate.model, twin.with_suffix(".double.onnx"))
         judging = oracle if double is None else Oracle(twin, metadata, half, exact=double)
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:

@@ -18,6 +18,7 @@ from paddable.bundle import KEY
 from paddable.errors import MisuseError, PaddableError, RefusedError
 from paddable.findings import Finding
 from paddable.graph.io.read import read_model
+from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import write_model
 from paddable.graph.prepare.raise_opset import raise_opset
 from paddable.lengths.declare import parse_length
@@ -77,6 +78,7 @@ class LintReport:
         }
 
 
+@letting_go
 def lint(
     model: Model,
     *,

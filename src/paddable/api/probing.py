@@ -19,6 +19,7 @@ from paddable.gates.engine import Array, Engine
 from paddable.gates.index_limits import index_limits
 from paddable.gates.signals import Numbers
 from paddable.graph.io.read import read_model
+from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import to_proto
 from paddable.graph.prepare.normalise import normalise
 from paddable.lengths.declare import parse_container
@@ -38,6 +39,7 @@ _HEAVY = 100_000_000
 """Bytes of a model file from which a run takes every core."""
 
 
+@letting_go
 def probe(
     one: str | os.PathLike[str],
     against: str | os.PathLike[str] | None = None,

@@ -17,7 +17,7 @@ from paddable.errors import MisuseError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
-from paddable.graph.io.scratch import scratch_folder
+from paddable.graph.io.scratch import letting_go, scratch_folder
 from paddable.graph.io.write import to_proto, write_model
 from paddable.lengths.accepted import told_domain
 from paddable.padding.analysis import Analysis
@@ -26,6 +26,7 @@ from paddable.precision import in_precision
 __all__ = ["verify"]
 
 
+@letting_go
 def verify(
     padded: str | os.PathLike[str],
     native: Model | None = None,

@@ -123,7 +123,7 @@ def _judged(
         return Oracle(native, metadata, half, exact=twin, threads=threads, arena=arena)
 
     def oracle_of(padded: Source) -> Oracle:
-        twin = exact_where_replaced(native, padded, place / "double.onnx")
+        twin = exact_where_replaced(analysis.model, native, padded, place / "double.onnx")
         return oracle if twin is None else exactly(twin)
 
     def reaching(steps: Mapping[str, int]) -> Signals:

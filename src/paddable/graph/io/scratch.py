@@ -5,11 +5,22 @@ from __future__ import annotations
 import gc
 import os
 import tempfile
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-__all__ = ["free_graphs", "scratch_folder"]
+from paddable.errors import PaddableError
+
+__all__ = ["free_graphs", "letting_go", "scratch_folder"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_MAPS_LOCK = os.name == "nt"
+"""Whether the system refuses to write, move or delete a file that is mapped."""
 
 
 def free_graphs() -> None:
@@ -32,3 +43,24 @@ def scratch_folder(beside: str | os.PathLike[str] | None = None) -> Iterator[Pat
             yield Path(name)
         finally:
             free_graphs()
+
+
+def letting_go(function: Callable[P, T]) -> Callable[P, T]:
+    """A function of the library that, on Windows, has no file open any more when it has answered or refused."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T:
+        if not _MAPS_LOCK:
+            return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except PaddableError as error:
+            told: BaseException | None = error
+            while told is not None:  # an error holds the variables of every function that it came through
+                traceback.clear_frames(told.__traceback__)
+                told = told.__context__
+            raise
+        finally:
+            free_graphs()
+
+    return call
