@@ -45,7 +45,11 @@ for (const width of [1280, 390]) {
       faults.push(`${where}: axe ${id}: ${help} (${nodes.length}, such as ${nodes[0].html.slice(0, 120)})`);
     }
     console.log(`${where}: axe ${found.testEngine.version}, ${found.violations.length} violations`);
-    if (folder) await page.screenshot({ path: join(folder, `report-${width}-${scheme}.png`), fullPage: true });
+    if (folder) {
+      await page.screenshot({ path: join(folder, `report-${width}-${scheme}.png`), fullPage: true });
+      const clip = { x: 0, y: 0, width, height: 1500 };
+      if (width === 1280) await page.screenshot({ path: join(folder, `report-${scheme}.png`), clip });
+    }
     await page.close();
   }
 }

@@ -12,7 +12,7 @@ from paddable.api.inspecting import InspectReport, inspect
 from paddable.api.linting import LintReport, lint
 from paddable.api.probing import probe
 from paddable.api.verifying import verify
-from paddable.probe import ProbeReport
+from paddable.divergence import ProbeReport
 from paddable.runtime.decoding import DecodeReport, decode
 
 __all__ = [

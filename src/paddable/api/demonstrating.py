@@ -135,11 +135,13 @@ def _write_report(file: str | Path, converted: Path, model: Path, clip: Array, f
     gates = verify(converted, model, limit=_JUDGED)
     inputs = {"waveform": clip[None]}
     data = about_result("demo", converted, model, gates, inputs=inputs, title="A published recogniser, on real speech")
-    heard = [{"sound": clip_name, **texts} for clip_name, texts in found.texts.items()]
+    heard = [
+        {"clip": name, "as": form, "heard": text} for name, said in found.texts.items() for form, text in said.items()
+    ]
     data["tables_title"] = "On speech"
     data["tables"] = [
         {"title": "Frames that keep their phoneme", "rows": list(found.rows)},
-        {"title": "Phonemes heard", "rows": [{"as": k, "heard": v} for row in heard for k, v in row.items()]},
+        {"title": "Phonemes heard", "rows": heard},
     ]
     write_page(file, data)
 

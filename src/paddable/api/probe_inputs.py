@@ -13,10 +13,10 @@ import onnx_ir as ir
 
 from paddable.api.probe_places import Place
 from paddable.bundle import Metadata
+from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.signals import Numbers, Signals
-from paddable.probe.plain import Plain
 
 __all__ = ["Fed", "Inputs", "Signature", "draw_inputs", "signature"]
 

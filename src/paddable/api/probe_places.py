@@ -11,10 +11,10 @@ from pathlib import Path
 import onnx_ir as ir
 
 from paddable.bundle import KEY, Bundle, Graph, Metadata, read_bundle, read_entries
+from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.lift import HALF
 from paddable.lengths.declare import parse_container
-from paddable.probe.plain import Plain
 
 __all__ = ["Place", "found_place", "told_differences"]
 

@@ -14,6 +14,10 @@ from paddable.api.opened import Declared, Opened, Progress, open_as_converted, o
 from paddable.api.probe_inputs import Inputs, draw_inputs, signature
 from paddable.api.probe_places import Place, found_place, told_differences
 from paddable.bundle import Metadata, Symbol
+from paddable.divergence import Known, ProbeReport, Side, find
+from paddable.divergence.matching import match
+from paddable.divergence.pieces import on_provider
+from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, RefusedError
 from paddable.gates.engine import Array, Engine
 from paddable.gates.index_limits import index_limits
@@ -25,10 +29,6 @@ from paddable.graph.prepare.normalise import normalise
 from paddable.lengths.declare import parse_container
 from paddable.padding.analysis import Analysis
 from paddable.precision import session_config
-from paddable.probe import Known, ProbeReport, Side, find
-from paddable.probe.matching import match
-from paddable.probe.pieces import on_provider
-from paddable.probe.plain import Plain
 from paddable.providers.advice import session_advice
 from paddable.runtime.session.flavours import runtime_version
 from paddable.runtime.session.graph import GraphSession, Opening

@@ -17,6 +17,9 @@ from paddable.api.probe_places import Place, found_place
 from paddable.api.probing import probe, probe_zero_padding
 from paddable.api.reporting_remedies import remedies
 from paddable.bundle import Metadata, read_bundle, read_metadata
+from paddable.divergence import ProbeReport
+from paddable.divergence.plain import Plain
+from paddable.divergence.shown import about_probe, depth, heat, ranges
 from paddable.errors import MisuseError, PaddableError
 from paddable.gates import GateReport
 from paddable.gates.engine import Engine
@@ -26,8 +29,6 @@ from paddable.gates.signals import Signals
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import CannotWrite
 from paddable.precision import session_config
-from paddable.probe import ProbeReport
-from paddable.probe.shown import about_probe, depth, heat, ranges
 from paddable.providers.report import lint_for
 from paddable.report import page
 from paddable.runtime.session.flavours import runtime_version
@@ -178,13 +179,19 @@ def _facts(where: Path, native: Model, metadata: Metadata, graph: Place, opened:
     return {
         "Native model": "in memory" if isinstance(native, onnx.ModelProto) else Path(native).name,
         "Containers": "; ".join(sizes),
-        "Precision": graph.metadata.precision if graph.metadata is not None else metadata.precision,
+        "Precision": _precision(graph, metadata, opened),
         "Target": target,
         "Remedies": f"{len(metadata.remedies):,}",
         "Nodes": f"{len(list(opened.model.graph)):,}",
         "Weights": f"{weights / 1e6:,.1f} MB",
         "Size on disk": f"{sum(file.stat().st_size for file in files) / 1e6:,.1f} MB",
     }
+
+
+def _precision(graph: Place, metadata: Metadata, opened: Opened) -> str:
+    made = graph.metadata.precision if graph.metadata is not None else metadata.precision
+    own = Place(graph.file, None).precision(Plain(opened.model))
+    return made if made != "fp32" or own == "fp32" else f"as native, {own}"
 
 
 def _graphs(where: Path, metadata: Metadata) -> Iterator[Mapping[str, int]]:

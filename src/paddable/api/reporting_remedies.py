@@ -11,8 +11,8 @@ from paddable.padding.analysis import Analysis
 
 __all__ = ["remedies"]
 
-_LONGEST = 4
-"""Nodes of a picture between the two that native has."""
+_LONGEST = 16
+"""Nodes that one remedy puts in, at most."""
 
 
 def remedies(analysis: Analysis, padded: ir.Model) -> list[dict[str, Any]]:

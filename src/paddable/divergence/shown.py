@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from paddable.probe.result import Layer, ProbeReport
+from paddable.divergence.result import Layer, ProbeReport
 
 __all__ = ["about_probe", "depth", "heat", "ranges"]
 
@@ -49,10 +49,12 @@ def depth(reports: Mapping[str, ProbeReport]) -> dict[str, Any] | None:
         if not layers:
             continue
         fork = report.fork
+        told = _telling(layers)
         at = next((i for i, layer in enumerate(layers) if fork is not None and layer.value == fork.value), None)
         points = [
             [round(1000 * i / max(1, len(layers) - 1)), _digits(max((layers[k].error for k in group), default=0.0))]
             for i, group in _groups(len(layers))
+            if any(k in told for k in group)
         ]
         series.append(
             {
@@ -93,6 +95,12 @@ def ranges(report: ProbeReport | None) -> list[dict[str, Any]] | None:
     return [
         {"value": layers[i].value, "largest": _digits(max(layers[k].largest[1] for k in group))} for i, group in groups
     ]
+
+
+def _telling(layers: Sequence[Layer]) -> set[int]:
+    """The layers that a logarithmic curve can show: behind the first error, one without any is a mask or a constant."""
+    first = next((i for i, layer in enumerate(layers) if layer.error), len(layers))
+    return {i for i, layer in enumerate(layers) if i <= first or layer.error}
 
 
 def _row(layer: Layer) -> dict[str, Any]:

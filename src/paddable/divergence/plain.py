@@ -7,8 +7,8 @@ from functools import cached_property
 
 import onnx_ir as ir
 
+from paddable.divergence.weights import Fingerprint, fingerprint
 from paddable.graph.prepare.normalise import reads
-from paddable.probe.weights import Fingerprint, fingerprint
 
 __all__ = ["Plain"]
 

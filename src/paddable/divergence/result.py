@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddable.probe.causes import Cause
+from paddable.divergence.causes import Cause
 from paddable.report import embedded
 
 __all__ = ["ForkRecord", "Layer", "ProbeReport"]
@@ -151,7 +151,7 @@ class ProbeReport:
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""
-        from paddable.probe.shown import about_probe  # which reads this module
+        from paddable.divergence.shown import about_probe  # which reads this module
 
         return embedded(about_probe(self))
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from paddable.bundle import new_directory
+from paddable.divergence.causes import Cause
+from paddable.divergence.fork import Fork
+from paddable.divergence.parting import Known, Parting, valid_blocks
+from paddable.divergence.pieces import Pieces
 from paddable.gates.engine import Array
-from paddable.probe.causes import Cause
-from paddable.probe.fork import Fork
-from paddable.probe.parting import Known, Parting, valid_blocks
-from paddable.probe.pieces import Pieces
 from paddable.providers.advice import session_advice
 
 __all__ = ["write_case"]

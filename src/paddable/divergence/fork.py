@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
-from paddable.probe.plain import Plain
+from paddable.divergence.plain import Plain
 
 __all__ = ["Fork", "forks", "region"]
 

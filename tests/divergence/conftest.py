@@ -14,13 +14,13 @@ import pytest
 from paddable.api.opened import open_model
 from paddable.api.probe_inputs import signature
 from paddable.bundle import KEY, Metadata
+from paddable.divergence import Known, ProbeReport, Side, find
+from paddable.divergence.pieces import on_provider
+from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array, Engine
 from paddable.gates.lift import lift
 from paddable.graph.prepare.normalise import normalise
 from paddable.padding.analysis import Analysis
-from paddable.probe import Known, ProbeReport, Side, find
-from paddable.probe.pieces import on_provider
-from paddable.probe.plain import Plain
 
 from . import planted
 

@@ -16,9 +16,9 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.graph.io.write import structure_proto
-from paddable.probe.plain import Plain
 from paddable.providers.advice import session_advice
 from paddable.runtime.session.graph import GraphSession, Opening
 

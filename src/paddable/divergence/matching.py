@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.plain import Plain
 from paddable.graph.trace import module_path, source
-from paddable.probe.plain import Plain
 
 __all__ = ["Matching", "match"]
 

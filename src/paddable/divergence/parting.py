@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
+from paddable.divergence.fork import Fork, forks
+from paddable.divergence.matching import Matching, match
+from paddable.divergence.measure import Measure, measure
+from paddable.divergence.pieces import Pieces
+from paddable.divergence.regions import Block, comparable, from_facts, from_sizes
+from paddable.divergence.side import Side
 from paddable.gates.engine import Array
 from paddable.padding.facts.facts import Facts
-from paddable.probe.fork import Fork, forks
-from paddable.probe.matching import Matching, match
-from paddable.probe.measure import Measure, measure
-from paddable.probe.pieces import Pieces
-from paddable.probe.regions import Block, comparable, from_facts, from_sizes
-from paddable.probe.side import Side
 
 __all__ = ["Known", "Parting", "outputs_apart", "part", "valid_blocks"]
 

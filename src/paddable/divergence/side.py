@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from paddable.bundle import Metadata
+from paddable.divergence.pieces import Run
+from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array
 from paddable.gates.regions import Frame
-from paddable.probe.pieces import Run
-from paddable.probe.plain import Plain
 
 __all__ = ["Side"]
 

@@ -5,9 +5,9 @@ of values is compared on the part that is valid (`regions`, `measure`). A walk b
 the first nodes whose inputs agree and whose result does not (`fork`); what differs between those says why (`causes`).
 """
 
-from paddable.probe.find import TOLERANCE, find
-from paddable.probe.parting import Known
-from paddable.probe.result import ForkRecord, Layer, ProbeReport
-from paddable.probe.side import Side
+from paddable.divergence.find import TOLERANCE, find
+from paddable.divergence.parting import Known
+from paddable.divergence.result import ForkRecord, Layer, ProbeReport
+from paddable.divergence.side import Side
 
 __all__ = ["TOLERANCE", "ForkRecord", "Known", "Layer", "ProbeReport", "Side", "find"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.fork import Fork, region
+from paddable.divergence.parting import Parting
+from paddable.divergence.pieces import Pieces
 from paddable.findings import Finding
-from paddable.probe.fork import Fork, region
-from paddable.probe.parting import Parting
-from paddable.probe.pieces import Pieces
 
 __all__ = ["Cause", "cause_of"]
 

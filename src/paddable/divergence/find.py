@@ -8,14 +8,14 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from paddable.divergence.causes import Cause, cause_of
+from paddable.divergence.fork import Fork, region
+from paddable.divergence.isolate import write_case
+from paddable.divergence.parting import Known, Parting, part
+from paddable.divergence.result import ForkRecord, Layer, ProbeReport
+from paddable.divergence.side import Side
 from paddable.findings import Finding
 from paddable.graph.trace import module_path, source
-from paddable.probe.causes import Cause, cause_of
-from paddable.probe.fork import Fork, region
-from paddable.probe.isolate import write_case
-from paddable.probe.parting import Known, Parting, part
-from paddable.probe.result import ForkRecord, Layer, ProbeReport
-from paddable.probe.side import Side
 
 __all__ = ["TOLERANCE", "find", "tolerance_of"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from paddable.divergence.regions import Block
 from paddable.gates.engine import Array
 from paddable.gates.oracle import scale
-from paddable.probe.regions import Block
 
 __all__ = ["Measure", "measure"]
 
