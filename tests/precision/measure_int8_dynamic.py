@@ -1,8 +1,8 @@
 """CPU time, memory and error of SenseVoice's size in each precision, native graphs; figures of ``docs/precision.md``.
 
-From the repository root: ``PYTHONPATH=src python tests/precision/measure_int8_dynamic.py``. One thread, random weights, the fp32
-export and the others in turn in one process; ratios of medians are printed, since other work disturbs both alike. Needs
-about 5 GB and some minutes. ``--blocks N`` takes fewer.
+From the repository root: ``PYTHONPATH=src python tests/precision/measure_int8_dynamic.py``. One thread, random weights,
+the fp32 export and the others in turn in one process; ratios of medians are printed, since other work disturbs both
+alike. Needs about 5 GB and some minutes. ``--blocks N`` takes fewer.
 """
 
 from __future__ import annotations
