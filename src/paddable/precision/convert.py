@@ -25,6 +25,7 @@ class Precision:
         change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
             each with its reason; None for what models are in.
         ranges: what half cannot hold is measured first, on examples.
+        damage: what 8 bits do to each matrix product is measured first, on examples.
         rounds: values are computed in fewer bits than fp32. Two right forms of one sum then differ by that rounding,
             and the gates measure it and allow for it. Weights that are only stored in fewer bits round nothing.
         first: native is changed before it is padded, and the padding rules see what it then computes. Such a graph may
@@ -38,6 +39,7 @@ class Precision:
     change: Callable[[Mapping[str, str]], ir.passes.PassBase] | None
     ranges: bool = False
     rounds: bool = False
+    damage: bool = False
     first: bool = False
     flips: float = 0.0
     moves: float = 1e-5
@@ -64,7 +66,9 @@ register_precision(Precision("fp32", None))
 register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, rounds=True, moves=2e-2))
 register_precision(Precision("int8", StoreWeightsAsInt8Pass, moves=2e-1, session_config=SESSION_CONFIG))
 register_precision(Precision("int4", StoreWeightsAsInt4Pass, moves=5e-1))
-register_precision(Precision("int8-dynamic", ComputeInInt8Pass, rounds=True, first=True, flips=1e-3, moves=2e-1))
+register_precision(
+    Precision("int8-dynamic", ComputeInInt8Pass, damage=True, rounds=True, first=True, flips=1e-3, moves=2e-1)
+)
 
 
 def session_config(precision: str) -> Mapping[str, str]:
