@@ -64,6 +64,24 @@ def test_a_product_that_is_kept_stays(native: onnx.ModelProto) -> None:
     assert [node.op_type for node in made.graph].count("DynamicQuantizeMatMul") == 2
 
 
+def test_a_product_that_8_bits_would_damage_stays_and_is_told(native: onnx.ModelProto, tmp_path) -> None:
+    """One large number in its input takes the range, and leaves two codes to the others."""
+    x = RANDOM.standard_normal((1, 30, 64)).astype(np.float32)
+    np.save(tmp_path / "even.npy", x)
+    x[0, 3, 5] = 3000
+    np.save(tmp_path / "spiky.npy", x)
+    told: list[str] = []
+    kinds = {}
+    for name in ("even", "spiky"):
+        made = convert(
+            native, ["x:1=T"], containers=[40], precision="int8-dynamic", gate_lengths=4,
+            examples=tmp_path / f"{name}.npy", on_message=told.append,
+        )  # fmt: skip
+        kinds[name] = [node.op_type for node in made.graph.node].count("DynamicQuantizeMatMul")
+    assert kinds["even"] == 3 and kinds["spiky"] < 2
+    assert len(told) == 1 and "products stay in fp32: q: 8 bits move it by" in told[0]
+
+
 def test_a_bundle_is_judged_and_holds_native_too(native: onnx.ModelProto, tmp_path) -> None:
     out = convert(native, ["x:1=T"], containers=[20, 40], out=tmp_path / "b", precision="int8-dynamic,fp32")
     report = json.loads((out / "report.json").read_text())

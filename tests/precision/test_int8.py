@@ -58,6 +58,19 @@ def test_a_weight_is_stored_with_one_scale_a_channel(kind):
     assert 0 < np.abs(run(native, x) - want).max() < 0.02 * np.abs(want).max()
 
 
+def test_a_kernel_that_got_an_axis_is_the_same_as_without() -> None:
+    """A target's fix widens depthwise convolutions; native in int8 knows nothing of it."""
+    kernel = RANDOM.standard_normal((128, 1, 20)).astype(np.float32)
+    plain = model("net (float[1, 128, 40] x) => (float[1, 128, 21] y) { y = Conv<group = 128>(x, w) }", w=kernel)
+    text = """net (float[1, 128, 40] x) => (float[1, 128, 21] y) {
+        h = Unsqueeze(x, two) k = Unsqueeze(w, two) c = Conv<group = 128>(h, k) y = Squeeze(c, two) }"""
+    wide = in_precision(model(text, w=kernel, two=np.array([2])), "int8")
+    assert [node.op_type for node in wide.graph].count("DequantizeLinear") == 1
+    x = RANDOM.standard_normal((1, 128, 40)).astype(np.float32)
+    want = run(in_precision(plain, "int8"), x)
+    assert np.abs(run(wide, x) - want).max() <= 1e-6 * np.abs(want).max()
+
+
 def test_numbers_are_the_nearest_ones():
     weight = np.array([[1.27, -0.5, 0.004], [0, 0, 0]], np.float32)
     numbers, scale = quantised(weight, 0)

@@ -32,6 +32,7 @@ from paddable.lengths.accepted import told_domain
 from paddable.lengths.declare import parse_container
 from paddable.linter import lint_model
 from paddable.linter.rules.non_finite_weight import NonFiniteWeight
+from paddable.precision import PRECISIONS
 from paddable.providers.registry import provider as provider_named
 
 __all__ = [
@@ -233,7 +234,9 @@ def _convert_fixed(
     with staging(place, force=force) as stage:
         kept: Mapping[str, str] = {}
         if precision != "fp32":
-            seen = observe(found, Metadata(symbols={}), {}, stage.lending, examples=examples)
+            seen = observe(
+                found, Metadata(symbols={}), {}, stage.lending, examples=examples, damage=PRECISIONS[precision].damage
+            )
             kept = measured(seen, precision, on_message=on_message).kept
         made = frozen(found, target, precision=precision, kept=kept, on_message=on_message, lend=stage.lending)
         name = "frozen.onnx" if place is None else place.name

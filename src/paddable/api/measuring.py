@@ -18,11 +18,13 @@ from paddable.api.examples import read_examples
 from paddable.api.running import Lend
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError
-from paddable.gates.engine import EngineError
+from paddable.gates.damage import Comparison, compared
+from paddable.gates.engine import Array, EngineError
 from paddable.gates.examples import Example, default_examples, mistaken_examples
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
+from paddable.precision.dynamic import worth_keeping
 from paddable.precision.half import reasons
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 
@@ -64,6 +66,7 @@ class Observed:
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
         mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
+        damage: what 8 bits do to each product at worst; empty where no precision asks.
     """
 
     native: ir.Model
@@ -71,6 +74,7 @@ class Observed:
     numbers: Numbers
     ranges: Mapping[str, Range]
     mistaken: Mapping[str, Range]
+    damage: Mapping[str, float]
 
 
 def observe(
@@ -81,6 +85,7 @@ def observe(
     *,
     numbers: Numbers | None = None,
     examples: str | Path | None = None,
+    damage: bool = False,
 ) -> Observed:
     """Run native on examples.
 
@@ -91,6 +96,7 @@ def observe(
         lend: writes a model to a file for as long as it runs.
         numbers: which numbers native takes besides.
         examples: a directory or file of examples; levels that speech models meet by default.
+        damage: measure what 8 bits do to each product as well.
 
     Raises:
         MisuseError: an example that native does not run on.
@@ -102,9 +108,12 @@ def observe(
         observer = Observer(file, names)
         shapes, dtypes = observer.shapes, observer.dtypes
 
-        def ranges_of(example: Example) -> dict[str, Range]:
+        def feeds_of(example: Example) -> dict[str, Array]:
             signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
-            return observer.ranges(signals.native(0, example.steps))
+            return signals.native(0, example.steps)
+
+        def ranges_of(example: Example) -> dict[str, Range]:
+            return observer.ranges(feeds_of(example))
 
         given = None if examples is None else read_examples(Path(examples), metadata, shapes, dtypes, most)
         found, used = [], []
@@ -119,7 +128,15 @@ def observe(
         if given is None:
             with suppress(EngineError):
                 mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
-    return Observed(native, used, numbers, merged(found), mistaken)
+    worst: dict[str, float] = {}
+    if damage:
+        model, energies = compared(native)
+        with lend(model) as file:
+            comparison = Comparison(file, energies)
+            for example in used:
+                for name, share in comparison.damage(feeds_of(example)).items():
+                    worst[name] = max(share, worst.get(name, 0.0))
+    return Observed(native, used, numbers, merged(found), mistaken, worst)
 
 
 def measured(
@@ -137,9 +154,15 @@ def measured(
         on_message: called with a line for the values that stay, and one for what the others would not survive.
     """
     blank = Measured(observed.examples, observed.numbers, accept=accept or {})
+    native, ranges = observed.native, observed.ranges
+    if PRECISIONS[precision].damage:
+        kept = worth_keeping(observed.damage)
+        if on_message is not None and kept:
+            on_message(f"{precision}: {len(kept)} of {len(observed.damage)} products stay in fp32: {_listed(kept)}")
+        shares = {name: _short(share) for name, share in observed.damage.items()}
+        return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
     if not PRECISIONS[precision].ranges:
         return blank
-    native, ranges = observed.native, observed.ranges
     kept = beyond_half(ranges)
     stays = reasons(native, kept)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
@@ -210,6 +233,10 @@ def _lines(
             f"{mistaken[worst].peak:.2g}, half ends at {LARGEST:.0f}; feed samples in -1 .. 1, or give such sound as "
             "examples"
         )
+
+
+def _listed(kept: Mapping[str, str]) -> str:
+    return _several([f"{name}: {why}" for name, why in kept.items()])
 
 
 def _called(node: ir.Node) -> str:

@@ -80,6 +80,7 @@ def measure_native(
         lend,
         numbers=numbers,
         examples=examples,
+        damage=any(PRECISIONS[name].damage for name in precisions),
     )
     limits = parse_accept(accept)
     return {name: Measured() if name == "fp32" else measured(seen, name, limits, on_message) for name in precisions}

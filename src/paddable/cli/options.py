@@ -83,8 +83,9 @@ batch_size: Decorator = click.option(
 
 precision: Decorator = click.option(
     "--precision",
-    metavar="fp32|fp16|int8",
-    help="Precision of the result, several with commas; int8 stores weights. Default: fp32.",
+    metavar="fp32|fp16|int8|int8-dynamic|int4",
+    help="Precision of the result, several with commas: int8 and int4 store weights, int8-dynamic computes in 8 bits. "
+    "Default: fp32.",
 )
 
 examples: Decorator = click.option(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from paddable.errors import MisuseError
+from paddable.precision.blocks import StoreWeightsAsInt4Pass
 from paddable.precision.dynamic import ComputeInInt8Pass
 from paddable.precision.half import ComputeInHalfPass
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
@@ -24,6 +25,7 @@ class Precision:
         change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
             each with its reason; None for what models are in.
         ranges: what half cannot hold is measured first, on examples.
+        damage: what 8 bits do to each matrix product is measured first, on examples.
         rounds: values are computed in fewer bits than fp32. Two right forms of one sum then differ by that rounding,
             and the gates measure it and allow for it. Weights that are only stored in fewer bits round nothing.
         first: native is changed before it is padded, and the padding rules see what it then computes. Such a graph may
@@ -37,6 +39,7 @@ class Precision:
     change: Callable[[Mapping[str, str]], ir.passes.PassBase] | None
     ranges: bool = False
     rounds: bool = False
+    damage: bool = False
     first: bool = False
     flips: float = 0.0
     moves: float = 1e-5
@@ -62,7 +65,10 @@ def register_precision(precision: Precision) -> Precision:
 register_precision(Precision("fp32", None))
 register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, rounds=True, moves=2e-2))
 register_precision(Precision("int8", StoreWeightsAsInt8Pass, moves=2e-1, session_config=SESSION_CONFIG))
-register_precision(Precision("int8-dynamic", ComputeInInt8Pass, rounds=True, first=True, flips=1e-3, moves=2e-1))
+register_precision(Precision("int4", StoreWeightsAsInt4Pass, moves=5e-1))
+register_precision(
+    Precision("int8-dynamic", ComputeInInt8Pass, damage=True, rounds=True, first=True, flips=1e-3, moves=2e-1)
+)
 
 
 def session_config(precision: str) -> Mapping[str, str]:
@@ -81,8 +87,8 @@ def in_precision(model: ir.Model, precision: str, kept: Mapping[str, str] | None
     Args:
         model: in fp32; it is not changed, and the result shares the weights that stay.
         precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding)
-            ``int8`` (stores weights in 8 bits and computes in fp32), ``int8-dynamic`` (computes matrix products in 8
-            bits), or one that was registered.
+            ``int8`` or ``int4`` (stores weights in so many bits and computes in fp32), ``int8-dynamic`` (computes
+            matrix products in 8 bits), or one that was registered.
         kept: names of values whose nodes stay as they are, each with its reason.
 
     Raises:

@@ -22,7 +22,7 @@ from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 from paddable.precision.int8 import LEAST, quantised
 
-__all__ = ["ComputeInInt8Pass", "products"]
+__all__ = ["ComputeInInt8Pass", "in_8_bits", "products", "worth_keeping"]
 
 
 class ComputeInInt8Pass(ir.passes.InPlacePass):
@@ -44,19 +44,30 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         exact = {value.producer() for value in moved_with(graph, self._kept)}
         stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] = {}
         found = [node for node in products(graph) if node not in exact]
+        weights = {node.inputs[1] for node in found}
         for node in found:
-            transposed = node.op_type == "Gemm" and bool(node.attributes.get_int("transB", 0))
-            weight = node.inputs[1]
-            assert weight is not None
-            if (weight, transposed) not in stored:
-                stored[weight, transposed] = _stored(graph, names, weight, transposed)
-            _replace(graph, node, *stored[weight, transposed])
-        for weight, _ in stored:
-            if not weight.uses() and not weight.is_graph_output():
+            made = in_8_bits(graph, names, node, stored)
+            ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
+        for weight in weights:
+            if weight is not None and not weight.uses() and not weight.is_graph_output():
                 del graph.initializers[str(weight.name)]
         if found:
             model.opset_imports["com.microsoft"] = 1
         return ir.passes.PassResult(model, bool(found))
+
+
+MOST_DAMAGE = 0.01
+"""Energy of what 8 bits change over that of a product's answer, from which on it stays in fp32: a tenth in amplitude.
+Products of even weights and inputs lose 2e-4; one whose input has a single large number loses most."""
+
+
+def worth_keeping(damage: Mapping[str, float]) -> dict[str, str]:
+    """Names of the products that stay in fp32 by measured damage, each with its reason."""
+    return {
+        name: f"8 bits move it by {share**0.5:.0%} (root mean square)"
+        for name, share in damage.items()
+        if not share < MOST_DAMAGE
+    }
 
 
 def products(graph: ir.Graph) -> list[ir.Node]:
@@ -92,18 +103,36 @@ def _is_bias(bias: ir.Value, weight: ir.TensorProtocol, transposed: int) -> bool
     return bias.const_value is not None and tuple(bias.const_value.shape) == (columns,) and not bias.is_graph_input()
 
 
-def _replace(graph: ir.Graph, node: ir.Node, numbers: ir.Value, scale: ir.Value) -> None:
+def in_8_bits(
+    graph: ir.Graph,
+    names: Names,
+    node: ir.Node,
+    stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] | None = None,
+) -> ir.Node:
+    """A product in 8 bits with the inputs of one of ``products``; it stands in no graph yet.
+
+    Args:
+        graph: gets the weight.
+        names: of the graph.
+        node: the product.
+        stored: weights that are in 8 bits already, by themselves and whether they are transposed; added to.
+    """
+    weight, transposed = node.inputs[1], node.op_type == "Gemm" and bool(node.attributes.get_int("transB", 0))
+    assert weight is not None
+    stored = {} if stored is None else stored
+    if (weight, transposed) not in stored:
+        stored[weight, transposed] = _stored(graph, names, weight, transposed)
     bias = node.inputs[2] if len(node.inputs) > 2 else None
-    inputs = [node.inputs[0], numbers, scale] + ([] if bias is None else [None, bias])
-    made = ir.node("DynamicQuantizeMatMul", inputs, domain="com.microsoft", name=node.name)
-    old, new = node.outputs[0], made.outputs[0]
-    new.type, new.shape = old.type, old.shape
-    made.metadata_props.update(node.metadata_props)
-    graph.insert_after(node, made)
-    old.replace_all_uses_with(new, replace_graph_outputs=True)
-    name = old.name
-    graph.remove(node, safe=True)
-    new.name = name
+    inputs = [node.inputs[0], *stored[weight, transposed], *([] if bias is None else [None, bias])]
+    made = ir.node(
+        "DynamicQuantizeMatMul",
+        inputs,
+        domain="com.microsoft",
+        name=node.name,
+        metadata_props=dict(node.metadata_props),
+    )
+    made.outputs[0].name = names.fresh(f"{node.outputs[0].name}_int8")
+    return made
 
 
 def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -> tuple[ir.Value, ir.Value]:

@@ -60,41 +60,62 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
             found = None if node in exact else _weight(node)
             if found is None:
                 continue
-            position, axis = found
-            weight = node.inputs[position]
+            reader, position, axis = found
+            weight = reader.inputs[position]
             assert weight is not None
             if (weight, axis) not in restored:
                 dequantise = _stored(graph, names, weight, axis)
-                graph.insert_before(node, dequantise)
+                graph.insert_before(reader, dequantise)
                 restored[weight, axis] = dequantise.outputs[0]
-            node.replace_input_with(position, restored[weight, axis])
+            reader.replace_input_with(position, restored[weight, axis])
         for weight, _ in restored:
             if not weight.uses() and not weight.is_graph_output():
                 del graph.initializers[str(weight.name)]
         return ir.passes.PassResult(model, bool(restored))
 
 
-def _weight(node: ir.Node) -> tuple[int, int] | None:
-    """Position of a node's weight and the axis of its output channels, if it has one worth storing."""
+def _weight(node: ir.Node) -> tuple[ir.Node, int, int] | None:
+    """Who reads a node's weight, at which position, and the axis of its output channels, if it is worth storing.
+
+    A fix of a target may have put an axis into a kernel; the weight then goes to an Unsqueeze.
+    """
     if node.domain or len(node.inputs) < 2:
         return None
-    weight = node.inputs[1]
+    reader, position = node, 1
+    behind = None if node.inputs[1] is None else node.inputs[1].producer()
+    if behind is not None and behind.op_type == "Unsqueeze":
+        reader, position = behind, 0
+    weight = reader.inputs[position]
     if weight is None or not weight.is_initializer() or weight.is_graph_input() or weight.const_value is None:
         return None
     tensor = weight.const_value
     rank = len(tensor.shape)
     if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < LEAST:
         return None
+    axis = _channels(node, rank)
+    if axis is None or (reader is not node and not all(put > axis for put in _put(reader))):
+        return None
+    return reader, position, axis
+
+
+def _channels(node: ir.Node, rank: int) -> int | None:
     if node.op_type == "MatMul":
-        return 1, rank - 1
+        return rank - 1
     if node.op_type == "Gemm":
-        transposed = node.attributes.get("transB")
-        return 1, 0 if transposed is not None and transposed.as_int() else 1
+        return 0 if node.attributes.get_int("transB", 0) else 1
     if node.op_type == "Conv":
-        return 1, 0
+        return 0
     if node.op_type == "ConvTranspose":
-        return 1, 1  # [inputs, outputs / groups, kernel]: groups share their scales
+        return 1  # [inputs, outputs / groups, kernel]: groups share their scales
     return None
+
+
+def _put(unsqueeze: ir.Node) -> list[int]:
+    """The axes that it puts in; one in front of all where they are not known or count from the end."""
+    axes = unsqueeze.inputs[1] if len(unsqueeze.inputs) > 1 else None
+    if axes is None or axes.const_value is None:
+        return [-1]
+    return [int(axis) for axis in axes.const_value.numpy().reshape(-1)]
 
 
 def _stored(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:

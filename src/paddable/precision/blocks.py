@@ -1,0 +1,104 @@
+"""int4: matrices stored in 4 bits, one scale for 32 numbers of a column; everything is computed in fp32.
+
+    w ~ scale[b] (q - 8),  scale[b] = max |w[b]| / 7,  q in 1 .. 15
+
+One operator of ONNX Runtime, ``com.microsoft.MatMulNBits``, which keeps the weights in 4 bits in memory and restores a
+block at a time: an eighth of fp32 on disk and in memory. It saves memory, not time, at the lengths of an encoder. The
+layout is the operator's: uint8 [N, blocks, 16], two numbers a byte, the first in the low half. ONNX Runtime's own
+quantiser writes the same; it needs the runtime, which this package may not import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import onnx_ir as ir
+from numpy.typing import NDArray
+
+from paddable.graph.names import Names
+from paddable.precision.exact import front_end_nodes, moved_with
+from paddable.precision.int8 import LEAST
+
+__all__ = ["StoreWeightsAsInt4Pass", "packed"]
+
+BLOCK, BITS, ZERO = 32, 4, 8
+
+
+class StoreWeightsAsInt4Pass(ir.passes.InPlacePass):
+    """Stores the constant matrices of MatMul, but those of a front end, in 4 bits.
+
+    Args:
+        kept: names of values whose products keep their weights, each with its reason.
+
+    Requires: weights in fp32.
+    Ensures: inputs and outputs keep names and types; every value that is computed stays fp32.
+    Modifies: nodes and initialisers of the main graph; imports the domain com.microsoft.
+    """
+
+    def __init__(self, kept: Mapping[str, str] | None = None) -> None:
+        self._kept = kept or {}
+
+    def call(self, model: ir.Model) -> ir.passes.PassResult:
+        graph, names = model.graph, Names(model.graph)
+        exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
+        stored: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
+        for node in list(graph):
+            weight = None if node in exact else _matrix(node)
+            if weight is None or weight.const_value is None:
+                continue
+            if weight not in stored:
+                numbers, scales = packed(weight.const_value.numpy())
+                stored[weight] = (
+                    _constant(graph, names, weight, numbers, "int4"),
+                    _constant(graph, names, weight, scales, "scale"),
+                )
+            rows, columns = weight.const_value.shape.numpy()
+            sizes = {"K": rows, "N": columns, "bits": BITS, "block_size": BLOCK}
+            made = ir.node(
+                "MatMulNBits",
+                [node.inputs[0], *stored[weight]],
+                attributes=sizes,
+                domain="com.microsoft",
+                name=node.name,
+                metadata_props=dict(node.metadata_props),
+            )
+            ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
+        for weight in stored:
+            if not weight.uses() and not weight.is_graph_output():
+                del graph.initializers[str(weight.name)]
+        if stored:
+            model.opset_imports["com.microsoft"] = 1
+        return ir.passes.PassResult(model, bool(stored))
+
+
+def _matrix(node: ir.Node) -> ir.Value | None:
+    if node.domain or node.op_type != "MatMul":
+        return None
+    weight = node.inputs[1]
+    if weight is None or not weight.is_initializer() or weight.is_graph_input() or weight.const_value is None:
+        return None
+    tensor = weight.const_value
+    fits = tensor.dtype == ir.DataType.FLOAT and len(tensor.shape) == 2 and tensor.size >= LEAST
+    return weight if fits else None
+
+
+def _constant(graph: ir.Graph, names: Names, weight: ir.Value, array: NDArray[np.generic], ending: str) -> ir.Value:
+    name = names.fresh(f"{weight.name}_{ending}")
+    tensor = ir.Tensor(array, name=name)
+    value = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
+    graph.register_initializer(value)
+    return value
+
+
+def packed(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+    """A matrix [K, N] as bytes uint8 [N, blocks, 16] and scales float32 [N, blocks]; K is filled up with zeros."""
+    rows, columns = matrix.shape
+    blocks = -(-rows // BLOCK)
+    filled = np.zeros((columns, blocks * BLOCK), np.float32)
+    filled[:, :rows] = matrix.T
+    parts = filled.reshape(columns, blocks, BLOCK)
+    scales = np.abs(parts).max(-1) / (ZERO - 1)
+    safe = np.where(scales == 0, 1, scales)[..., None]
+    numbers = (np.clip(np.rint(parts / safe), 1 - ZERO, ZERO - 1) + ZERO).astype(np.uint8)
+    return numbers[..., ::2] | (numbers[..., 1::2] << BITS), scales.astype(np.float32)
