@@ -299,6 +299,7 @@ EXAMPLES = {
         constants="int64[1] one = {1}, int64[1] zero = {0}, float[3, 2] table, float[2, 2] k",
         finds="PAD105 ",
         claims="T finite; 2*T+1 from T finite; finite",
+        harmless="PAD105",
     ),
 }
 
