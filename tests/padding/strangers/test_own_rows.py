@@ -78,5 +78,6 @@ def test_rows_sorted_by_length_stay_where_they_are() -> None:
         rows=0,
         finds="PAD103 Softmax",
         claims="T 0; 0..1; finite",
+        guards="TopK",
     )
     example.check()
