@@ -47,7 +47,7 @@ for (const width of [1280, 390]) {
     console.log(`${where}: axe ${found.testEngine.version}, ${found.violations.length} violations`);
     if (folder) {
       await page.screenshot({ path: join(folder, `report-${width}-${scheme}.png`), fullPage: true });
-      const clip = { x: 0, y: 0, width, height: 1500 };
+      const clip = { x: 0, y: 0, width, height: 1900 };
       if (width === 1280) await page.screenshot({ path: join(folder, `report-${scheme}.png`), clip });
     }
     await page.close();

@@ -13,6 +13,7 @@ from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model, versions
 from paddable.api.probe_inputs import Inputs, draw_inputs, signature
 from paddable.api.probe_places import Place, found_place, told_differences
+from paddable.api.probing_module import names_module, probe_module
 from paddable.bundle import Metadata, Symbol
 from paddable.divergence import Known, ProbeReport, Side, find
 from paddable.divergence.matching import match
@@ -59,7 +60,8 @@ def probe(
     """Find the first node at which two runs part.
 
     Each of the two is an ``.onnx`` file, native or padded, or a bundle. Values are paired by name, by weights, by
-    source line and by structure, and compared on the part that is valid in both.
+    source line and by structure, and compared on the part that is valid in both. One may be a PyTorch module, named as
+    ``model.py:build``: it is compared with its native graph, module by module, on its own sample.
 
     Args:
         one: the run in question.
@@ -83,6 +85,9 @@ def probe(
         MisuseError: nothing to compare with, or a length or input that does not fit.
         PaddableError: one of them does not run.
     """
+    for module, graph in ((one, against), (against, one)):
+        if module is not None and graph is not None and names_module(module):
+            return probe_module(os.fspath(module), graph, first=module is one, tolerance=tolerance)
     first = found_place(one, container, at)
     second = _second(first, against, provider, against_provider, container, at)
     setup = _setup(first, second, lengths, declared)

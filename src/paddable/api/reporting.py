@@ -161,7 +161,9 @@ def _verdict(
     if error is None and converted is not None:
         error = float(f"{max(converted.outputs.values(), default=0.0):.2g}")
     told = f"The converted model gives the native model's answer at every length ({reach})"
-    told += f": at most {error:.2g} of scale away." if isinstance(error, float) and error else ", bit for bit."
+    tried = len({row.length for row in gates.rows}) if gates is not None else 0
+    told += f": at most {error:.2g} of scale away" if isinstance(error, float) and error else ", bit for bit"
+    told += f" at the {tried} that were tried." if tried else "."
     if plain is not None:
         naive = max(plain.outputs.values(), default=0.0)
         if naive > 1e-4:

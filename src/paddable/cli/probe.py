@@ -50,8 +50,9 @@ def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
     """Find the first node at which two runs part, and say why.
 
     A and B are .onnx files, native or padded, or bundles: two containers, two precisions, two providers, or another
-    project's export of the same weights. Values are paired by name, weights, source line and structure, and compared
-    on their valid part. Exits with 1 if the runs part.
+    project's export of the same weights. One may be a PyTorch module, model.py:build, beside its native graph. Values
+    are paired by name, weights, source line and structure, and compared on their valid part. Exits with 1 if the runs
+    part.
 
     \b
     Examples: paddable probe padded.onnx --against native.onnx

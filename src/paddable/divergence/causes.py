@@ -47,6 +47,7 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
     """
     partners = parting.matching.pairs
     pairs = [(node, partners[node]) for node in fork.nodes if node in partners]
+    pairs += _leftovers(parting, fork, others)
     measured = parting.measures.get(fork.value)
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
@@ -67,6 +68,29 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
         or _structure(parting, fork, others)
         or _run(parting)
     )
+
+
+def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[tuple[ir.Node, ir.Node]]:
+    """Nodes at the fork that found no partner, one of an operator on either side, with weights of one size: the weight
+    that differs is what would have paired them."""
+    taken = set(parting.matching.pairs.values())
+    left = [node for node in fork.nodes if node not in parting.matching.pairs]
+    right = [node for node in others if node not in taken]
+
+    def sizes(nodes: Sequence[ir.Node]) -> dict[tuple[str, ...], list[ir.Node]]:
+        found: dict[tuple[str, ...], list[ir.Node]] = {}
+        for node in nodes:
+            weights = [str(v.const_value.size) for v in node.inputs if v is not None and v.const_value is not None]
+            if weights:
+                found.setdefault((node.op_type, *weights), []).append(node)
+        return found
+
+    there = sizes(right)
+    return [
+        (nodes[0], there[kind][0])
+        for kind, nodes in sizes(left).items()
+        if len(nodes) == 1 and len(there.get(kind, ())) == 1
+    ]
 
 
 def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
@@ -111,6 +135,9 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
                 continue
             left = None if mine is None else mine.value
             right = None if theirs is None else theirs.value
+            length = len(left) if isinstance(left, tuple) else 0
+            if length != (len(right) if isinstance(right, tuple) else 0):
+                continue  # of another rank: two ways to lay out one value
             if left != right and None not in (left, right):
                 yield Cause(
                     "attributes",

@@ -1,0 +1,241 @@
+"""``probe`` of a PyTorch module and its ONNX: module by module, since that is what both know by one name.
+
+The module's outputs are caught by hooks. In the graph, a module's output is the last value of the right rank that a
+node made below its path; exporters record the path of every node.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.api.opened import versions
+from paddable.api.probe_inputs import signature
+from paddable.api.probe_places import found_place
+from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
+from paddable.divergence.causes import Cause
+from paddable.divergence.measure import Measure, measure
+from paddable.divergence.pieces import Pieces, on_provider
+from paddable.divergence.plain import Plain
+from paddable.divergence.regions import Block
+from paddable.divergence.weights import fingerprint
+from paddable.errors import MisuseError
+from paddable.gates.engine import Array
+from paddable.graph.io.read import read_model
+from paddable.graph.prepare.normalise import normalise
+from paddable.graph.trace import module_path, source
+
+__all__ = ["names_module", "probe_module"]
+
+
+def names_module(place: str | os.PathLike[str]) -> bool:
+    """Whether a text names a function in a Python file, ``model.py:build``."""
+    return ".py:" in os.fspath(place)
+
+
+def probe_module(
+    place: str, graph: str | os.PathLike[str], *, first: bool, tolerance: float | None = None
+) -> ProbeReport:
+    """Compare the outputs of every module with the values of a native graph.
+
+    Args:
+        place: ``FILE.py:FUNCTION``, which returns the module and its sample.
+        graph: the ``.onnx`` file.
+        first: the module is the run in question, the graph is right where they differ; else the other way round.
+        tolerance: error relative to scale from which values differ.
+
+    Raises:
+        MisuseError: a padded graph, or a sample that does not fit its inputs.
+    """
+    from paddable.torch_backends.loading import build_model
+
+    where = found_place(graph, None, None)
+    if where.metadata is not None:
+        raise MisuseError(
+            "a PyTorch module is compared with its native graph, and this one is padded",
+            where=str(where.file),
+            fix="probe the module against native, and the padded graph against native",
+        )
+    module, sample = build_model(place)
+    plain = Plain(normalise(read_model(where.file)))
+    calls, results = _run_module(module, sample)
+    feeds = _feeds(plain, sample)
+    values = _values_of(plain, calls)
+    wanted = [*values.values(), *plain.model.graph.outputs]
+    got = Pieces(plain, feeds, on_provider("cpu")).advance(0, len(plain.nodes), wanted)
+    limit = TOLERANCE if tolerance is None else tolerance
+    measured = {path: _apart(array, got[values[path]], first) for path, array in calls.items() if path in values}
+    found = {path: result for path, result in measured.items() if result is not None}
+    outputs = {}
+    for value, result in zip(plain.model.graph.outputs, results, strict=False):
+        apart = _apart(result, got[value], first) if value in got else None
+        if apart is not None:
+            outputs[str(value.name)] = apart.error
+    fork = next((path for path, result in found.items() if result.error > limit), None)
+    if max(outputs.values(), default=0.0) <= limit:
+        fork = None
+    titles = place, where.file.name
+    size: Mapping[str, int] = {}
+    return ProbeReport(
+        one=titles[0 if first else 1],
+        other=titles[1 if first else 0],
+        steps=size,
+        containers=(size, size),
+        tolerance=limit,
+        differences=(),
+        outputs=outputs,
+        forks=[_record(plain, module, fork, values[fork], found)] if fork is not None else [],
+        layers=[
+            Layer(path, _node_of(values[path]).op_type, path, str(values[path].name), result.error)
+            for path, result in found.items()
+        ],
+        matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
+        cause=_unplaced(outputs, limit) if fork is None else None,
+        versions={**versions(), "torch": _torch_version()},
+    )
+
+
+def _torch_version() -> str:
+    import torch
+
+    return str(torch.__version__)
+
+
+def _run_module(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array]]:
+    """Outputs of the modules that are called once, in the order in which they end; and the results."""
+    import torch
+
+    ended: list[tuple[str, Array]] = []
+    times: Counter[str] = Counter()
+
+    def hook(path: str) -> Any:
+        def catch(_: Any, __: Any, output: Any) -> None:
+            times[path] += 1
+            tensors = _tensors(output)
+            if tensors:
+                ended.append((path, tensors[0]))
+
+        return catch
+
+    held = [part.register_forward_hook(hook(path)) for path, part in module.named_modules() if path]
+    try:
+        with torch.no_grad():
+            if isinstance(sample, Mapping):
+                result = module(**sample)
+            else:
+                result = module(*(sample if isinstance(sample, tuple) else (sample,)))
+    finally:
+        for handle in held:
+            handle.remove()
+    return {path: array for path, array in ended if times[path] == 1}, _tensors(result)
+
+
+def _tensors(output: Any) -> list[Array]:
+    import torch
+
+    if isinstance(output, torch.Tensor):
+        return [output.detach().cpu().numpy()]
+    if isinstance(output, Mapping):
+        output = tuple(output.values())
+    return [array for part in output for array in _tensors(part)] if isinstance(output, tuple | list) else []
+
+
+def _feeds(plain: Plain, sample: Any) -> dict[str, Array]:
+    inputs = signature(plain.model)
+    names = list(inputs.dtypes)
+    given = _tensors(sample)
+    by_name = dict(zip(sample, given, strict=False)) if isinstance(sample, Mapping) else {}
+    if not set(names) <= set(by_name):
+        if len(given) != len(names):
+            raise MisuseError(
+                f"the sample has {len(given)} tensors, the graph {len(names)} inputs: {', '.join(names)}",
+                fix="let the function return a sample with one tensor for each input",
+            )
+        by_name = dict(zip(names, given, strict=True))
+    return {name: np.asarray(by_name[name]).astype(inputs.dtypes[name], copy=False) for name in names}
+
+
+def _values_of(plain: Plain, calls: Mapping[str, Array]) -> dict[str, ir.Value]:
+    """The graph's value for each module: the last one of its rank that a node below the module's path made."""
+    last: dict[str, list[ir.Value]] = {}
+    for node in plain.nodes:
+        path = module_path(node)
+        while path:
+            last.setdefault(path, []).extend(node.outputs[:1])
+            path = path.rpartition(".")[0]
+    found = {}
+    for path, array in calls.items():
+        fitting = [value for value in last.get(path, ()) if value.shape is None or len(value.shape) == array.ndim]
+        if fitting:
+            found[path] = fitting[-1]
+    return found
+
+
+def _apart(mine: Array, theirs: Array, first: bool) -> Measure | None:
+    blocks = Block(mine, None, 1), Block(theirs, None, 1)
+    return measure(*(blocks if first else blocks[::-1]))
+
+
+def _node_of(value: ir.Value) -> ir.Node:
+    node = value.producer()
+    assert node is not None  # it was found by its node
+    return node
+
+
+def _record(plain: Plain, module: Any, path: str, value: ir.Value, found: Mapping[str, Measure]) -> ForkRecord:
+    order = list(found)
+    before = found[order[order.index(path) - 1]].error if order.index(path) else 0.0
+    nodes = [
+        node for node in plain.nodes if (module_path(node) or "").split(".")[: path.count(".") + 1] == path.split(".")
+    ]
+    node = _node_of(value)
+    line = source(node)
+    return ForkRecord(
+        node=node.name or "",
+        other=path,
+        op=node.op_type,
+        module=path,
+        source=str(line) if line else None,
+        value=str(value.name),
+        error=found[path].error,
+        inputs=before,
+        nodes=[n.name or "" for n in nodes],
+        others=[path],
+        missing=[],
+        cause=_cause(plain, module.get_submodule(path), path, nodes),
+    )
+
+
+def _cause(plain: Plain, part: Any, path: str, nodes: Sequence[ir.Node]) -> Cause:
+    """A parameter of the module that no weight of the graph is equal to; else the module's code."""
+    held = {plain.fingerprint(value) for node in nodes for value in plain.weights(node)}
+    for name, parameter in part.named_parameters():
+        array = parameter.detach().cpu().numpy()
+        if array.size > 1 and fingerprint(ir.tensor(array)) not in held:
+            return Cause(
+                "weights",
+                f"parameter {name} of {path} is not among the weights that its {len(nodes)} nodes read",
+                "load the checkpoint that the graph was exported from, or export again",
+            )
+    return Cause(
+        "structure",
+        f"{path} gives another result in PyTorch than the {len(nodes)} nodes that were exported from it",
+        "look for what the exporter could not see in its forward: a Python branch, a number taken from a tensor, "
+        "training mode",
+    )
+
+
+def _unplaced(outputs: Mapping[str, float], limit: float) -> Cause | None:
+    if max(outputs.values(), default=0.0) <= limit:
+        return None
+    return Cause(
+        "structure",
+        "the outputs differ, and no module does: the difference is made outside of the modules, or the graph has no "
+        "module paths",
+        "export with dynamo=True, which records the path of every node",
+    )
