@@ -66,6 +66,9 @@ def test_a_bundle_is_judged_written_verified_and_run(native, tmp_path, precision
     assert got.dtype == np.float32 and got.shape == want.shape
     assert 0 < np.abs(got - want).max() < 0.05 * np.abs(want).max()
     sizes = {path.name: path.stat().st_size for path in out.glob("*.data")}
+    graphs = {f"cpu-{precision}-{steps}.onnx" for steps in (20, 40)}
+    written = graphs | sizes.keys() | {"bundle.json", "native.onnx", "report.json"}
+    assert {path.name for path in out.iterdir()} == written  # nothing that the gates alone need
     assert set(sizes) == {"fp32.data", f"{precision}.data"} and sizes[f"{precision}.data"] < sizes["fp32.data"]
 
 

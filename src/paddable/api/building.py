@@ -47,15 +47,17 @@ def padded(
     container: Mapping[str, int],
     target: str = "cpu",
     *,
+    precision: str = "fp32",
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
-    """Build one padded graph, in fp32.
+    """Build one padded graph.
 
     Args:
         opened: the native model.
         container: steps of each symbol; empty keeps the container symbolic.
         target: the provider whose fixes a static graph gets.
+        precision: of a static graph; a symbolic one stays in fp32.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -69,6 +71,7 @@ def padded(
     model = rewrite(analysis, container or None)
     if not container:
         return Padded(model, metadata, model)
+    metadata = replace(metadata, precision=precision)
     return fitted(model, metadata, target, Sampled(container, lend), told(container), on_message)
 
 

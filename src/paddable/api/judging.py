@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from paddable.api.building import Padded, padded
 from paddable.api.judging_precision import judge_in_precision
@@ -64,9 +65,9 @@ def judged(
     for precision, named in _by_precision(graphs, widest).items():
         if report.ok:
             twin = stage.lend(in_precision(opened.model, precision, named[0].metadata.kept))
-            told = judge_in_precision(
-                analysis, native, twin, named, stage.folder, measured=(known or {}).get(precision)
-            )
+            with TemporaryDirectory(prefix=".paddable.", dir=stage.folder, ignore_cleanup_errors=True) as folder:
+                found = (known or {}).get(precision)
+                told = judge_in_precision(analysis, native, twin, named, Path(folder), measured=found)
             report = told.added_to(report, precision)
     return report
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from paddable.gates.engine import Array, Engine
 from paddable.graph.names import Names
@@ -62,13 +62,13 @@ def compared(model: ir.Model) -> tuple[ir.Model, dict[str, str]]:
 def _columns(product: ir.Node) -> int:
     weight = product.inputs[1]
     assert weight is not None and weight.const_value is not None
-    return int(weight.const_value.shape[1])
+    return int(weight.const_value.numpy().shape[1])
 
 
-def _constant(graph: ir.Graph, names: Names, array: Any) -> ir.Value:
-    name = names.fresh("compared")
-    tensor = ir.tensor(array, name=name)
-    value = ir.Value(name=name, shape=ir.Shape(tensor.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
+def _constant(graph: ir.Graph, names: Names, array: NDArray[np.float32] | np.float32) -> ir.Value:
+    name, held = names.fresh("compared"), np.asarray(array)
+    tensor = ir.Tensor(held, name=name)
+    value = ir.Value(name=name, shape=ir.Shape(held.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
     graph.register_initializer(value)
     return value
 

@@ -101,4 +101,4 @@ def packed(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.f
     scales = np.abs(parts).max(-1) / (ZERO - 1)
     safe = np.where(scales == 0, 1, scales)[..., None]
     numbers = (np.clip(np.rint(parts / safe), 1 - ZERO, ZERO - 1) + ZERO).astype(np.uint8)
-    return numbers[..., ::2] | (numbers[..., 1::2] << BITS), scales.astype(np.float32)
+    return np.asarray(numbers[..., ::2] | (numbers[..., 1::2] << BITS), np.uint8), scales.astype(np.float32)
