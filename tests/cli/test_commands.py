@@ -126,7 +126,8 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
     words = ["convert", "in.onnx", "-o", str(converted), "--length", "x:1=T", "--length", "z:-1=T//2"]
     words += ["--container", "2s", "--containers", "5s,10s", "--rate", "16000", "--mask-input", "m:1=T"]
     words += ["--batch-size", "3", "--keep-traces", "--no-external-data", "--force", "--no-verify"]
-    words += ["--target", "directml", "--precision", "fp16", "--gate-lengths", "8"]
+    words += ["--target", "directml", "--precision", "fp16,int8", "--examples", "clips", "--accept", "cosine=0.999"]
+    words += ["--gate-lengths", "8"]
     result = paddable(*words)
     assert result.code == 0, result.err
     assert result.out == f"{converted}: 1 remedy\n"
@@ -151,7 +152,9 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
                 "external_data": False,
                 "force": True,
                 "target": "directml",
-                "precision": "fp16",
+                "precision": "fp16,int8",
+                "examples": Path("clips"),
+                "accept": ("cosine=0.999",),
                 "verify": False,
                 "gate_lengths": 8,
                 "progress": None,

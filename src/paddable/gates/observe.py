@@ -36,7 +36,9 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
     for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
         if value.dtype != ir.DataType.FLOAT or not isinstance(value.type, ir.TensorType):
             continue
-        producer, readers = value.producer(), [(use.node, use.idx) for use in value.uses()]
+        if (producer := value.producer()) is not None and producer.op_type == "Constant":
+            continue  # the rules know it
+        readers = [(use.node, use.idx) for use in value.uses()]
         nodes, peak, fraction, passed = _measuring(value, infinity, zero, names)
         for reader, position in readers:
             reader.replace_input_with(position, passed)
