@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def _side(
         plain,
         feeds,
         on_provider("cpu"),
-        lambda: Engine(model.SerializeToString()).run(feeds),
+        cache(lambda: Engine(model.SerializeToString(), half=precision == "fp16").run(feeds)),
         {"T": planted.LENGTH},
         {"T": size},
         metadata,

@@ -21,6 +21,9 @@ __all__ = ["Known", "Parting", "outputs_apart", "part", "valid_blocks"]
 _BUDGET = 192 << 20
 """Bytes of compared values that a piece should hold."""
 
+_FIRST = 128
+"""Nodes of the first piece; the next are as large as the budget allows."""
+
 _ABRUPT = 20.0
 """A node that makes its inputs' error so many times greater is where the runs part; less is rounding that grows."""
 
@@ -103,7 +106,7 @@ def _measured(
     cuts = _cuts(matching)
     total = len(one.plain.nodes)
     start = begin = 0
-    size = 32
+    size = _FIRST
     while start < total or begin < len(other.plain.nodes):
         end, stop = next(((i, j) for i, j in cuts if i >= start + size), (total, len(other.plain.nodes)))
         pairs = {
