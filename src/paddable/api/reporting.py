@@ -39,6 +39,8 @@ _TIMED = 400_000_000
 """Bytes of a graph above which it is not timed: the report should not take longer than the conversion."""
 
 _RUNS = 5
+_NEAREST = 12
+"""Layers in half that the page lists."""
 
 
 def write_page(file: str | os.PathLike[str], data: Mapping[str, Any]) -> Path:
@@ -110,7 +112,7 @@ def about_result(
         "remedies": remedies(analysis, padded),
         "islands": _islands(padded, metadata),
         "ranges": ranges(plain or converted),
-        "range_rows": _range_rows(metadata),
+        "range_rows": _range_rows(gates),
         "times": _times(where, graph, source, opened),
         "versions": {**versions(), "onnxruntime": runtime_version()},
     }
@@ -235,15 +237,27 @@ def _islands(padded: ir.Model, metadata: Metadata) -> dict[str, Any] | None:
     return {"target": target, "text": str(placement), "parts": parts}
 
 
-def _range_rows(metadata: Metadata) -> list[dict[str, Any]]:
-    """Ranges that the precision pass recorded, if it did."""
-    recorded = metadata.verified.get("ranges")
-    if not isinstance(recorded, Mapping):
-        return []
-    return [
-        {"value": name, **(dict(told) if isinstance(told, Mapping) else {"peak": told})}
-        for name, told in recorded.items()
-    ]
+def _range_rows(gates: GateReport | None) -> list[dict[str, Any]]:
+    """What a precision keeps in fp32 and why, then the layers that are nearest to the end of half."""
+    rows: list[dict[str, Any]] = []
+    for precision, told in (gates.ranges if gates is not None else {}).items():
+        stays = told.get("stays", ())
+        if isinstance(stays, Mapping):  # products that an int8 weight would damage
+            stays = [{"node": name, "why": why} for name, why in stays.items()]
+        near = sorted(told.get("layers", ()), key=lambda layer: float(layer["headroom"] or 0))[:_NEAREST]
+        for layer in (*stays, *near):
+            kept = "stays in fp32" if "why" in layer else precision
+            rows.append(
+                {
+                    "node": layer["node"],
+                    "operator": layer.get("op", ""),
+                    "in": kept,
+                    "peak": layer.get("peak"),
+                    "headroom": layer.get("headroom"),
+                    "why": layer.get("why", ""),
+                }
+            )
+    return rows
 
 
 def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dict[str, Any]]:

@@ -173,7 +173,11 @@ def _ranges(data: Data) -> str:
         scroll(f'<div class="wide">{ranges(data["ranges"])}</div>', "Range along the graph"),
         "Largest absolute value along the graph, in the run shown above.",
     )
-    return section("ranges", "Range and half precision", body + table("Measured ranges", data.get("range_rows", [])))
+    return section(
+        "ranges",
+        "Range and half precision",
+        body + table("Measured ranges", data.get("range_rows", []), code=("node",)),
+    )
 
 
 def _times(data: Data) -> str:
