@@ -159,8 +159,7 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
         state = {name: value.to(device) for name, value in _state(module).items()}
         args, kwargs = _arguments(sample)
         args, kwargs = (
-            tree_map(lambda v: v.to(device) if isinstance(v, _MOVED) else v, part, is_leaf=_is_moved)
-            for part in (args, kwargs)
+            tree_map(lambda v: v.to(device) if _is_moved(v) else v, part, is_leaf=_is_moved) for part in (args, kwargs)
         )
         seen.start()
         try:
