@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,25 @@ def test_what_to_use_is_told_for_each_system() -> None:
 def test_the_recommendation_is_shown(paddable: Any) -> None:
     told = json.loads(paddable("doctor", "--json").out)
     assert told["use"] and {row["route"] for row in told["routes"]} >= {"CPU"} and "devices" in told
+
+
+def test_a_model_file_is_imported_as_python_would_and_may_print(
+    tmp_path: Path, paddable: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "beside_the_model.py").write_text("import torch\nLayer = torch.nn.Linear\n")
+    model = tmp_path / "a_model_that_prints.py"
+    model.write_text(
+        "from __future__ import annotations\nimport dataclasses, torch\n@dataclasses.dataclass\nclass Config:\n"
+        "    width: int = 4\ndef build():\n    from beside_the_model import Layer\n    print('building')\n"
+        "    return Layer(Config().width, 4), torch.ones(2, 4)\n"
+    )
+    done = paddable("doctor", f"{model}:build", "--backend", "torch-directml", "--json")
+    assert done.code == 0 and json.loads(done.out)["ok"]
+
+
+def test_a_model_without_pytorch_is_told(paddable: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paddable.cli.doctor.find_spec", lambda name: None)
+    done = paddable("doctor", "model.py:build", "--backend", "torch-directml")
+    assert done.code == 2 and "pip install torch" in done.err and "Traceback" not in done.err

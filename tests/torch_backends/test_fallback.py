@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from paddable.errors import MisuseError
-from paddable.torch_backends import BackendError, fallback, simulated_backend
+from paddable.torch_backends import BackendError, FallbackReport, fallback, simulated_backend
 
 
 class Masked(nn.Module):
@@ -185,3 +188,111 @@ def test_an_istft_is_replaced_as_a_whole_and_nothing_inside_of_it_is_reported() 
         ("aten.istft", "complex"),
         *((entry.op, "parked") for entry in report.replaced if entry.reason == "parked"),
     }
+
+
+def on_both(function: Callable[..., Any], *inputs: Tensor, ops: tuple[str, ...] = ()) -> FallbackReport:
+    """Run a function on the CPU and inside of `fallback`, and compare; it returns tensors, or raises nothing."""
+    with torch.no_grad():
+        want = function(*[value.clone() for value in inputs])
+    with simulated_backend() as device, torch.no_grad(), fallback(device, ops=ops) as report:
+        got = [value.cpu() for value in function(*[value.to(device) for value in inputs])]
+    torch.testing.assert_close(got, list(want))
+    return report
+
+
+def test_an_operator_with_an_output_or_a_running_mean_writes_into_it_on_the_cpu_too() -> None:
+    def into_output(x: Tensor) -> list[Tensor]:
+        target = torch.zeros_like(x)
+        return [torch.add(x, 1, out=target), target]
+
+    def into_list(x: Tensor) -> list[Tensor]:
+        torch._foreach_add_([x], 1.0)
+        return [x]
+
+    def into_mean(x: Tensor) -> list[Tensor]:
+        mean, variance = torch.zeros(4, device=x.device), torch.ones(4, device=x.device)
+        return [F.batch_norm(x, mean, variance, training=True), mean, variance]
+
+    x = torch.randn(3, 4)
+    assert on_both(into_output, x, ops=("add",)).copies == 3
+    on_both(into_list, x, ops=("_foreach_add_",))
+    on_both(into_mean, x, ops=("batch_norm",))
+    on_both(into_mean, x, ops=("native_batch_norm",))
+
+
+def test_a_write_on_the_cpu_into_a_view_of_a_view_is_not_lost() -> None:
+    def write(y: Tensor) -> list[Tensor]:
+        y[1, :3].add_(1)
+        y[1, :3].scatter_add_(0, torch.zeros(2, dtype=torch.int64).to(y.device), y[0, :2])
+        return [y]
+
+    assert {entry.op for entry in on_both(write, torch.randn(3, 4), ops=("add_",)).replaced} == {
+        "aten.add_",
+        "aten.scatter_add_",
+        "aten.copy_",
+    }
+
+
+def test_a_view_of_a_view_may_change_its_shape_in_place() -> None:
+    def write(y: Tensor) -> list[Tensor]:
+        view = y[1:, :]
+        view.unsqueeze_(0)
+        view.add_(1)
+        turned = y[1:, :].t_().mul_(2)
+        return [y, view, turned]
+
+    on_both(write, torch.randn(3, 4))
+
+
+def test_bytes_are_subtracted_in_place_and_into_an_output() -> None:
+    def subtract(x: Tensor, count: Tensor) -> list[Tensor]:
+        y = x.clone()
+        y.sub_(count)
+        return [y, torch.sub(x, count, out=torch.zeros_like(x))]
+
+    on_both(subtract, torch.randn(3), torch.tensor([1, 2, 3], dtype=torch.uint8))
+
+
+def test_a_write_into_the_real_part_of_a_complex_tensor_reaches_it() -> None:
+    def write(x: Tensor) -> list[Tensor]:
+        z = torch.fft.rfft(x)
+        z.real.mul_(2)
+        torch.view_as_real(z)[1:, 1][:2].zero_()
+        return [z.abs(), z.real, z.imag]
+
+    on_both(write, torch.randn(8))
+
+
+def test_what_the_cpu_refuses_is_refused() -> None:
+    for refused in (
+        lambda x: torch.cat([x.new_zeros(0, 5), x]),
+        lambda x: F.layer_norm(x[None], [4, 3]),
+    ):
+        x = torch.ones(3, 4)
+        with pytest.raises(RuntimeError):
+            refused(x)
+        with simulated_backend() as device, fallback(device), pytest.raises(RuntimeError):
+            refused(x.to(device))
+
+
+def test_a_wrong_index_is_the_error_that_it_is_on_the_cpu() -> None:
+    with simulated_backend() as device, fallback(device), pytest.raises(IndexError):
+        torch.ones(3).to(device)[9]
+    with simulated_backend() as device, fallback(device), pytest.raises(IndexError):
+        torch.ones(3).to(device).sum(4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"device": "dml"}, "torch_directml.device"),
+        ({"device": None}, "no device"),
+        ({"device": "cpu", "ops": None}, "no list"),
+        ({"device": "cpu", "ops": [1]}, "no name of an operator"),
+        ({"device": "cpu", "ops": ["select"]}, "gives a view"),
+        ({"device": "cpu", "ops": ["aten::t_"]}, "gives a view"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(MisuseError, match=told):
+        fallback(**arguments)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from paddable.errors import MisuseError
-from paddable.torch_backends import missing_ops
+from paddable.torch_backends import MissingOperators, Struck, missing_ops
+from paddable.torch_backends.directml import TORCH_DIRECTML
 
 
 class Many(nn.Module):
@@ -108,3 +110,42 @@ def test_a_model_that_ends_python_is_told() -> None:
 
     with pytest.raises(MisuseError, match="SystemExit"):
         missing_ops(Leaves(), torch.ones(2))
+
+
+def test_a_packed_sequence_is_one_argument() -> None:
+    packed = nn.utils.rnn.pack_padded_sequence(torch.randn(2, 5, 4), torch.tensor([5, 3]), batch_first=True)
+    for sample in (packed, {"input": packed}):
+        report = missing_ops(nn.LSTM(4, 3, batch_first=True), sample)
+        assert {entry.fault for entry in report.struck} >= {"lstm"}
+
+
+@pytest.mark.parametrize("module", [5, nn.Linear, torch.jit.script(nn.Linear(3, 3))])
+def test_what_is_no_module_in_python_is_told(module: Any) -> None:
+    with pytest.raises(MisuseError, match=r"no torch\.nn\.Module in Python"):
+        missing_ops(module, torch.ones(2, 3))
+
+
+def test_a_nested_tensor_is_told_as_not_simulated() -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    sample = {"src": torch.randn(2, 3, 8), "src_key_padding_mask": torch.tensor([[False] * 3, [False, False, True]])}
+    with pytest.raises(MisuseError, match="enable_nested_tensor=False"):
+        missing_ops(nn.TransformerEncoder(layer, 2).eval(), sample)
+    missing_ops(nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval(), sample)
+
+
+def test_an_empty_slice_is_told_but_is_no_failure() -> None:
+    class Sliced(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x[:, 9:]
+
+    report = missing_ops(Sliced(), torch.ones(2, 3))
+    (entry,) = report.struck
+    assert entry.fault == "empty-slice" and "disable_tiled_resources" in str(report) and report.ok
+
+
+def test_no_way_round_is_cut_off() -> None:
+    for fault in TORCH_DIRECTML.faults:
+        found = MissingOperators(
+            "b", "m", 1, (Struck(fault.effect, fault.code, "", None, fault.what, fault.way_round),)
+        )
+        assert fault.way_round in " ".join(str(found).split())

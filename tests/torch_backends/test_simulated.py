@@ -81,7 +81,12 @@ def test_gradients_are_refused_not_fatal() -> None:
         assert there.weight.requires_grad
         with torch.enable_grad():
             loss = there(torch.ones(2, 4, requires_grad=True).to(device)).sum()
-        for ask in (loss.backward, loss.cpu().backward, lambda: torch.autograd.grad(loss, [there.weight])):
+        for ask in (
+            loss.backward,
+            loss.cpu().backward,
+            lambda: torch.autograd.grad(loss, [there.weight]),
+            lambda: torch.autograd.backward([loss]),
+        ):
             with pytest.raises(MisuseError, match="no gradients"):
                 ask()
     assert torch.is_grad_enabled() and there.weight.requires_grad
@@ -100,3 +105,8 @@ def test_methods_need_no_guard_inside_of_functions_and_operators() -> None:
         assert x.nonzero().shape == (6, 2) and (~(x > 1)).tolist() == [[True] * 3] * 2
         x[1] = 4.0
         assert x.copy_(x + 1).tolist() == [[2.0] * 3, [5.0] * 3]
+
+
+def test_an_unknown_code_page_is_told() -> None:
+    with pytest.raises(MisuseError, match="1252 or 936"), simulated_backend(code_page=932):
+        pass

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor, nn
 
+from paddable.errors import MisuseError
 from paddable.torch_backends import BackendError, simulated_backend, trace_ops
 
 
@@ -71,3 +73,15 @@ def test_so_does_the_check_that_pytorch_makes_of_a_biased_convolution() -> None:
     with simulated_backend() as device, torch.no_grad(), pytest.raises(BackendError) as raised, trace_ops():
         block.to(device)(torch.ones(2, 5, 4).to(device), torch.ones(2, 5, 1, dtype=torch.bool).to(device))
     assert "should be the same" in raised.value.what and "aten.mul.Tensor(float32[2, 5, 4]" in raised.value.why
+
+
+def test_what_is_no_module_is_told() -> None:
+    with pytest.raises(MisuseError, match=r"no torch\.nn\.Module"):
+        trace_ops(5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("file", [f"{Path(torch.__file__).parent}audio/model.py", "<stdin>"])
+def test_a_line_beside_torch_and_one_that_was_typed_are_the_users(file: str) -> None:
+    with trace_ops() as trace:
+        exec(compile("\nimport torch\ntorch.ones(2)", file, "exec"), {})
+    assert trace.calls[0].source is not None and trace.calls[0].source.line == 3

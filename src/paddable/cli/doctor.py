@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import redirect_stdout
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -11,7 +13,7 @@ import click
 from paddable.bundle import read_bundle
 from paddable.bundle.provider_errors import explain
 from paddable.cli import options, render
-from paddable.errors import MisuseError
+from paddable.errors import MissingExtraError, MisuseError
 
 __all__ = ["doctor"]
 
@@ -65,11 +67,16 @@ def doctor(subject: str | None, backend: str | None, error: str | None, as_json:
 def _missing(model: str | None, backend: str, as_json: bool) -> int:
     if model is None:
         raise MisuseError("a backend is judged for a model", fix="add FILE.py:FUNCTION, as in model.py:build")
+    if find_spec("torch") is None:
+        raise MissingExtraError(
+            "PyTorch is not installed", why="the model runs once, on the CPU", fix="pip install torch"
+        )
     from paddable.torch_backends import missing_ops
     from paddable.torch_backends.loading import build_model
 
-    module, sample = build_model(model)
-    found = missing_ops(module, sample, backend)
+    with redirect_stdout(sys.stderr):  # what the model prints is no part of the answer
+        module, sample = build_model(model)
+        found = missing_ops(module, sample, backend)
     if as_json:
         render.show_json(found.to_json())
     else:

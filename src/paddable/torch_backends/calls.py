@@ -111,7 +111,9 @@ class Call:
 @cache
 def is_composite(func: Any) -> bool:
     """Whether PyTorch takes the operator apart into others. In inference mode it does so below a dispatch mode."""
-    return bool(torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), _COMPOSITE))
+    name = func.name()  # TorchScript has overloads of its own, such as that of aten::add for two numbers of Python
+    known = torch._C._dispatch_has_kernel(name)
+    return bool(known and torch._C._dispatch_has_kernel_for_dispatch_key(name, _COMPOSITE))
 
 
 def take_apart(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:

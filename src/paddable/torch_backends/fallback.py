@@ -17,22 +17,25 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, PaddableError
 from paddable.findings import Source
 from paddable.torch_backends.backends import backend_named, backend_of
 from paddable.torch_backends.calls import Call, describe, is_composite, on_device, operator_name, take_apart, tensors_in
 from paddable.torch_backends.checks import Checks, operator_of
 from paddable.torch_backends.errors import BackendError
 from paddable.torch_backends.explain import explained, explained_text
-from paddable.torch_backends.faults import Fault, Settings, views_first, writes_first
+from paddable.torch_backends.faults import Fault, Settings, views_first, writes_first, written
 from paddable.torch_backends.places import Modules, call_site
 from paddable.torch_backends.text import columns
-from paddable.torch_backends.views import mark_views
+from paddable.torch_backends.views import mark_views, view_of
 
 __all__ = ["FallbackReport", "Replaced", "fallback"]
 
 _HOME = "_paddable_home"
 """Set on a tensor that waits on the CPU because its dtype cannot live on the device: the device it belongs to."""
+_SOURCE = "_paddable_source"
+"""Set on a tensor of the device that is a copy of a view of one that waits: that view. What is written into one goes
+into the other too."""
 
 
 @dataclass
@@ -145,7 +148,7 @@ class fallback(TorchDispatchMode):
         float64: whether the GPU computes with doubles; by default what torch_directml says, else no.
 
     Raises:
-        MisuseError: no such backend, or no such operator.
+        MisuseError: no such device or backend, no such operator, or one that gives a view, which a copy is not.
         BackendError: inside of the ``with``, for an operator that fails on the device and on the CPU.
     """
 
@@ -158,9 +161,9 @@ class fallback(TorchDispatchMode):
         float64: bool | None = None,
     ) -> None:
         super().__init__()
-        if isinstance(ops, str):
-            raise MisuseError(f"ops={ops!r} is one text", fix=f"give a list: ops=[{ops!r}]")
-        self.device = torch.device(device)
+        if isinstance(ops, str) or not isinstance(ops, Iterable):
+            raise MisuseError(f"ops={ops!r} is no list", fix=f"give the names in a list: ops=[{ops!r}]")
+        self.device = _device(device)
         self.backend = backend_named(backend) if backend else backend_of(self.device.type)
         self.report = FallbackReport()
         doubles = _has_float64() if float64 is None else float64
@@ -171,6 +174,7 @@ class fallback(TorchDispatchMode):
         self._any_operator = self.backend.of_any_operator if self.backend else ()
         self._failing: set[Any] = set()
         self._parked = False
+        self._has_sources = False
         self._computing = False
         self._modules = Modules()
         self._functions = _Functions(self)
@@ -197,8 +201,12 @@ class fallback(TorchDispatchMode):
         if plan is None:
             plan = self._plans[func] = self._plan(func)
         unusual = self._is_unusual(args, kwargs)
-        if unusual or plan.faults or plan.asked_for or self._failing:
-            return self._carefully(plan, Call(func, args, kwargs), unusual)
+        if unusual or plan.faults or plan.asked_for or self._failing or self._has_sources:
+            call = Call(func, args, kwargs)
+            results = self._carefully(plan, call, unusual)
+            if self._has_sources:
+                self._write_through(call)
+            return results
         try:
             results = func(*args, **kwargs)
         except Exception as error:
@@ -286,19 +294,27 @@ class fallback(TorchDispatchMode):
         entry = self._entry(call, fault.code, "on the device", "")
         entry.times += 1
         with self._again():
-            return fault.repair(call)
+            results = fault.repair(call)
+            for target in written(call):
+                if results is not target:  # other operators gave what this one writes
+                    results = _filled(target, results)
+        return results
 
     def _after_failure(self, plan: _Plan, call: Call, error: Exception) -> Any:
         # A warning is one only where the user's filters make it an error: the operator itself is right.
-        if not self._concerns(call) or isinstance(error, (Warning, MemoryError, torch.OutOfMemoryError)):
+        # What Paddable says, says enough, and a view fails with an IndexError only where the index is wrong.
+        as_it_is = (Warning, MemoryError, torch.OutOfMemoryError, PaddableError, *((IndexError,) if plan.views else ()))
+        if not self._concerns(call) or isinstance(error, as_it_is):
             raise error
         told = self._told(call, error)
         if plan.views:  # a copy would not be a view
             raise told from error
         try:
             results = self._on_cpu(call, "failed", told.what)
-        except Exception:
+        except RuntimeError:
             raise told from error
+        except Exception as refused:  # what the user would see on the CPU, such as an IndexError
+            raise refused from error
         self._failing.add(_signature(call))
         return results
 
@@ -335,14 +351,15 @@ class fallback(TorchDispatchMode):
         try:
             inner = Call(call.func, tree_map(to_cpu, call.args), tree_map(to_cpu, call.kwargs))
             results = inner.replaced(device=torch.device("cpu")) if asked is not None else inner.run()
-            if writes_first(call.func) and call.args[0].device.type != "cpu":
-                torch.ops.aten.copy_(call.args[0], copies[id(call.args[0])])
-                moved.append(call.args[0])
-                results = call.args[0]
-            elif asked is None or torch.device(asked).type == self.device.type:
-                results = tree_map(lambda value: self._home(value, moved), results)
         finally:
             self._computing = outer
+        self._write_back(call, copies, moved)
+        if asked is None or torch.device(asked).type == self.device.type:
+            given = {id(copies[id(tensor)]): tensor for tensor in call.tensors if id(tensor) in copies}
+            is_view = views_first(call.func)
+            results = tree_map(
+                lambda value: given[id(value)] if id(value) in given else self._home(value, moved, is_view), results
+            )
         how = "on the CPU" if moved or reason != "parked" else "kept on the CPU"
         entry = self._entry(call, reason, how, error or "")
         entry.times += 1
@@ -350,7 +367,26 @@ class fallback(TorchDispatchMode):
         entry.copied_bytes += sum(tensor.numel() * tensor.element_size() for tensor in moved)
         return results
 
-    def _home(self, value: Any, moved: list[torch.Tensor]) -> Any:
+    def _write_back(self, call: Call, copies: dict[int, torch.Tensor], moved: list[torch.Tensor]) -> None:
+        """Give the device's tensors what the operator wrote into their copies; such a write may be one that is lost."""
+        with self._again():
+            for tensor in written(call):
+                copy = copies.get(id(tensor))
+                if copy is None:
+                    continue
+                _filled(tensor, copy)
+                moved.append(tensor)
+
+    def _write_through(self, call: Call) -> None:
+        """Give a tensor that waits on the CPU what was written into the device's copy of a view of it."""
+        for tensor in written(call):
+            view = view_of(tensor)
+            owner = view.base if view else tensor
+            source = getattr(owner, _SOURCE, None)
+            if source is not None:
+                source.copy_(owner.cpu())
+
+    def _home(self, value: Any, moved: list[torch.Tensor], is_view: bool) -> Any:
         """A result on the device; one that cannot live there is marked, and goes there when its dtype allows."""
         if not isinstance(value, torch.Tensor) or value.device.type != "cpu":
             return value
@@ -360,6 +396,9 @@ class fallback(TorchDispatchMode):
             return value
         there = value.to(self.device)
         moved.append(there)
+        if is_view:
+            setattr(there, _SOURCE, value)
+            self._has_sources = True
         return there
 
     def _counted_read(self) -> Callable[[torch.Tensor], torch.Tensor]:
@@ -434,6 +473,13 @@ def _signature(call: Call) -> tuple[Any, ...]:
     return (call.func, *((describe(t.dtype), t.dim(), t.numel() == 0) for t in call.tensors))
 
 
+def _filled(target: torch.Tensor, contents: torch.Tensor) -> torch.Tensor:
+    """A tensor with other contents; that of ``out=`` takes their shape."""
+    if target.shape != contents.shape:
+        torch.ops.aten.resize_(target, contents.shape)
+    return target.copy_(contents)
+
+
 def _has_float64() -> bool:
     try:
         import torch_directml
@@ -442,11 +488,29 @@ def _has_float64() -> bool:
     return bool(torch_directml.has_float64_support())
 
 
+def _device(device: Any) -> torch.device:
+    try:
+        return torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        fix = "give torch_directml.device(), or the name of a device, such as privateuseone:0"
+        raise MisuseError(f"{device!r} is no device of PyTorch", fix=fix) from error
+
+
 def _known_operator(name: str) -> str:
     """An operator's name without namespace and overload."""
+    if not isinstance(name, str):
+        raise MisuseError(f"{name!r} is no name of an operator", where="ops", fix="name it as in ops=['aten::roll']")
     plain = name.removeprefix("aten::").removeprefix("aten.").partition(".")[0]
     known = _operators()
     if plain in known:
+        packet = getattr(torch.ops.aten, plain)
+        overloads = [getattr(packet, overload) for overload in packet.overloads()]
+        if any(views_first(each) or torch.Tag.inplace_view in each.tags for each in overloads):
+            raise MisuseError(
+                f"{name!r} gives a view, and a copy that was made on the CPU would not be one",
+                where="ops",
+                fix="name the operators that read the view",
+            )
         return plain
     near = get_close_matches(plain, known, 3)
     fix = f"did you mean {' or '.join(near)}?" if near else "name it as trace_ops() does, such as aten::roll"

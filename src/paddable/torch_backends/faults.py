@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from paddable.torch_backends.calls import Call
+import torch
 
-__all__ = ["ANY", "WRITE", "Backend", "Effect", "Fault", "Settings"]
+from paddable.torch_backends.calls import Call, tensors_in
+
+__all__ = ["ANY", "WRITE", "Backend", "Effect", "Fault", "Settings", "views_first", "writes_first", "written"]
 
 Effect = Literal["wrong", "raises", "ends the process"]
 
@@ -148,12 +150,23 @@ _PARTLY = frozenset({"clamp", "clamp_", "linalg_inv_ex", "_linalg_svd"})
 
 
 def writes_first(func: Any) -> bool:
-    """Whether an operator writes into its first argument and returns it."""
+    """Whether an operator writes into the memory of its first argument. One that changes its shape alone does not."""
     schema = getattr(func, "_schema", None)
-    if schema is None or not schema.arguments:
+    if schema is None or not schema.arguments or torch.Tag.inplace_view in func.tags:
         return False
     alias = schema.arguments[0].alias_info
     return alias is not None and bool(alias.is_write)
+
+
+def written(call: Call) -> list[torch.Tensor]:
+    """The tensors that an operator writes into: its first one, those of ``out``, running means, or lists of them."""
+    schema = getattr(call.func, "_schema", None)
+    if schema is None:
+        return []
+    names = [a.name for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
+    if not names and call.has("running_mean") and call.first("training", "train", "use_input_stats"):
+        names = ["running_mean", "running_var"]  # which the schema does not tell
+    return list(tensors_in([call[name] for name in names]))
 
 
 def views_first(func: Any) -> bool:

@@ -17,6 +17,8 @@ __all__ = ["build_model"]
 def build_model(place: str) -> tuple[torch.nn.Module, Any]:
     """Call the function that a text names, and check what it returns.
 
+    The file is imported as ``python model.py`` would: its folder stays on ``sys.path``, for what is imported later.
+
     Args:
         place: ``FILE.py:FUNCTION``. The function takes no argument and returns the module and its sample, which is a
             tensor, a tuple of positional arguments, or a dict of arguments by name.
@@ -50,12 +52,13 @@ def build_model(place: str) -> tuple[torch.nn.Module, Any]:
 
 
 def _imported(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    name = path.stem if path.stem not in sys.modules else f"{path.stem} of {path.resolve().parent}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise MisuseError("this is no Python file", where=str(path), fix="give a file that ends in .py")
     module = importlib.util.module_from_spec(spec)
-    folder = str(path.resolve().parent)
-    sys.path.insert(0, folder)  # as `python model.py` would, for the file's own imports
+    sys.modules[spec.name] = module  # where dataclasses and pickle look for it
+    sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
@@ -64,8 +67,6 @@ def _imported(path: Path) -> Any:
             where=_line_in(path, error),
             fix="run it with python to see why",
         ) from error
-    finally:
-        sys.path.remove(folder)
     return module
 
 

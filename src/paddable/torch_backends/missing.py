@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import PackedSequence
 from torch.utils._pytree import tree_map
 
 from paddable.errors import MisuseError
@@ -16,13 +17,15 @@ from paddable.torch_backends.backends import backend_named
 from paddable.torch_backends.calls import Call
 from paddable.torch_backends.errors import real_text
 from paddable.torch_backends.faults import Backend, Fault
-from paddable.torch_backends.places import Modules, call_site
+from paddable.torch_backends.places import Modules, call_site, call_site_of
 from paddable.torch_backends.simulated import simulated_backend
 
 __all__ = ["MissingOperators", "Struck", "missing_ops"]
 
 ON_THE_CPU = "goes to the CPU"
 _INFERENCE = "inference-mode"
+_CHOSEN = (_INFERENCE, "empty-slice")
+"""Faults that are met only in a mode, or with a setting, that the user has chosen."""
 
 
 @dataclass
@@ -81,8 +84,8 @@ class MissingOperators:
 
     @property
     def ok(self) -> bool:
-        """Whether the module runs rightly under ``torch.no_grad()`` on every machine."""
-        return not any(entry.effect != ON_THE_CPU and entry.fault != _INFERENCE for entry in self.struck)
+        """Whether the module runs rightly under ``torch.no_grad()`` on every machine, with tiled resources."""
+        return not any(entry.effect != ON_THE_CPU and entry.fault not in _CHOSEN for entry in self.struck)
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -111,14 +114,18 @@ def _lines(entry: Struck) -> list[str]:
     """What, where, and what to do instead: a line each."""
     ops = ", ".join(f"{name} x{count}" for name, count in entry.ops.items())
     if entry.effect == ON_THE_CPU:
-        return textwrap.wrap(f"{entry.effect} (slow, but right): {ops}", _WIDTH, subsequent_indent="    ")
+        return _wrapped(f"{entry.effect} (slow, but right): {ops}")
     when = f", {entry.when}" if entry.when else ""
-    lines = [f"{entry.effect}{when}: {entry.what} ({entry.evidence})", f"    {ops}"]
+    lines = [*_wrapped(f"{entry.effect}{when}: {entry.what} ({entry.evidence})"), f"    {ops}"]
     if entry.fault != _INFERENCE:
         lines.append(f"    first: {entry.example}")
         lines.append(f"      at {entry.source or 'an unknown line'}{_in(entry.modules)}")
-    lines.append(f"    instead: {entry.way_round}")
+    lines += _wrapped(f"    instead: {entry.way_round}")
     return [line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..." for line in lines]
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, subsequent_indent="      " if text.startswith(" ") else "    ")
 
 
 def _in(modules: Sequence[str]) -> str:
@@ -141,18 +148,24 @@ def missing_ops(module: torch.nn.Module, sample: Any, backend: str = "torch-dire
         MisuseError: no such backend, or the module does not run with this sample.
     """
     known = backend_named(backend)
+    if not isinstance(module, torch.nn.Module) or isinstance(module, torch.jit.ScriptModule):
+        raise MisuseError(
+            f"{type(module).__name__} is no torch.nn.Module in Python",
+            why="a compiled module tells nothing of the operators it calls",
+            fix="give the module itself, before torch.jit",
+        )
     seen = _Observer(known, module)
     with torch.no_grad(), simulated_backend(known, seen=seen.see, every=seen.count) as device:
         state = {name: value.to(device) for name, value in _state(module).items()}
         args, kwargs = _arguments(sample)
         args, kwargs = (
-            tree_map(lambda v: v.to(device) if isinstance(v, torch.Tensor) else v, part) for part in (args, kwargs)
+            tree_map(lambda v: v.to(device) if _is_moved(v) else v, part, is_leaf=_is_moved) for part in (args, kwargs)
         )
         seen.start()
         try:
             torch.func.functional_call(module, state, args, kwargs)
         except (Exception, SystemExit) as error:
-            place = f"{call_site_of(error)}{_in([seen.modules.path_of(error)])}".strip() or type(module).__name__
+            place = f"{call_site_of(error) or ''}{_in([seen.modules.path_of(error)])}".strip() or type(module).__name__
             raise MisuseError(
                 f"the module does not run: {type(error).__name__}: {real_text(error)}",
                 where=place,
@@ -166,17 +179,6 @@ def _software(backend: Backend) -> str:
     return ", ".join(str(backend.measured["source"]).split(", ")[:2])
 
 
-def call_site_of(error: BaseException) -> str:
-    """The last line of the user's that an exception came through."""
-    trace, found = error.__traceback__, ""
-    while trace is not None:
-        file = trace.tb_frame.f_code.co_filename
-        if "/torch/" not in file.replace("\\", "/") and "torch_backends" not in file:
-            found = f"{file}:{trace.tb_lineno}"
-        trace = trace.tb_next
-    return found
-
-
 def _state(module: torch.nn.Module) -> Mapping[str, torch.Tensor]:
     return {**dict(module.named_parameters()), **dict(module.named_buffers())}
 
@@ -184,7 +186,16 @@ def _state(module: torch.nn.Module) -> Mapping[str, torch.Tensor]:
 def _arguments(sample: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if isinstance(sample, Mapping):
         return (), dict(sample)
-    return (tuple(sample), {}) if isinstance(sample, (tuple, list)) else ((sample,), {})
+    several = isinstance(sample, (tuple, list)) and not isinstance(sample, PackedSequence)
+    return (tuple(sample), {}) if several else ((sample,), {})
+
+
+def _is_moved(value: Any) -> bool:
+    return isinstance(value, _MOVED)
+
+
+_MOVED = (torch.Tensor, PackedSequence)
+"""What is moved to the device as a whole; a packed sequence keeps its lengths on the CPU."""
 
 
 class _Observer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Iterable
@@ -12,10 +13,10 @@ import torch
 
 from paddable.findings import Source
 
-__all__ = ["Modules", "call_site", "warn_at_call_site"]
+__all__ = ["Modules", "call_site", "call_site_of", "warn_at_call_site"]
 
-_OURS = str(Path(__file__).parent)
-_TORCH = str(Path(torch.__file__).parent)
+_NOT_THE_USERS = (*(f"{Path(file).parent}{os.sep}" for file in (__file__, torch.__file__)), "<frozen")
+"""How the files of this package, of torch and of Python's own import begin."""
 _CALL = torch.nn.Module._call_impl.__code__
 """What runs for every call of a module, with it as ``self``."""
 
@@ -24,6 +25,17 @@ def call_site() -> Source | None:
     """The innermost line outside of torch and of this package."""
     frame = _users_frame()
     return Source(_short(frame.f_code.co_filename), frame.f_lineno) if frame else None
+
+
+def call_site_of(error: BaseException) -> Source | None:
+    """The innermost of those lines that an exception came through."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if not file.startswith(_NOT_THE_USERS):
+            found = Source(_short(file), trace.tb_lineno)
+        trace = trace.tb_next
+    return found
 
 
 def warn_at_call_site(text: str) -> None:
@@ -38,7 +50,7 @@ def warn_at_call_site(text: str) -> None:
 
 def _users_frame() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith((_TORCH, _OURS, "<")):
+    while frame is not None and frame.f_code.co_filename.startswith(_NOT_THE_USERS):
         frame = frame.f_back
     return frame
 

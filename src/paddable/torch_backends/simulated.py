@@ -66,14 +66,19 @@ def simulated_backend(
         seen: makes it an observer: it is told of each call that a fault strikes, and the right answer is given.
         every: is told of each call.
 
+    Raises:
+        MisuseError: no such code page; inside of the ``with``, a gradient or a nested tensor is asked for.
+
     Yields:
         The device, ``privateuseone:0``.
     """
+    if code_page not in (None, 1252, *_SYSTEM_TEXT):
+        raise MisuseError(f"no texts are known for code page {code_page}", fix="choose 1252 or 936")
     device = torch.device(backend.device_type, 0)
     simulation = _Simulation(backend, device, float64, tiled_resources, code_page, seen, every)
     with ExitStack() as stack:
         stack.enter_context(_device_module(backend.device_type))
-        stack.enter_context(_fast_paths())
+        stack.enter_context(_functions_of_torch())
         stack.enter_context(torch.no_grad())
         stack.enter_context(_Functions(simulation))
         stack.enter_context(_Operators(simulation))
@@ -166,6 +171,8 @@ class _Simulation:
             self._every(call)
         inference = torch.is_inference_mode_enabled()
         fault = self.backend.find(call, self._settings[inference])
+        if fault is None and self._seen is not None:  # what strikes only once tiled resources are disabled
+            fault = self.backend.find(call, Settings(self._settings[False].float64, tiled_resources=False))
         if fault is not None and self._seen is None:
             return self._strike(fault, call)
         on_the_cpu = fault is None and self.backend.runs_on_cpu(call)
@@ -219,6 +226,12 @@ class _Simulation:
         def wrapped(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
                 return value
+            if value.is_nested:
+                raise MisuseError(
+                    "nested tensors are not simulated",
+                    why="what the backend does with them was not measured",
+                    fix="build nn.TransformerEncoder with enable_nested_tensor=False",
+                )
             return given[id(value)] if id(value) in given else SimulatedTensor(value, self)
 
         if isinstance(results, (list, tuple)):
@@ -401,15 +414,21 @@ _COMPOSITE = {
 }
 
 
+def _refuse_gradients(*arguments: Any, **named: Any) -> NoReturn:
+    raise _no_gradients()
+
+
 @contextmanager
-def _fast_paths() -> Iterator[None]:
-    """Attention takes its fast path here, as on the real backend, though a mode for functions is on."""
-    asked = torch.overrides.has_torch_function
+def _functions_of_torch() -> Iterator[None]:
+    """Attention takes its fast path here, as on the real backend, though a mode for functions is on; and
+    ``torch.autograd.backward``, which no mode sees, is refused."""
+    asked, backward = torch.overrides.has_torch_function, torch.autograd.backward
     torch.overrides.has_torch_function = lambda relevant: False  # type: ignore[assignment]
+    torch.autograd.backward = _refuse_gradients
     try:
         yield
     finally:
-        torch.overrides.has_torch_function = asked
+        torch.overrides.has_torch_function, torch.autograd.backward = asked, backward
 
 
 @contextmanager

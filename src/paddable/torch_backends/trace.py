@@ -12,6 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 
+from paddable.errors import MisuseError
 from paddable.findings import Source
 from paddable.torch_backends.backends import backend_of
 from paddable.torch_backends.calls import Call, describe, tensors_in
@@ -117,10 +118,15 @@ class trace_ops(TorchDispatchMode):
 
     Args:
         module: the module from which module paths are counted; the outermost one that is called when None.
+
+    Raises:
+        MisuseError: it is no module.
     """
 
     def __init__(self, module: torch.nn.Module | None = None) -> None:
         super().__init__()
+        if module is not None and not isinstance(module, torch.nn.Module):
+            raise MisuseError(f"{type(module).__name__} is no torch.nn.Module", fix="give the module that will run")
         self.trace = OperatorTrace()
         self._modules = Modules(module)
         self._products: Any = WeakIdKeyDictionary()

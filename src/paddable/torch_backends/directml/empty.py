@@ -20,9 +20,8 @@ def _joins_empty(call: Call) -> bool:
 
 def _join_the_rest(call: Call) -> Any:
     operands = call["tensors"]
-    dtype = operands[0].dtype
-    for operand in operands[1:]:
-        dtype = torch.promote_types(dtype, operand.dtype)
+    shapes = [torch.empty(t.shape, dtype=t.dtype, device="meta") for t in operands]
+    dtype = torch.cat(shapes, call["dim"]).dtype  # refuses what the CPU refuses: an empty operand of another width
     return call.replaced(tensors=[t.to(dtype) for t in operands if t.numel()])
 
 

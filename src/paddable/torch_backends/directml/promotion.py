@@ -63,6 +63,8 @@ def _as_uint8(value: Any) -> bool:
 
 def _nothing_subtracted(call: Call) -> Any:
     left, right = _pair(call)
+    if call.name == "sub_":
+        return left
     kept = right if call.name == "rsub" else left
     return torch.zeros_like(call["self"], dtype=torch.result_type(left, right)) + kept
 

@@ -113,6 +113,11 @@ def _by_relu(call: Call) -> Any:
     return torch.relu(x) - weight * torch.relu(-x)
 
 
+def _normalises_two_axes(call: Call) -> bool:
+    shape = list(call["normalized_shape"])
+    return len(shape) > 1 and list(call["input"].shape[-len(shape) :]) == shape
+
+
 def _by_flattening(call: Call) -> Any:
     x, shape = call["input"], call["normalized_shape"]
     outer = x.shape[: x.dim() - len(shape)]
@@ -215,7 +220,7 @@ FAULTS = (
         ("layer_norm", "native_layer_norm"),
         "only the last axis can be normalised",
         "flatten the normalised axes into one",
-        lambda call: len(call["normalized_shape"]) > 1,
+        _normalises_two_axes,
         message="Weight tensor rank is not equal to normalized_shape size.",
         repair=_by_flattening,
     ),
