@@ -62,5 +62,6 @@ def compile_case(case: Case, container: Mapping[str, int] | None = None) -> Comp
         keep_dynamic=case.rows is None,
     )
     analysis = analyse(model, declarations)
-    skipped = [remedy for site in analysis.sites for remedy in site.remedies if remedy.code in case.left_out]
+    sites = (*analysis.sites, *analysis.outputs)
+    skipped = [remedy for site in sites for remedy in site.remedies if remedy.code in case.left_out]
     return Compiled(analysis, to_proto(rewrite(analysis, container, leave_out=skipped)))

@@ -139,6 +139,23 @@ def test_a_clamped_index_is_in_range_in_either_branch() -> None:
     assert _verdict(branch) == "exact"
 
 
+def test_an_index_is_in_range_of_the_axis_that_is_read() -> None:
+    """Of 3 columns, and of 2 rows: in tuples each entry reads an axis of its own."""
+    inside = """least = Constant <value = int64 {0}> () most = Constant <value = int64 {MOST}> ()
+        inside = Clip (x, least, most) zero = Constant <value = int64 {0}> ()
+        table = Constant <value = float[2, 3] {0.5, 1.5, 2.5, 3.5, 4.5, 5.5}> () """
+    column = "g = Gather <axis = 1> (table, inside) p = Gather (g, zero)"
+    assert _verdict(inside.replace("MOST", "2") + column) == "exact"
+    assert "may be out of range" in _verdict(inside.replace("MOST", "3") + column)
+    row = "g = Gather <axis = 0> (table, inside) p = Gather <axis = 2> (g, zero)"
+    assert _verdict(inside.replace("MOST", "1") + row) == "exact"
+    assert "may be out of range" in _verdict(inside.replace("MOST", "2") + row)
+    tuples = """last = Constant <value = int64[1] {-1}> () i = Unsqueeze (inside, last)
+        pair = Concat <axis = -1> (i, i) p = GatherND (table, pair)"""
+    assert _verdict(inside.replace("MOST", "1") + tuples) == "exact"
+    assert "may be out of range" in _verdict(inside.replace("MOST", "2") + tuples)
+
+
 def test_the_number_of_rows_is_no_condition() -> None:
     text = """g (float[batch, T, 4] x) => (float[batch, T, 4] y) <int64 first = {0}, int64 one = {1}> {
         s = Shape (x)

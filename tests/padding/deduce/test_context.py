@@ -22,20 +22,19 @@ EXAMPLES = {
     "every other position": bounded("m = Mul (i, two)", claims="T finite; 0..38; finite", last="T=20"),
     "positions below 0": bounded("m = Neg (i)", claims="T finite; -19..0; finite", last="T=20"),
     "positions counted from the end": bounded(
-        "m = Sub (n, i)", finds="PAD106 ", claims="T finite; 1..20; finite", last="T=20", harmless="PAD106"
+        "m = Sub (n, i)", finds="PAD106 ", claims="T finite; 1..20; finite", last="T=20"
     ),
     "positions counted to the end": bounded(
-        "m = Sub (i, n)", finds="PAD106 ", claims="T finite; -20..-1; finite", last="T=20", harmless="PAD106"
+        "m = Sub (i, n)", finds="PAD106 ", claims="T finite; -20..-1; finite", last="T=20"
     ),
     "positions and the length": bounded(
-        "m = Add (i, n)", finds="PAD106 ", claims="T finite; 1..39; finite", last="T=20", harmless="PAD106"
+        "m = Add (i, n)", finds="PAD106 ", claims="T finite; 1..39; finite", last="T=20"
     ),
     "twice the positions from the end": bounded(
         "d = Sub (n, i) m = Mul (d, two)",
         finds="PAD106 ",
         claims="T finite; 2..40; finite",
         last="T=20",
-        harmless="PAD106",
     ),
     "positions and their opposites": bounded("d = Neg (i) m = Add (d, i)", claims="T finite; 0..0; 0", last="T=20"),
     "a number that is a constant by now": Example(
@@ -78,7 +77,6 @@ EXAMPLES = {
         rows=0,
         finds="PAD105 ",
         claims="2*T-1 from T finite; finite",
-        harmless="PAD105",
     ),
     "positions to the end of rows": Example(
         "v = Shape <start = 2> (x) n = Squeeze (v) i = Range (nil, n, one) d = Sub (i, n) f = Cast <to = 1> (d) "

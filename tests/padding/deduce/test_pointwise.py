@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import onnx
 import onnx.parser
@@ -82,3 +84,15 @@ def test_a_large_table_with_an_infinity_is_not_finite() -> None:
     assert not _constant_value(ir.tensor(array)).finite
     array[7, 7] = np.nan
     assert not _constant_value(ir.tensor(array)).finite
+
+
+@pytest.mark.parametrize(("dtype", "most"), [(ir.DataType.FLOAT, 88.0), (ir.DataType.FLOAT16, 11.0)])
+def test_an_exponential_is_finite_up_to_the_last_whole_exponent(dtype: ir.DataType, most: float) -> None:
+    """One more, and the result of the precision is infinite."""
+
+    def finite(high: float) -> bool:
+        return keeps_finite("Exp", [Facts(dtype, (), low=-math.inf, high=high, finite=True, masked=False)])
+
+    with np.errstate(over="ignore"):
+        assert np.isfinite(np.exp(dtype.numpy().type(most))) and not np.isfinite(np.exp(dtype.numpy().type(most + 1)))
+    assert finite(most) and not finite(most + 0.5)

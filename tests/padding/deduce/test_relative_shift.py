@@ -129,6 +129,7 @@ INTERRUPTED = {
     "read before its end": "y = Softmax <axis = 2> (tall)",
     "cut elsewhere": "cut = Slice (tall, zero, less, one) y = Slice (cut, less, huge, two)",
     "padded once more": "again = Pad (tall, behind) y = Identity (again)",
+    "cut in front of the wrong axis": "cut = Slice (tall, one, huge, two) y = Identity (cut)",
     "joined to another": "y = Concat <axis = 2> (tall, tall)",
 }
 
@@ -137,3 +138,44 @@ INTERRUPTED = {
 def test_an_interrupted_shift_is_refused(what: str) -> None:
     verdict = verdict_of(_vits(f"{TO_KEYS} {INTERRUPTED[what]}", "U", 1), "x:1=T")
     assert verdict.outcome == "refused" and "relative shift" in verdict.reason
+
+
+COLUMN = "wide = Pad (raw, amounts)"
+STAGES = {
+    "a view of which columns are cut off": "y = Slice (tall, one, huge, two)",
+    "a view of which a row too many is cut off": "y = Slice (tall, two, huge, one)",
+    "a view of which the last row is cut off": "y = Slice (tall, zero, minus, one)",
+    "a view back of which a row is cut off": "y = Slice (back, one, huge, one)",
+    "a view back of which a column is cut off": "y = Slice (back, one, huge, two)",
+    "a view back of which rows and columns are cut off": """
+        starts = Concat <axis = 0> (one, zero) axes = Concat <axis = 0> (one, two)
+        ends = Concat <axis = 0> (huge, size) y = Slice (back, starts, ends, axes)""",
+}
+
+
+@pytest.mark.parametrize("what", STAGES)
+def test_another_slice_on_the_way_is_refused(what: str) -> None:
+    numbers = ", ".join(f"{(7 * k % 11) / 11:.3f}" for k in range(79 * 2))
+    until = SHIFT.partition("shifted")[0] if "back" in STAGES[what] else SHIFT.partition("cut")[0]
+    verdict = verdict_of(
+        f"""g (float[1, T, 2] x) => (float[1, V, U] y)
+           <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] minus = {{-1}},
+           int64[1] huge = {{2147483647}}, int64[1] middle = {{40}}, int64[6] amounts = {{0, 0, 1, 0, 0, 0}},
+           int64[1] ROWS = {{1}}, float[79, 2] table = {{{numbers}}}> {{{RELATIVE} {COLUMN} {until} {STAGES[what]}}}""",
+        "x:1=T",
+    )  # fmt: skip
+    assert verdict.outcome == "refused" and "interrupted by another slice" in verdict.reason
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_weights_of_heads_moved_to_distances(rows: int) -> None:
+    """As above with an axis of heads: time is an axis further behind."""
+    scores = "xt = Transpose <perm = [0, 2, 1]> (x) flatscores = MatMul (x, xt) scores = Unsqueeze (flatscores, one)"
+    body = scores + TO_DISTANCES.replace("SCORES", "scores").replace("axis = 2", "axis = 3")
+    body = body.replace("spread0 = Concat <axis = 0> (", "spread0 = Concat <axis = 0> (zero, zero, ")
+    body = body.replace("(ROWS, minus)", "(ROWS, one, minus)").replace("(ROWS, n, double)", "(ROWS, one, n, double)")
+    body = body.replace("(zero, n, zero, zero)", "(zero, zero, n, zero, zero, zero)")
+    body = body.replace("Slice (back, one, huge, two)", "Slice (back, one, huge, three)")
+    body = body.replace("y = MatMul (weights, centred)", "h = MatMul (weights, centred) y = Squeeze (h, one)")
+    text = _vits(body, "2", rows).replace("int64[1] five", "int64[1] three = {3}, int64[1] five")
+    assert_exact(text, "x:1=T", rows=rows, needs=["PAD103"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ..example import Example
@@ -29,7 +31,7 @@ def size(nodes: str, **expected: str) -> Example:
     )
 
 
-def mask(nodes: str, **expected: str) -> Example:
+def mask(nodes: str, **expected: Any) -> Example:
     """A condition ``m`` made of the positions ``i`` and the length ``n``."""
     return Example(f"{POSITIONS} {nodes} y = Where (m, x, few)", "float[1, 2, T] y", constants=NUMBERS, **expected)
 
@@ -179,6 +181,29 @@ EXAMPLES = {
     ),
     "steps counted from the end": mask(
         "d = Sub (n, i) m = LessOrEqual (d, two)", finds="PAD105 Where", claims="T finite; finite"
+    ),
+    "steps as a narrower type": mask(
+        "d = Cast <to = 6> (i) e = Cast <to = 6> (n) m = Less (d, e)",
+        finds="PAD106 Less",
+        claims="T 3; finite",
+        harmless="PAD106",
+    ),
+    **{
+        f"halves of steps as type {to}": mask(
+            "f = Cast <to = 1> (i) h = Mul (f, half) g = Cast <to = 1> (n) k = Mul (g, half) "
+            f"d = Cast <to = {to}> (h) e = Cast <to = {to}> (k) m = Less (d, e)",
+            finds="PAD106 Less",
+            claims="T 3; finite",
+            harmless="" if to == 16 else "PAD106",
+            native=to != 16,
+        )
+        for to in (1, 10, 11, 16)
+    },
+    "halves of steps cast down": mask(
+        "f = Cast <to = 1> (i) h = Mul (f, half) d = Cast <to = 7> (h) m = Less (d, n)",
+        finds="PAD106 Less",
+        claims="T finite; finite",
+        harmless="PAD106",
     ),
     "steps below 0": mask("d = Neg (i) m = LessOrEqual (d, nil)", claims="T finite; finite"),
     "a window of steps": mask(

@@ -109,13 +109,18 @@ TU = product(parse("T"), parse("U"))
         (n("T"), n("T"), True, "1 constant"), (n("T"), n("T", L), False, "1 mixed"), (n("T"), n("U"), True, "unknown"),
         (n("2*T"), n("T"), True, "2 constant"), (n("6*T+3"), n("2*T+1", L), True, "3 mixed"),
         (n("2*T+1"), n("T"), True, "unknown"), (n("T"), n("2*T"), True, "unknown"),
-        (n("T", S, 2), n("T"), False, "unknown"),
+        (n("T", S, 2), n("T"), False, "unknown"), (n("T"), n("T", S, 2), False, "unknown"),
+        (n("T", S, 2), n("T", L, 2), False, "1 mixed"), (number(TU, S), number(TU, S), True, "1 constant"),
+        (number(TU, S), number(TU, L), True, "1 mixed"), (number(TU, S), number(product(TU, 2), S), True, "unknown"),
         (n("T"), n("0"), True, "unknown"),
         (number(TU, S), n("T"), True, "U size"), (number(TU, S), n("U"), True, "T size"),
         (number(TU, S), n("T"), False, "unknown"), (number(TU, S), n("T+1"), True, "unknown"),
         (number(product(TU, 3), S), n("U"), True, "3*T size"),
         (number(product(TU, 6), S), n("3"), True, "2*(T)*(U) size"),
-        (number(product(TU, 6), S), n("4"), True, "unknown"), (n("T"), n("3"), True, "T//3 size"),
+        (number(product(TU, 6), S), n("4"), True, "unknown"), (number(product(TU, 6), S), n("-4"), True, "unknown"),
+        (number(product(TU, 6), S), n("-3"), True, "-2*(T)*(U) size"), (n("-T"), n("T"), True, "-1 constant"),
+        (n("T-1"), n("T-1"), True, "1 constant"), (n("2*T-2"), n("T-1"), True, "unknown"),
+        (n("T"), n("3"), True, "T//3 size"),
         (n("T-5"), n("3"), True, "unknown size"), (n("6*T"), n("3"), True, "2*T size"),
         (n("T", S, 2), n("3"), True, "unknown"), (n("T"), number(Fraction(1, 2)), True, "unknown"),
         (n("T"), n("-1"), False, "-T size"),
@@ -181,6 +186,7 @@ def test_extrema(a: Number, b: Number, largest: str, smallest: str) -> None:
 
 def test_rounding() -> None:
     assert told(numbers.rounded(n("T"), up=True, domain=DOMAIN)) == "T size"
+    assert told(numbers.rounded(number(TU, S), up=True, domain=DOMAIN)) == "(T)*(U) size"
     assert told(numbers.rounded(n("T", S, 2), up=False, domain=DOMAIN)) == "T//2 size"
     up = numbers.rounded(n("T", L, 2), up=True, domain=DOMAIN)
     assert up is not None and up.face is L and up.length.evaluate({"T": 5}) == 3
@@ -231,3 +237,17 @@ def test_what_is_decided_in_native_holds_in_the_container_where_sizes_grow(
 
 def test_a_product_is_a_product() -> None:
     assert isinstance(TU, Product) and not isinstance(product(parse("T"), constant(2)), Product)
+
+
+LATE = n("T-1009*(T//1009)+T-997*(T//997)")
+"""Its largest value, 2004, comes once in a million steps: no procedure decides where it stays below."""
+
+
+def test_what_no_procedure_decides_is_unknown() -> None:
+    assert numbers.compare(LATE, n("2004"), DOMAIN) == (None, None)
+    assert numbers.equal(LATE, n("2004"), DOMAIN) is None
+    assert told(numbers.extremum(LATE, n("2003"), largest=False, domain=DOMAIN)).startswith("min(")
+    assert numbers.modulo(n("-1"), n("2004-2*T+1009*(T//1009)+997*(T//997)"), DOMAIN) is None
+    rest = parse("2003-2*T+1009*(T//1009)+997*(T//997)")
+    assert numbers.divide(number(rest * 2, S), number(rest, L), integer=True, domain=DOMAIN) is None
+    assert numbers.holds_in_container(n("-1"), LATE, True, DOMAIN) is False

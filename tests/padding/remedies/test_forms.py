@@ -79,3 +79,21 @@ def test_group_normalisation(groups: int) -> None:
         padded_rows=3,
         needs=["PAD101"],
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("keepdims", [0, 1])
+@pytest.mark.parametrize("axis", [0, 2])
+def test_the_last_of_equal_places_counts_the_axes_in_front_of_the_rows(axis: int, keepdims: int) -> None:
+    """Time in front of the rows goes or stays, and behind them it does not move them; 0 is the axis by default."""
+    perm, shape = {0: ([2, 0, 1], "batch, 1, 2"), 2: ([1, 0, 2], "batch, 2, 1")}[axis]
+    named = f"axis = {axis}, " if axis else ""
+    back = {(0, 0): "Identity (m)", (0, 1): "Transpose <perm = [1, 0, 2]> (m)", (2, 0): "Transpose <perm = [1, 0]> (m)",
+            (2, 1): "Transpose <perm = [1, 0, 2]> (m)"}[axis, keepdims]  # fmt: skip
+    assert_exact(
+        f"""g (float[batch, 2, T] x) => (int64[{shape if keepdims else "batch, 2"}] y) <float fill = {{-inf}}> {{
+           t = Transpose <perm = {perm}> (x) n = IsNaN (t) a = Where (n, t, fill)
+           m = ArgMax <{named}keepdims = {keepdims}, select_last_index = 1> (a) y = {back} }}""",
+        "x:2=T",
+        rows=None,
+        padded_rows=3,
+    )  # fmt: skip

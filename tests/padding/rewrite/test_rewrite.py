@@ -390,3 +390,56 @@ def test_lengths_are_clamped_to_the_container(dtype: type) -> None:
             assert np.array_equal(got, expected)
     for given in (0, -1, -99999):
         assert not any(got.any() for got in session.run(None, {"x": x, "ilens": np.array([given], dtype)}))
+
+
+def test_the_models_own_lengths_are_clamped_where_it_reads_them() -> None:
+    """The first is not read at all, and the second is, as a number."""
+    example = Example(
+        "f = Cast <to = 1> (k) t = ReduceSum (u, a) y = Div (t, f) z = Neg (x)",
+        "float[1, 2, 1] y, float[1, 2, T] z",
+        "float[1, 2, T] x, float[1, 2, U] u, int64[1] l, int64[1] k",
+        "int64[1] a = {2}",
+        held="l=T k=U",
+        finds="PAD101 ReduceSum",
+        claims="finite",
+    )
+    example.check()
+    session = onnxruntime.InferenceSession(_model(example).SerializeToString())
+    x, u = (np.random.default_rng(seed).standard_normal((1, 2, 9)).astype(np.float32) for seed in (0, 1))
+
+    def outputs(length: int) -> list[np.ndarray]:
+        return session.run(None, {"x": x, "u": u, "l": np.array([9]), "k": np.array([length])})
+
+    assert all(np.array_equal(a, b) for a, b in zip(outputs(9), outputs(10), strict=True))
+    assert np.array_equal(outputs(99999)[0], outputs(9)[0]) and not np.array_equal(outputs(8)[0], outputs(9)[0])
+
+
+@pytest.mark.parametrize("to", [1, 10, 11])
+def test_a_length_as_data_has_the_models_own_precision(to: int) -> None:
+    """A third of it too: doubles are divided as doubles, and halves as floats, since a long length is none in half."""
+    kind, dtype = {1: ("float", np.float32), 10: ("float16", np.float16), 11: ("double", np.float64)}[to]
+    example = Example(
+        f"s = Shape <start = 2> (x) n = Squeeze (s) m = Cast <to = {to}> (n) q = Div (m, by) y = Add (x, q)",
+        f"{kind}[1, 1, T] y",
+        f"{kind}[1, 1, T] x",
+        f"{kind} by = {{{18432 if to == 10 else 8}}}",  # the text form gives halves by their bits
+    )
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(_model(example).SerializeToString(), options)
+    for length in (7, 70001):
+        y = session.run(None, {"x": np.zeros((1, 1, 70003), dtype), "ilens": np.array([length])})[0]
+        assert y.dtype == dtype and np.array_equal(np.unique(y[..., :length]), np.array([length / 8], dtype))
+
+
+def test_codes_of_a_contributed_operator_keep_their_type() -> None:
+    """ONNX infers no type for it, and the fill of its padding has to have one."""
+    Example(
+        "q = QuantizeLinear (x, s, z) c = com.microsoft.QLinearAdd (q, s, z, q, s, z, s2, z) "
+        "m = MaxPool <kernel_shape = [3], pads = [1, 1]> (c) y = DequantizeLinear (m, s2, z)",
+        "float[1, 2, T] y",
+        constants="float s = {0.05}, float s2 = {0.1}, uint8 z = {128}",
+        finds="PAD107 MaxPool",
+        claims="T finite; finite",
+        harmless="PAD107",
+    ).check()

@@ -457,6 +457,27 @@ EXAMPLES = {
         claims="(T+1)//3-2 any; any",
         first="T=8",
     ),
+    "of a plane without channels": Example(
+        't = Squeeze (x, front) c = com.microsoft.FusedConv <activation = "Relu"> (t, w) y = Unsqueeze (c, front)',
+        constants="float[2, 2] w, int64[1] front = {0}",
+        refused="FusedConv on a tensor of rank 2",
+    ),
+    **{
+        f"{name} of steps counted from the end": Example(
+            "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, unit) d = Sub (n, i) f = Cast <to = 1> (d) "
+            f"u = Unsqueeze (f, front) y = {name} (u) z = Neg (x)",
+            "float[1, 1, 1] y, float[1, 2, T] z",
+            constants="int64 nil = {0}, int64 unit = {1}, int64[2] front = {0, 1}",
+            finds=f"PAD106 {name}, {code} {name}",
+            claims=claims,
+            harmless="PAD107",
+        )
+        for name, code, claims in (
+            ("GlobalMaxPool", "PAD107", "finite"),
+            ("GlobalAveragePool", "PAD101", "0..inf; finite"),
+            ("GlobalLpPool", "PAD101", "0..inf; finite"),
+        )
+    },
 }
 
 

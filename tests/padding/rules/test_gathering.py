@@ -145,7 +145,6 @@ EXAMPLES = {
         constants="int64 one = {1}, int64 back = {-1}",
         finds="PAD105 ",
         claims="T from T finite; finite",
-        harmless="PAD105",
         guards="Gather",
     ),
     "steps by data": Example(
@@ -333,6 +332,15 @@ EXAMPLES = {
         CODES,
         f"{TABLE}, int64 nil = {{0}}, int64 top = {{19}}",
         claims="T finite; -1.4..1.4; finite",
+    ),
+    "steps counted from the end, by an index of data": Example(
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, unit) d = Sub (n, i) "
+        "a = ArgMax <axis = 2, keepdims = 0> (x) g = Gather (d, a) f = Cast <to = 1> (g) y = Unsqueeze (f, last)",
+        "float[1, 2, 1] y",
+        constants="int64 nil = {0}, int64 unit = {1}, int64[1] last = {-1}",
+        finds="PAD107 ArgMax, PAD106 Gather",
+        claims="0.9922..inf; finite",
+        harmless="PAD107",
     ),
 }
 

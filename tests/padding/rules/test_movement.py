@@ -342,6 +342,13 @@ EXAMPLES = {
         constants="int64 nil = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] second = {1}, float low = {-inf}",
         claims="T finite; finite",
     ),
+    "the first axis expanded to a size that does not grow": Example(
+        "s = Shape <start = 2> (x) m = Mod (s, two) p = Add (m, two) k = Concat <axis = 0> (p, s) "
+        "t = Squeeze (x, nil) e = Expand (t, k) y = Unsqueeze (e, nil)",
+        "float[1, 2, T] y",
+        constants="int64[1] two = {2}, int64[1] nil = {0}",
+        refused="Expand to the size T-2*(T//2)+2, which does not grow with the length",
+    ),
 }
 
 

@@ -157,6 +157,49 @@ EXAMPLES = {
         finds="PAD104 GRU",
         claims="finite",
     ),
+    "of steps in pairs, backward": Example(
+        "a = Transpose <perm = [0, 2, 1]> (x) t = Reshape (a, single) "
+        'b = GRU <hidden_size = 3, direction = "reverse"> (t, w, r) s = Squeeze (b, one) '
+        "y = Transpose <perm = [1, 0, 2]> (s)",
+        "float[1, U, 3] y",
+        constants=f"float[1, 9, 1] w, float[1, 9, 3] r, {ONE}, int64[3] single = {{-1, 1, 1}}",
+        finds="PAD104 GRU",
+        claims="2*T finite; -1..1; finite",
+    ),
+    "of features as rows, backward": Example(
+        't = Transpose <perm = [2, 1, 0]> (x) b = GRU <hidden_size = 3, direction = "reverse"> (t, w, r) '
+        "s = Squeeze (b, one) u = Transpose <perm = [1, 0, 2]> (s) y = Unsqueeze (u, zero)",
+        "float[1, 2, T, 3] y",
+        constants=f"float[1, 9, 1] w, float[1, 9, 3] r, {ONE}, int64[1] zero = {{0}}",
+        finds="PAD104 GRU",
+        claims="T finite; -1..1; finite",
+    ),
+    "of rows and their features as rows, backward": Example(
+        "a = Transpose <perm = [2, 0, 1]> (x) t = Reshape (a, merged) "
+        'b = GRU <hidden_size = 3, direction = "reverse"> (t, w, r) s = Squeeze (b, one) '
+        "m = Reshape (s, split) y = Transpose <perm = [1, 2, 0, 3]> (m)",
+        "float[batch, 2, T, 3] y",
+        "float[batch, 2, T] x",
+        f"float[1, 9, 1] w, float[1, 9, 3] r, {ONE}, int64[3] merged = {{0, -1, 1}}, int64[4] split = {{0, -1, 2, 3}}",
+        rows=0,
+        finds="PAD104 GRU",
+        claims="T finite; -1..1; finite",
+    ),
+    "over features, of steps as rows": Example(
+        "t = Transpose <perm = [1, 2, 0]> (x) b = GRU <hidden_size = 3> (t, w, r) s = Squeeze (b, one) "
+        "u = Transpose <perm = [1, 0, 2]> (s) y = Unsqueeze (u, zero)",
+        "float[1, T, 2, 3] y",
+        constants=f"float[1, 9, 1] w, float[1, 9, 3] r, {ONE}, int64[1] zero = {{0}}",
+        claims="T finite; -1..1; finite",
+    ),
+    "the state over features, of steps as rows that may be infinite": Example(
+        "p = Pad (x, pads) e = Log (p) t = Transpose <perm = [1, 2, 0]> (e) b, y = GRU <hidden_size = 3> (t, w, r)",
+        "float[1, U, 3] y",
+        constants="float[1, 9, 1] w, float[1, 9, 3] r, int64[6] pads = {0, 0, 0, 0, 0, 2}",
+        finds="PAD102 Pad",
+        claims="T+2 any; any",
+        harmless="PAD102",
+    ),
 }
 
 

@@ -213,6 +213,40 @@ EXAMPLES = {
     "to a size of its own, rounded": to_size(
         'mode = "nearest", nearest_mode = "round_prefer_floor"', refused="the scale depends on the length"
     ),
+    **{
+        f"to one step, {transform}": Example(
+            f'c = CumSum (x, time) y = Resize <mode = "linear", coordinate_transformation_mode = "{transform}"> '
+            "(c, , , s)",
+            "float[1, 2, 1] y",
+            constants="int64[3] s = {1, 2, 1}, int64 time = {2}",
+            finds="PAD102 Resize",
+            claims="finite",
+            harmless="PAD102" if transform in ("asymmetric", "pytorch_half_pixel", "align_corners") else "",
+        )
+        for transform in ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
+    },
+    "an image of two lengths, its first to a size of its own": Example(
+        "p = Pad (x, pads) b = Shape <end = 2> (p) t = Shape <start = 2, end = 3> (p) v = Shape <start = 3> (p) "
+        "u = Add (t, five) s = Concat <axis = 0> (b, u, v) "
+        'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '
+        "(p, , , s)",
+        "float[1, 2, M, N] y",
+        "float[1, 2, T, V] x",
+        "int64[8] pads = {0, 0, 0, 0, 0, 0, 0, 2}, int64[1] five = {5}",
+        finds="PAD102 Pad, PAD102 Resize",
+        claims="T+5 finite; V+2 0; finite",
+    ),
+    "an image of two lengths, its second to a size of its own": Example(
+        "p = Pad (x, pads) b = Shape <end = 3> (p) t = Shape <start = 3> (p) "
+        "u = Add (t, five) s = Concat <axis = 0> (b, u) "
+        'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '
+        "(p, , , s)",
+        "float[1, 2, M, N] y",
+        "float[1, 2, T, V] x",
+        "int64[8] pads = {0, 0, 0, 0, 0, 0, 2, 0}, int64[1] five = {5}",
+        finds="PAD102 Pad, PAD102 Resize",
+        claims="T+2 0; V+5 finite; finite",
+    ),
 }
 
 

@@ -100,6 +100,22 @@ EXAMPLES = {
         rows=0,
         refused="ScatterElements with an index that covers a part of an axis",
     ),
+    "a fill for a step": Example(
+        "y = ScatterND (x, p, u)",
+        "float[1, T] y",
+        PLACE,
+        "int64[1, 2] p = {0, 3}, float[1] u = {-inf}",
+        claims="T finite; any; masked",
+        first="T=4",
+    ),
+    "a step for a fill": Example(
+        "n = Neg (x) c = Greater (x, n) m = Where (c, x, low) y = ScatterND (m, p, u)",
+        "float[1, T] y",
+        PLACE,
+        "int64[1, 2] p = {0, 3}, float[1] u = {5}, float low = {-inf}",
+        claims="T any; any; masked",
+        first="T=4",
+    ),
 }
 
 

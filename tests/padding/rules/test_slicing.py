@@ -377,6 +377,13 @@ EXAMPLES = {
         "int64[2] front = {0, 1}, int64 nil = {0}, int64 one = {1}, int64[1] two = {2}, float[1] k",
         refused="the size T-2*(T//2) does not grow with the length, so no con",
     ),
+    "one of equal numbers": Example(
+        "s = Shape <start = 2> (x) c = Concat <axis = 0> (s, s, s) e = Expand (s, three) k = Slice (e, nil, one, nil) "
+        "z = ConstantOfShape <value = float[1] {2}> (k) u = Neg (z) y = Unsqueeze (u, nil) q = Neg (x)",
+        "float[1, T] y, float[1, 2, T] q",
+        constants="int64[1] nil = {0}, int64[1] one = {1}, int64[1] three = {3}",
+        claims="T finite; -2..-2; -2",
+    ),
 }
 
 

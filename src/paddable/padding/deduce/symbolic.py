@@ -207,13 +207,7 @@ def _decided_early(op_type: str, scalars: Sequence[Number | None]) -> Affine | i
             return None
         return 1 if known[0] else 2
     absorbing = 0 if op_type == "And" else 1
-    if absorbing in known:
-        return Affine(number(absorbing))
-    neutral = 1 - absorbing
-    for i in (0, 1):
-        if known[i] == neutral:
-            return 1 - i
-    return None
+    return Affine(number(absorbing)) if absorbing in known else None
 
 
 def _uniform(value: Number, axes: Axes) -> Elements | Affine:

@@ -105,11 +105,10 @@ class Emitter:
             return self.op("Squeeze", x, self.constant(list(axes)))
         return self.op("Squeeze", x, axes=list(axes))
 
-    def reduce(self, op_type: str, x: ir.Value, axes: Sequence[int], keepdims: int) -> ir.Value:
-        since = 13 if op_type == "ReduceSum" else 18
-        if self.version >= since:
-            return self.op(op_type, x, self.constant(list(axes)), keepdims=keepdims)
-        return self.op(op_type, x, axes=list(axes), keepdims=keepdims)
+    def reduce_sum(self, x: ir.Value, axes: Sequence[int], keepdims: int) -> ir.Value:
+        if self.version >= 13:
+            return self.op("ReduceSum", x, self.constant(list(axes)), keepdims=keepdims)
+        return self.op("ReduceSum", x, axes=list(axes), keepdims=keepdims)
 
     def cast(self, x: ir.Value, dtype: ir.DataType) -> ir.Value:
         return self.op("Cast", x, to=int(dtype), dtype=dtype)
@@ -365,10 +364,8 @@ class Emitter:
     def number(self, found: Number, dtype: ir.DataType, *, as_size: bool) -> ir.Value:
         """A number as [1] or [rows] of a type."""
         value = self.size(found.length) if as_size else self.length(found.length)
-        if dtype == INT64 and found.divisor == 1:
-            return value
         if found.divisor == 1:
-            return self.cast(value, dtype)
+            return value if dtype == INT64 else self.cast(value, dtype)
         wide = dtype if dtype.is_floating_point() and dtype.bitwidth >= 32 else ir.DataType.FLOAT
         quotient = self.op("Div", self.cast(value, wide), self.constant([found.divisor], wide))
         return quotient if wide == dtype else self.cast(quotient, dtype)

@@ -90,7 +90,7 @@ class MaskedMean(Replace):
         reduced, keepdims = list(self.reduced), int(self.keepdims)
         wide = _wide(emitter, x, dtype)
         work = FLOAT if wide is not x else dtype
-        total = emitter.reduce("ReduceSum", wide, reduced, keepdims)
+        total = emitter.reduce_sum(wide, reduced, keepdims)
         rank = len(axes) if keepdims else len(axes) - len(reduced)
         row = _row_axis(axes)
         if row is not None and not keepdims:
@@ -142,13 +142,13 @@ class MaskedNormalisation(Replace):
         spatial = list(range(2, rank))
 
         def total(value: ir.Value) -> ir.Value:
-            summed = emitter.reduce("ReduceSum", value, spatial, 1)
+            summed = emitter.reduce_sum(value, spatial, 1)
             if groups and groups != channels:
                 # [N, C, 1..] -> [N, G, C/G, 1..], summed over C/G, spread to the channels again
                 each = channels // groups
                 ones = [1] * len(spatial)
                 grouped = emitter.op("Reshape", summed, emitter.constant([0, groups, each, *ones]))
-                grouped = emitter.reduce("ReduceSum", grouped, [2], 1)
+                grouped = emitter.reduce_sum(grouped, [2], 1)
                 spread = emitter.op("Expand", grouped, emitter.constant([1, 1, each, *ones]))
                 summed = emitter.op("Reshape", spread, emitter.constant([0, channels, *ones]))
             return summed

@@ -255,8 +255,8 @@ class _Rewriter:
             if isinstance(remedy, Replace):
                 source = node.inputs[0]
                 assert source is not None
-                axes = self._operand_axes(operands, remedies)
-                made = remedy.emit(self.emitter, node, source, axes)
+                assert operands[0] is not None
+                made = remedy.emit(self.emitter, node, source, operands[0].axes)
                 self._replace(node, *(made if isinstance(made, tuple) else (made,)))
                 return
             if isinstance(remedy, SequenceLengths):
@@ -271,14 +271,6 @@ class _Rewriter:
                 if remedy.source != remedy.size:  # what is known of the result is not of what it is gathered from
                     self.analysis.values.pop(output.name or "", None)
                     output.shape = None
-
-    def _operand_axes(self, operands: Sequence[Facts | None], remedies: Sequence[Remedy]) -> Axes:
-        """The axes of the first operand as the last remedy saw them (merged axes included)."""
-        for remedy in reversed(remedies):
-            if isinstance(remedy, Fill) and remedy.operand == 0:
-                return remedy.axes
-        assert operands[0] is not None
-        return operands[0].axes
 
     def _operand(self, node: ir.Node, remedy: Remedy) -> None:
         index = remedy.operand

@@ -19,7 +19,6 @@ from paddable.padding.facts.axes import Axis
 from paddable.padding.facts.facts import Appended, Facts, PaddingFact
 from paddable.padding.facts.kinds import constant as constant_kind
 from paddable.padding.facts.kinds import join
-from paddable.padding.facts.numbers import Number
 from paddable.padding.remedies import Segment
 from paddable.padding.rules.slicing import cut_pad, replaced_axis
 
@@ -59,8 +58,7 @@ def _appended(context: RuleContext, held: Axis, before: Length, after: Length) -
 
 def _amounts(context: RuleContext, value: Facts) -> dict[int, tuple[Length, Length]]:
     """Per padded axis the amounts before and after, as lengths."""
-    listed = context.attribute("pads")
-    numbers = [Number(constant(x)) for x in listed] if listed is not None else context.sizes(1)
+    numbers = context.sizes(1)
     axes = context.integers(3)
     axes = [a % value.rank for a in axes] if axes is not None else list(range(value.rank))
     half = len(numbers) // 2
@@ -76,8 +74,6 @@ def _amounts(context: RuleContext, value: Facts) -> dict[int, tuple[Length, Leng
 
 
 def _fill_value(context: RuleContext) -> float:
-    if context.version < 11:
-        return float(context.attribute("value", 0.0))
     if not context.present(2):
         return 0.0
     content = context.peek(2).scalar

@@ -68,7 +68,7 @@ def recurrent(context: RuleContext) -> Sequence[Facts | None]:
     offset = len(time) + len(context.axis(directions))
 
     def kind_at(region: tuple[int, ...]) -> Kind:
-        rows = [batch[i - offset] for i in region if offset <= i < offset + len(batch)]
+        rows = [batch[i - offset] for i in region if i >= offset]  # behind them the hidden features are constant
         kinds = [value.kind(rows)]
         if any(i < len(time) for i in region):
             kinds += [value.kind([*rows, i]) for i in span if value.atoms[i].ragged]
@@ -82,8 +82,7 @@ def recurrent(context: RuleContext) -> Sequence[Facts | None]:
     start = len(context.axis(directions))
 
     def state_kind(region: tuple[int, ...]) -> Kind:
-        rows = [batch[i - start] for i in region if start <= i < start + len(batch)]
-        return FINITE if weights and value.kind(rows).finite else ANY
+        return FINITE if weights and value.kind([batch[i - start] for i in region]).finite else ANY
 
     state = Facts(value.dtype, state_axes, pads_of(state_axes, state_kind), finite=finite, masked=False)
     return [outputs, *[state] * (len(context.node.outputs) - 1)]

@@ -1,4 +1,4 @@
-"""Resize and Upsample along time (PAD102).
+"""Resize along time (PAD102).
 
 Passes: nearest by an integer scale.
 Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it; to a size whose ratio to time
@@ -25,20 +25,18 @@ from paddable.padding.rules.slicing import replaced_axis
 __all__: list[str] = []
 
 
-@rule("Resize", "Upsample")
+@rule("Resize")
 def resize(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     scales = _scales(context, value)
     mode = str(context.attribute("mode", "nearest"))
     transform = str(context.attribute("coordinate_transformation_mode", "half_pixel"))
-    if context.type == "Upsample":
-        transform = "asymmetric"
     rounding = str(context.attribute("nearest_mode", "round_prefer_floor"))
     for axis, scale in enumerate(scales):
-        if scale == 1:
+        if isinstance(scale, Fraction) and scale == 1:
             continue
-        if isinstance(scale, Length):
-            if any(other != 1 for k, other in enumerate(scales) if k != axis):
+        if isinstance(scale, Length):  # one step is a size of its own, and equal to 1 too
+            if any(isinstance(other, Length) or other != 1 for k, other in enumerate(scales) if k != axis):
                 context.refuse("Resize of several axes to sizes of their own", "resize one axis after the other")
             return [_resampled(context, axis, scale, mode, transform, rounding)]
         context.keep_rows_apart(value.axes[axis], "Resize of")
@@ -52,14 +50,10 @@ def resize(context: RuleContext) -> Sequence[Facts | None]:
 
 def _scales(context: RuleContext, value: Facts) -> list[Fraction | Length]:
     """Of each axis its scale, or the size that is asked for where their ratio depends on the length."""
-    listed = context.attribute("scales")
-    if listed is not None:
-        return [Fraction(float(s)) for s in listed]
-    index = 1 if context.type == "Upsample" or context.version < 11 else 2
     axes = context.attribute("axes") or list(range(value.rank))
     result: list[Fraction | Length] = [Fraction(1)] * value.rank
-    if context.present(index) and context.length_of(context.peek(index).axes[0]) != constant(0):
-        for axis, scale in zip(axes, context.sizes(index), strict=True):
+    if context.present(2) and context.length_of(context.peek(2).axes[0]) != constant(0):
+        for axis, scale in zip(axes, context.sizes(2), strict=True):
             if not scale.is_constant:
                 context.refuse("a scale that varies with the length", "give a constant scale")
             result[axis] = scale.fraction

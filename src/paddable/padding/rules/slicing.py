@@ -68,11 +68,6 @@ def slice_(context: RuleContext) -> Sequence[Facts | None]:
 
 
 def _arguments(context: RuleContext, value: Facts) -> tuple[list[Number], list[Number], list[int], list[int]]:
-    if context.version < 10:
-        starts = [Number(constant(x)) for x in context.attribute("starts")]
-        ends = [Number(constant(x)) for x in context.attribute("ends")]
-        axes = list(context.attribute("axes") or range(len(starts)))
-        return starts, ends, [a % value.rank for a in axes], [1] * len(starts)
     starts, ends = context.sizes(1), context.sizes(2)
     listed = context.integers(3)
     axes = listed if listed is not None else list(range(len(starts)))
@@ -251,7 +246,7 @@ def _sliced_affine(value: Facts, axis: int, first: Length, step: int, new: tuple
         return None
     span = value.span(axis)
     if not content.coefficients:
-        return content if len(span) == len(new) else None
+        return content
     if len(span) != len(new) or not first.is_constant:
         return None
     base, coefficients = content.base, []
