@@ -41,6 +41,7 @@ __all__ = [
     "Model",
     "Opened",
     "Progress",
+    "file_of",
     "open_as_converted",
     "open_model",
     "read_native",
@@ -180,7 +181,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise MisuseError(f"--rate {rate} is not a rate", fix="give the steps a second, such as --rate 16000")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
-    return Opened(found, declarations, rates, _file_of(model), bindings, native)
+    return Opened(found, declarations, rates, file_of(model), bindings, native)
 
 
 def read_native(model: Model, bindings: Sequence[str] = ()) -> tuple[ir.Model, ir.Model]:
@@ -228,7 +229,7 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         {name: owner.shortest for name, owner in symbols.items() if owner.shortest is not None},
     )
     rates = {name: owner.rate for name, owner in symbols.items() if owner.rate is not None}
-    return Opened(found, declarations, rates, _file_of(native), metadata.bindings, original)
+    return Opened(found, declarations, rates, file_of(native), metadata.bindings, original)
 
 
 def _places(axes: Mapping[str, Mapping[int, str]]) -> Iterator[tuple[str, int, Length]]:
@@ -242,7 +243,8 @@ def _named(model: Model) -> str:
     return model.graph.name or "model" if isinstance(model, onnx.ModelProto) else str(model)
 
 
-def _file_of(model: Model) -> Path | None:
+def file_of(model: Model) -> Path | None:
+    """The file of a model; None for a model in memory."""
     return None if isinstance(model, onnx.ModelProto) else Path(model)
 
 
