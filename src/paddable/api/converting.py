@@ -139,7 +139,7 @@ def convert(
     wanted = containers_of(opened, containers, keep_dynamic)
     for several, what in ((wanted, "containers"), (precisions, "precisions")):
         if len(several) > 1 and (place is None or place.suffix == ".onnx"):
-            raise MisuseError(f"{len(several)} {what} do not fit one file", fix="give a directory, -o DIRECTORY/")
+            raise MisuseError(f"{len(several)} {what} do not fit one file", fix="give a directory")
     if place is not None:
         demand_place(place, opened.source, force)
     if place is not None and place.suffix != ".onnx":
@@ -203,16 +203,17 @@ def _demand_one_graph(
 ) -> None:
     if containers:
         raise MisuseError(
-            "a container is given, and no --length says which axis it sizes", fix="declare the axis, or leave it out"
+            "a container is given, and `lengths` does not say which axis it sizes",
+            fix="declare the axis, or leave it out",
         )
     if len(precisions) > 1 or accept:
         raise MisuseError(
-            "several precisions, or limits of what is accepted, for a model without --length",
+            "several precisions, or limits of what is accepted, for a model without `lengths`",
             why="it is written as one file, and compared by how far its precision may move it",
             fix="ask for one precision alone",
         )
     if place is not None and place.suffix != ".onnx":
-        raise MisuseError("without --length there is one graph", where=str(place), fix="give -o FILE.onnx")
+        raise MisuseError("without `lengths` there is one graph", where=str(place), fix="give a FILE.onnx")
 
 
 def _convert_fixed(
@@ -237,7 +238,7 @@ def _convert_fixed(
     made = frozen(opened.model, target, precision=precision, kept=kept, on_message=on_message, lend=stage.lending)
     file = one.keep(made.model, stage)
     told = compare_frozen(stage.lend(opened.native), file, precision) if verify else {}
-    metadata = replace(made.metadata, verified=told, bindings=opened.bindings, native_opset=opened.native_opset)
+    metadata = replace(made.metadata, verified=told, bindings=tuple(opened.bindings), native_opset=opened.native_opset)
     return one.finish(made.model, stage, metadata)
 
 
@@ -273,7 +274,7 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
     """
     if keep_dynamic and texts:
         raise MisuseError(
-            "--keep-dynamic keeps the container symbolic, so it takes no --container", fix="drop one of them"
+            "`keep_dynamic=True` keeps the container symbolic, so it takes no `containers`", fix="drop one of them"
         )
     if keep_dynamic:
         return [{}]
@@ -281,7 +282,7 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
         raise MisuseError(
             "no container is given",
             why="a fixed shape needs a size",
-            fix="add --container STEPS, or --keep-dynamic to keep the size symbolic",
+            fix="add `containers=[STEPS]`, or `keep_dynamic=True` to keep the size symbolic",
         )
     symbols = list(opened.declarations.symbols)
     sizes = [parse_container(text, symbols, rates=opened.rates).steps for text in texts]

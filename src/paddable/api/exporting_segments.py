@@ -104,5 +104,5 @@ def told_segments(precision: str, rows: Sequence[Mapping[str, Any]]) -> str:
     return (
         told
         + (f"; in {other} the number of segments differs" if other else "")
-        + "; give recordings with --examples to judge by, or take fp32"
+        + "; give recordings with `examples` to judge by, or take fp32"
     )

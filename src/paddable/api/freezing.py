@@ -17,7 +17,7 @@ from paddable.api.building import Padded, fitted
 from paddable.api.opened import Model, Opened, file_of, read_native, versions
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
-from paddable.errors import GateFailedError, MisuseError
+from paddable.errors import GateFailedError, MisuseError, arguments
 from paddable.gates.engine import Engine
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
@@ -65,11 +65,12 @@ def _freeze(model: ir.Model, batch_size: int | None) -> None:
         if not isinstance(size, int)
     ]
     if open_axes:
-        given = " ".join(f"--set {place}=SIZE" for place in open_axes)
+        given = arguments(bindings=[f"{place}=SIZE" for place in open_axes])
+        verb = "varies" if len(open_axes) == 1 else "vary"
         raise MisuseError(
-            f"no --length is declared, and {', '.join(open_axes)} {'varies' if len(open_axes) == 1 else 'vary'}",
-            why="an axis of time is declared with --length; an axis that always has one size is given that size",
-            fix=f"declare {found.options}, or give the size with {given}" if found.options else f"give {given}",
+            f"nothing is declared with `lengths`, and {', '.join(open_axes)} {verb}",
+            why="an axis of time is declared with `lengths`; an axis that always has one size is given that size",
+            fix=f"declare {found.parameters}, or give the size with {given}" if found.options else f"give {given}",
         )
 
 
@@ -131,7 +132,7 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
                     f"it is {error:.2g} of scale from native, {allowed:.2g} is allowed",
                     where=f"output {name}",
                     why="nothing was written",
-                    fix="leave out the target's fixes (no --target), or report the model",
+                    fix="leave out the target's fixes (no `target`), or report the model",
                 )
     return {"inputs": _DRAWS, "worst": worst}
 

@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from paddable._version import __version__
 from paddable.bundle import KEY, Metadata
-from paddable.errors import MisuseError, RefusedError
+from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.graph.io.read import read_model
 from paddable.graph.prepare.bind import bind
 from paddable.graph.prepare.raise_opset import raise_opset
@@ -139,8 +139,8 @@ class Opened:
         if batch is not None and self.analyse().declarations.batch is None:
             told.append(
                 f"axis {batch.axis} of {batch.input} is taken for data, since the model mixes along it: there is one"
-                " length for all of it, as with --batch none;"
-                f" --batch {batch.input}:{batch.axis} says that it counts rows"
+                " length for all of it, as with `batch='none'`;"
+                f" {arguments(batch=f'{batch.input}:{batch.axis}')} says that it counts rows"
             )
         return told
 
@@ -165,7 +165,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
             "it is padded already",
             where="model" if isinstance(model, onnx.ModelProto) else str(model),
             why="its length input would be taken for data",
-            fix="give the native model, or name its length input, such as --length-input ilens=T",
+            fix="give the native model, or name its length input, such as `length_inputs=['ilens=T']`",
         )
     rate = declared.get("rate")
     declarations = resolve(
@@ -179,7 +179,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
         dict(parse_shortest(text) for text in declared.get("shortest") or ()),
     )
     if rate is not None and not (math.isfinite(rate) and rate > 0):
-        raise MisuseError(f"--rate {rate} is not a rate", fix="give the steps a second, such as --rate 16000")
+        raise MisuseError(f"{arguments(rate=rate)} is not a rate", fix="give the steps a second, such as `rate=16000`")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
     return Opened(found, declarations, rates, file_of(model), bindings, native)
 
