@@ -20,7 +20,14 @@ __all__ = [
     "PaddableWarning",
     "RefusedError",
     "UnreadableError",
+    "arguments",
+    "exists_already",
 ]
+
+
+def arguments(**values: object) -> str:
+    """Arguments as messages name them: in backquotes, as Python writes them; the command line shows its flags."""
+    return f"`{', '.join(f'{name}={value!r}' for name, value in values.items())}`"
 
 
 class PaddableWarning(UserWarning):
@@ -52,6 +59,12 @@ class MisuseError(PaddableError, ValueError):
     """The request itself is wrong: an unknown input, a bad declaration, an impossible container."""
 
     exit_code = 2
+
+
+def exists_already(place: object) -> MisuseError:
+    """The error for a place that holds something which nobody said to replace."""
+    fix = f"choose another name, or replace it with {arguments(force=True)}"
+    return MisuseError("it exists already", where=str(place), fix=fix)
 
 
 class UnreadableError(PaddableError, ValueError):

@@ -59,7 +59,7 @@ def test_batch_and_chunk_get_sizes_and_the_answer_stays(tmp_path: Path) -> None:
 
 def test_an_axis_that_stays_open_is_named_with_the_option_that_sizes_it(tmp_path: Path) -> None:
     native = save(ENHANCER, tmp_path / "n.onnx")
-    with pytest.raises(MisuseError, match=r"x:1 varies.*--length x:1=T.*--set x:1=SIZE"):
+    with pytest.raises(MisuseError, match=r"x:1 varies.*`lengths=\['x:1=T'\], .*`bindings=\['x:1=SIZE'\]`"):
         library.convert(native, [], out=tmp_path / "f.onnx")
 
 

@@ -33,7 +33,7 @@ def test_large_models_are_not_run_and_it_says_so(frozen: onnx.ModelProto, monkey
     monkeypatch.setattr(linting, "_RUN_UP_TO", 0)
     report = lint(frozen, target="directml")
     assert not any("runs at 50 steps" in finding.leak for finding in report.findings)
-    assert "--run" in report.skipped[0]
+    assert "`run=True`" in report.skipped[0]
     assert report.to_json()["skipped"] == list(report.skipped)
 
 
@@ -56,7 +56,7 @@ def test_a_fixed_model_replaces_nothing_unasked(tmp_path: Path) -> None:
     for force in (False, True):
         with pytest.raises(MisuseError, match="native is the oracle"):
             lint(native, target="directml", fix=True, out=native, force=force)
-    with pytest.raises(MisuseError, match="--force"):
+    with pytest.raises(MisuseError, match="`force=True`"):
         lint(native, target="directml", fix=True, out=other)
     assert (native.read_bytes(), other.read_bytes()) == (before, b"kept")
     report = lint(native, target="directml", fix=True, out=other, force=True)

@@ -38,7 +38,7 @@ def test_there_is_one_length(native: Path, batch: str | None) -> None:
     with paddable.load(out) as model:
         answer = model.run({"mel": x})["y"]
     np.testing.assert_allclose(answer, [np.maximum(x, 0).mean()], rtol=1e-5)
-    assert any("--batch none" in line for line in told) == (batch is None)
+    assert any("`batch='none'`" in line for line in told) == (batch is None)
 
 
 def test_check_says_what_it_took_axis_0_for(native: Path) -> None:
@@ -49,7 +49,7 @@ def test_check_says_what_it_took_axis_0_for(native: Path) -> None:
 def test_rows_that_were_asked_for_are_not_given_up(native: Path) -> None:
     with pytest.raises(RefusedError, match="batch"):
         convert(native, ["mel:1=T"], containers=[20], batch="mel:0")
-    with pytest.raises(MisuseError, match="--batch none, but --batch-size 6"):
+    with pytest.raises(MisuseError, match="`batch='none'`, but `batch_size=6`"):
         check(native, ["mel:1=T"], batch="none", batch_size=6)
 
 

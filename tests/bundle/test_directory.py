@@ -35,7 +35,7 @@ def test_nothing_is_left_of_a_failure(tmp_path: Path, error: BaseException) -> N
 def test_an_existing_directory_is_kept_without_force(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious").write_text("1")
-    with pytest.raises(MisuseError, match="--force"), new_directory(tmp_path / "out"):
+    with pytest.raises(MisuseError, match="`force=True`"), new_directory(tmp_path / "out"):
         raise AssertionError("it must be refused before the work, not after")
     assert names(tmp_path / "out") == ["precious"]
 

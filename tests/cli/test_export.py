@@ -42,6 +42,8 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "chunks": [4, 25],
         "target": "directml",
         "precision": "int8",
+        "examples": None,
+        "accept": (),
         "verify": False,
         "gate_lengths": 64,
         "force": True,

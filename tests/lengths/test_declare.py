@@ -50,18 +50,18 @@ def test_length_inputs_masks_and_batch() -> None:
 @pytest.mark.parametrize(
     ("read", "text", "hint"),
     [
-        (parse_length, "x", "--length x:1=T"),
-        (parse_length, "x:1", "--length x:1=T"),
-        (parse_length, "x=T", "--length 'x:1=T' for axis 1"),
+        (parse_length, "x", "`lengths=['x:1=T']`"),
+        (parse_length, "x:1", "`lengths=['x:1=T']`"),
+        (parse_length, "x=T", "`lengths=['x:1=T']` for axis 1"),
         (parse_length, "x:time=T", "for axis 1"),
         (parse_length, ":1=T", "axis 1"),
-        (parse_length, "x:1=", "--length x:1=T"),
+        (parse_length, "x:1=", "`lengths=['x:1=T']`"),
         (parse_length, "x:1=T T", "(T-80)//320+1"),
         (parse_length, "x:1=T*U", "T"),
-        (parse_length, "x:1=24000", "--length x:1=T"),
-        (parse_mask_input, "mask=T", "--mask-input 'mask:1=T'"),
-        (parse_length_input, "ilens", "--length-input ilens=T"),
-        (parse_batches, "x", "--batch x:0"),
+        (parse_length, "x:1=24000", "`lengths=['x:1=T']`"),
+        (parse_mask_input, "mask=T", "`mask_inputs=['mask:1=T']`"),
+        (parse_length_input, "ilens", "`length_inputs=['ilens=T']`"),
+        (parse_batches, "x", "`batch='x:0'`"),
     ],
 )
 def test_what_is_not_understood_is_answered_with_the_right_form(
@@ -96,7 +96,7 @@ def test_containers(text: str, symbols: list[str], rates: dict[str, float], expe
 @pytest.mark.parametrize(
     ("text", "symbols", "told"),
     [
-        ("30s", ["T"], "--rate"),
+        ("30s", ["T"], "`rate=16000`"),
         ("512", ["T", "U"], "T=24000,U=24000"),
         ("512,3", ["T"], "which symbol"),
         ("T=512", ["T", "U"], "no size for U"),

@@ -193,7 +193,7 @@ def test_recordings(tmp_path) -> None:
         SOUND, ["x:1=T"], containers=[800], rate=16_000, precision="fp16", gate_lengths=4, examples=tmp_path / "ok.wav"
     )
     assert isinstance(made, onnx.ModelProto)
-    with pytest.raises(MisuseError, match=r"ok\.wav: .*say it with --rate"):
+    with pytest.raises(MisuseError, match=r"ok\.wav: .*say it with `rate`"):
         convert(SOUND, ["x:1=T"], containers=[800], precision="fp16", examples=tmp_path)
     with pytest.raises(MisuseError, match=r"ok\.wav: a recording, and no input takes a waveform"):
         convert(LOUD["glu"], ["x:1=T"], containers=[20], precision="fp16", examples=tmp_path)

@@ -59,7 +59,7 @@ def test_a_caller_who_knows_may_mix(tmp_path: Path, padded_file: Padded, monkeyp
     both = [distribution(name, tmp_path) for name in ("onnxruntime", "onnxruntime-gpu")]
     monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
     path = padded_file(16, 1)
-    with pytest.raises(MissingExtraError, match="--allow-mixed-onnxruntime"):
+    with pytest.raises(MissingExtraError, match="`allow_mixed=True`"):
         paddable.load(path).run(X)
     assert paddable.load(path, allow_mixed=True).run(X)["y"].tolist() == [[2, 2]]
 

@@ -14,10 +14,10 @@ import onnx_ir as ir
 
 from paddable.api.building import Padded
 from paddable.api.domain import domain
-from paddable.api.freezing import compare_frozen, freeze, frozen
+from paddable.api.freezing import compare_frozen, frozen, open_fixed
 from paddable.api.judging import demand, judged
 from paddable.api.measuring import measured, observe
-from paddable.api.opened import Declared, Model, Opened, Progress, open_model, read_native, told_raised
+from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
@@ -126,28 +126,20 @@ def convert(
     target = provider_named(target).name if target is not None else "cpu"
     keep_dynamic = declared.get("keep_dynamic", False)
     precisions = chosen_precisions(precision, keep_dynamic=keep_dynamic, examples=examples, accept=accept)
+    place = None if out is None else Path(out)
+    one = _OneFile(place, external_data, keep_traces)
     if not lengths:
-        return _convert_fixed(
-            model,
-            declared,
-            containers,
-            out,
-            target,
-            precisions,
-            examples,
-            accept,
-            force,
-            verify,
-            keep_traces,
-            external_data,
-            on_message,
-        )
+        opened = open_fixed(model, tuple(declared.get("bindings") or ()), declared.get("batch_size"))
+        _demand_one_graph(containers, precisions, accept, place)
+        if place is not None:
+            demand_place(place, opened.source, force)
+        with staging(place, force=force) as stage:
+            return _convert_fixed(opened, target, precisions[0], examples, verify, one, stage, on_message)
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
-    place = None if out is None else Path(out)
     for several, what in ((wanted, "containers"), (precisions, "precisions")):
         if len(several) > 1 and (place is None or place.suffix == ".onnx"):
-            raise MisuseError(f"{len(several)} {what} do not fit one file", fix="give a directory, -o DIRECTORY/")
+            raise MisuseError(f"{len(several)} {what} do not fit one file", fix="give a directory")
     if place is not None:
         demand_place(place, opened.source, force)
     if place is not None and place.suffix != ".onnx":
@@ -168,86 +160,86 @@ def convert(
             if progress is not None:
                 progress("convert", count, len(wanted))
             graphs += padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
-        if place is None:
-            files = {stage.lend(graphs[0].model): graphs[0]} if verify else {}
-        elif place.suffix == ".onnx":
-            kept = stage.keep_one(graphs[0].model, place.name, external_data=external_data, keep_traces=keep_traces)
-            files = {kept: graphs[0]}
-        else:
+        if place is not None and place.suffix != ".onnx":
             files = keep_bundle(stage, graphs, keep_traces=keep_traces)
+        else:
+            files = {one.keep(graphs[0].model, stage): graphs[0]} if place is not None or verify else {}
         report = judged(opened, files, stage, known=known, limit=gate_lengths, progress=progress) if verify else None
         if report is not None:
             demand(report, place)
             _tell_domain(report, on_message)
             if on_report is not None:
                 on_report(report)
-        stamped = [verified(graph.metadata, report) for graph in graphs]
-        if place is None:
-            graphs[0].model.metadata_props[KEY] = stamped[0].dumps()
-            return to_proto(graphs[0].model, keep_traces=keep_traces)
-        if place.suffix == ".onnx":
-            append_metadata(kept, KEY, stamped[0].dumps())
-        else:
-            finish_bundle(stage, files, report)
+        if place is None or place.suffix == ".onnx":
+            return one.finish(graphs[0].model, stage, verified(graphs[0].metadata, report))
+        finish_bundle(stage, files, report)
     return place
 
 
-def _convert_fixed(
-    model: Model,
-    declared: Declared,
-    containers: Sequence[str | int],
-    out: str | Path | None,
-    target: str,
-    precisions: Sequence[str],
-    examples: str | Path | None,
-    accept: Sequence[str],
-    force: bool,
-    verify: bool,
-    keep_traces: bool,
-    external_data: bool | None,
-    on_message: Callable[[str], None] | None,
-) -> onnx.ModelProto | Path:
-    """``convert`` without a ragged axis: sizes are fixed and folded; see ``paddable.api.freezing``."""
-    bindings = tuple(declared.get("bindings") or ())
-    native, found = read_native(model, bindings)
-    source = None if isinstance(model, onnx.ModelProto) else Path(model)
-    raised = None if native is found else native.opset_imports[""]
-    freeze(found, declared.get("batch_size"))
-    if raised is not None and on_message is not None:
-        on_message(told_raised(raised, found))
+@dataclass(frozen=True)
+class _OneFile:
+    """A result that is one graph: a file, or without a place a model in memory."""
+
+    place: Path | None
+    external_data: bool | None
+    keep_traces: bool
+
+    def keep(self, model: ir.Model, stage: Stage) -> Path:
+        """The file to judge."""
+        name = "model.onnx" if self.place is None else self.place.name
+        return stage.keep_one(model, name, external_data=self.external_data, keep_traces=self.keep_traces)
+
+    def finish(self, model: ir.Model, stage: Stage, metadata: Metadata) -> onnx.ModelProto | Path:
+        """What ``convert`` returns, with what the gates measured."""
+        if self.place is None:
+            model.metadata_props[KEY] = metadata.dumps()
+            return to_proto(model, keep_traces=self.keep_traces)
+        append_metadata(stage.folder / self.place.name, KEY, metadata.dumps())
+        return self.place
+
+
+def _demand_one_graph(
+    containers: Sequence[str | int], precisions: Sequence[str], accept: Sequence[str], place: Path | None
+) -> None:
     if containers:
         raise MisuseError(
-            "a container is given, and no --length says which axis it sizes", fix="declare the axis, or leave it out"
+            "a container is given, and `lengths` does not say which axis it sizes",
+            fix="declare the axis, or leave it out",
         )
     if len(precisions) > 1 or accept:
         raise MisuseError(
-            "several precisions, or limits of what is accepted, for a model without --length",
+            "several precisions, or limits of what is accepted, for a model without `lengths`",
             why="it is written as one file, and compared by how far its precision may move it",
             fix="ask for one precision alone",
         )
-    (precision,) = precisions
-    place = None if out is None else Path(out)
     if place is not None and place.suffix != ".onnx":
-        raise MisuseError("without --length there is one graph", where=str(place), fix="give -o FILE.onnx")
-    if place is not None:
-        demand_place(place, source, force)
-    with staging(place, force=force) as stage:
-        kept: Mapping[str, str] = {}
-        if precision != "fp32":
-            seen = observe(
-                found, Metadata(symbols={}), {}, stage.lending, examples=examples, damage=PRECISIONS[precision].damage
-            )
-            kept = measured(seen, precision, on_message=on_message).kept
-        made = frozen(found, target, precision=precision, kept=kept, on_message=on_message, lend=stage.lending)
-        name = "frozen.onnx" if place is None else place.name
-        file = stage.keep_one(made.model, name, external_data=external_data, keep_traces=keep_traces)
-        told = compare_frozen(stage.lend(native), file, precision) if verify else {}
-        metadata = replace(made.metadata, verified=told, bindings=bindings, native_opset=raised).dumps()
-        if place is None:
-            made.model.metadata_props[KEY] = metadata
-            return to_proto(made.model, keep_traces=keep_traces)
-        append_metadata(file, KEY, metadata)
-    return place
+        raise MisuseError("without `lengths` there is one graph", where=str(place), fix="give a FILE.onnx")
+
+
+def _convert_fixed(
+    opened: Opened,
+    target: str,
+    precision: str,
+    examples: str | Path | None,
+    verify: bool,
+    one: _OneFile,
+    stage: Stage,
+    on_message: Callable[[str], None] | None,
+) -> onnx.ModelProto | Path:
+    """``convert`` without a ragged axis: sizes are fixed and folded; see ``paddable.api.freezing``."""
+    if on_message is not None:
+        for line in opened.notes():
+            on_message(line)
+    kept: Mapping[str, str] = {}
+    if precision != "fp32":
+        damage = PRECISIONS[precision].damage
+        seen = observe(opened.model, Metadata(symbols={}), {}, stage.lending, examples=examples, damage=damage)
+        kept = measured(seen, precision, on_message=on_message).kept
+    made = frozen(opened.model, target, precision=precision, kept=kept, on_message=on_message, lend=stage.lending)
+    file = one.keep(made.model, stage)
+    told = compare_frozen(stage.lend(opened.native), file, precision) if verify else {}
+    metadata = replace(made.metadata, verified=told, bindings=tuple(opened.bindings), native_opset=opened.native_opset)
+    return one.finish(made.model, stage, metadata)
 
 
 def _tell_domain(report: GateReport, on_message: Callable[[str], None] | None) -> None:
@@ -282,7 +274,7 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
     """
     if keep_dynamic and texts:
         raise MisuseError(
-            "--keep-dynamic keeps the container symbolic, so it takes no --container", fix="drop one of them"
+            "`keep_dynamic=True` keeps the container symbolic, so it takes no `containers`", fix="drop one of them"
         )
     if keep_dynamic:
         return [{}]
@@ -290,7 +282,7 @@ def containers_of(opened: Opened, texts: Sequence[str | int], keep_dynamic: bool
         raise MisuseError(
             "no container is given",
             why="a fixed shape needs a size",
-            fix="add --container STEPS, or --keep-dynamic to keep the size symbolic",
+            fix="add `containers=[STEPS]`, or `keep_dynamic=True` to keep the size symbolic",
         )
     symbols = list(opened.declarations.symbols)
     sizes = [parse_container(text, symbols, rates=opened.rates).steps for text in texts]

@@ -52,7 +52,7 @@ def read_examples(
     elif place.is_file():
         files = [place]
     else:
-        raise UnreadableError("no such file or directory", where=str(place), fix="check --examples")
+        raise UnreadableError("no such file or directory", where=str(place), fix="check `examples`")
     reader = _Reader(metadata, shapes, dtypes, largest)
     return [reader.read(path) for path in files]
 
@@ -130,7 +130,7 @@ class _Reader:
         rates = [s.rate for s in self.metadata.symbols.values() if s.input == found[0] and s.rate]
         if not rates:
             raise MisuseError(
-                "it is not known how many samples a second the model takes", where=str(path), fix="say it with --rate"
+                "it is not known how many samples a second the model takes", where=str(path), fix="say it with `rate`"
             )
         rate = int(rates[0])
         samples = read_audio(path, rate).samples

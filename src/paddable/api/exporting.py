@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,14 +33,14 @@ from paddable.api.converting import (
 )
 from paddable.api.exporting_families import family_of
 from paddable.api.exporting_labels import labels_of
-from paddable.api.exporting_segments import moved_segments, told_segments
+from paddable.api.exporting_segments import with_segments
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import demand, judged
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
-from paddable.api.precisions import Precisions, chosen_precisions, measure_native, padded_in_each
+from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
-from paddable.api.staging import Stage, staging
+from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
 from paddable.errors import MisuseError
 from paddable.families.registry import spec_of
@@ -171,8 +171,8 @@ def export(
             twin = opened.source if precision == "fp32" else stage.lend(in_precision(opened.model, precision, kept))
             places = {name: stage.folder / name for name in steps}
             report = replace(report, streams=judge_streams(opened.source, twin, places, precision))
-        if report is not None and report.ok and "vad" in about.get("settings", {}):
-            report = _with_segments(report, opened, known, about["settings"], stage, folder, on_message)
+        if report is not None and report.ok:
+            report = with_segments(report, opened, known, about.get("settings", {}), stage, folder, on_message)
         if report is not None:
             demand(report, place)
             if on_report is not None:
@@ -183,28 +183,6 @@ def export(
         finish_bundle(stage, files, report, belongings)
     done(5)
     return place
-
-
-def _with_segments(
-    report: GateReport,
-    opened: Opened,
-    known: Precisions,
-    settings: Mapping[str, Any],
-    stage: Stage,
-    folder: Path,
-    on_message: Callable[[str], None] | None,
-) -> GateReport:
-    """The report with what each precision does to a detector's segments."""
-    assert opened.source is not None
-    for precision, found in known.items():
-        if precision != "fp32":
-            twin = stage.lend(in_precision(opened.model, precision, found.kept))
-            rows = moved_segments(settings, opened.source, twin, found.examples, folder)
-            if rows and on_message is not None:
-                on_message(told_segments(precision, rows))
-            beside = [*report.examples.get(precision, ()), *rows]
-            report = replace(report, examples={**report.examples, precision: beside})
-    return report
 
 
 def _opened_from_disk(native: onnx.ModelProto, file: Path, length: str, rate: float | None) -> Opened:

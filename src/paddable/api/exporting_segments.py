@@ -2,22 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddable.api.opened import Opened
+from paddable.api.precisions import Precisions
+from paddable.api.staging import Stage
 from paddable.families.fsmn_vad.spec import VadOptions
+from paddable.gates import GateReport
 from paddable.gates.engine import Engine
 from paddable.gates.examples import Example
 from paddable.gates.lift import computes_in_half, rounded
+from paddable.precision import in_precision
 from paddable.runtime.speech.detection import Detector
 
-__all__ = ["moved_segments", "told_segments"]
+__all__ = ["moved_segments", "told_segments", "with_segments"]
 
 _INPUT = "audio"
+
+
+def with_segments(
+    report: GateReport,
+    opened: Opened,
+    known: Precisions,
+    settings: Mapping[str, Any],
+    stage: Stage,
+    folder: Path,
+    on_message: Callable[[str], None] | None,
+) -> GateReport:
+    """The report with what each precision does to the segments of a detector, which has ``vad`` among its settings.
+
+    Args:
+        report: of the gates.
+        opened: native, from a file.
+        known: of each precision what was measured.
+        settings: of the bundle.
+        stage: lends native in the precision.
+        folder: for the rounded form.
+        on_message: called with a line for each precision.
+    """
+    for precision, found in known.items():
+        if "vad" in settings and precision != "fp32":
+            assert opened.source is not None
+            twin = stage.lend(in_precision(opened.model, precision, found.kept))
+            rows = moved_segments(settings, opened.source, twin, found.examples, folder)
+            if rows and on_message is not None:
+                on_message(told_segments(precision, rows))
+            beside = [*report.examples.get(precision, ()), *rows]
+            report = replace(report, examples={**report.examples, precision: beside})
+    return report
 
 
 def moved_segments(
@@ -66,5 +104,5 @@ def told_segments(precision: str, rows: Sequence[Mapping[str, Any]]) -> str:
     return (
         told
         + (f"; in {other} the number of segments differs" if other else "")
-        + "; give recordings with --examples to judge by, or take fp32"
+        + "; give recordings with `examples` to judge by, or take fp32"
     )

@@ -6,7 +6,7 @@ the batch, or a chunk that its user chooses. Native and the result must then giv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,10 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.api.building import Padded, fitted
-from paddable.api.opened import versions
+from paddable.api.opened import Model, Opened, file_of, read_native, versions
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
-from paddable.errors import GateFailedError, MisuseError
+from paddable.errors import GateFailedError, MisuseError, arguments
 from paddable.gates.engine import Engine
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
@@ -28,17 +28,30 @@ from paddable.padding.rewrite.specialise import SpecialisePass
 from paddable.padding.suggestion import suggest
 from paddable.precision import PRECISIONS
 
-__all__ = ["compare_frozen", "freeze", "frozen"]
+__all__ = ["compare_frozen", "frozen", "open_fixed"]
 
 _DRAWS = 4
 
 
-def freeze(model: ir.Model, batch_size: int | None) -> None:
-    """Give each axis that counts rows its size, in place.
+def open_fixed(model: Model, bindings: Sequence[str] = (), batch_size: int | None = None) -> Opened:
+    """Read a model, and give each axis that counts rows its size.
+
+    Args:
+        model: a file, or a model in memory.
+        bindings: inputs and sizes that are fixed first; see ``bind``.
+        batch_size: of the rows; 1 by default.
 
     Raises:
-        MisuseError: an axis stays symbolic; the message names each, and the option that gives it a size.
+        UnreadableError: not a model.
+        MisuseError: a binding that does not fit it, or an axis that stays symbolic; the message names each, and the
+            option that gives it a size.
     """
+    native, found = read_native(model, bindings)
+    _freeze(found, batch_size)
+    return Opened(found, Declarations({}), {}, file_of(model), bindings, native)
+
+
+def _freeze(model: ir.Model, batch_size: int | None) -> None:
     inputs = {value.name or "": value for value in model.graph.inputs}
     found = suggest(inputs, model.graph.outputs)
     for name, axis in found.batch:
@@ -52,11 +65,12 @@ def freeze(model: ir.Model, batch_size: int | None) -> None:
         if not isinstance(size, int)
     ]
     if open_axes:
-        given = " ".join(f"--set {place}=SIZE" for place in open_axes)
+        given = arguments(bindings=[f"{place}=SIZE" for place in open_axes])
+        verb = "varies" if len(open_axes) == 1 else "vary"
         raise MisuseError(
-            f"no --length is declared, and {', '.join(open_axes)} {'varies' if len(open_axes) == 1 else 'vary'}",
-            why="an axis of time is declared with --length; an axis that always has one size is given that size",
-            fix=f"declare {found.options}, or give the size with {given}" if found.options else f"give {given}",
+            f"nothing is declared with `lengths`, and {', '.join(open_axes)} {verb}",
+            why="an axis of time is declared with `lengths`; an axis that always has one size is given that size",
+            fix=f"declare {found.parameters}, or give the size with {given}" if found.options else f"give {given}",
         )
 
 
@@ -118,7 +132,7 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
                     f"it is {error:.2g} of scale from native, {allowed:.2g} is allowed",
                     where=f"output {name}",
                     why="nothing was written",
-                    fix="leave out the target's fixes (no --target), or report the model",
+                    fix="leave out the target's fixes (no `target`), or report the model",
                 )
     return {"inputs": _DRAWS, "worst": worst}
 

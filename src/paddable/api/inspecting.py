@@ -93,7 +93,7 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
     """
     if not isinstance(model, onnx.ModelProto) and Path(model).is_dir():
         if lengths:
-            raise MisuseError("--length declares an axis of one graph", where=str(model), fix="give the graph's file")
+            raise MisuseError("`lengths` declares an axis of one graph", where=str(model), fix="give the graph's file")
         return inspect_folder(Path(model))
     found = read_model(model, any_opset=not lengths, older=True)
     step = found.metadata_props.get(STEP_METADATA_KEY)

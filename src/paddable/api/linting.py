@@ -115,7 +115,7 @@ def lint(
     left: Mapping[str, str] = {}
     if fix:
         if target is None:
-            raise MisuseError("--fix needs a --target", fix="add --target, such as --target directml")
+            raise MisuseError("`fix=True` needs a `target`", fix="add one, such as `target='directml'`")
         found, report = fix_for(found, target, Sampled())
         applied, left = report.applied, report.refused
         if place is not None:
@@ -127,7 +127,7 @@ def lint(
         size = _weight_bytes(found)
         run = size <= _RUN_UP_TO
         if not run:
-            skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: --run does it",)
+            skipped = (f"not run at two lengths, for its {size / 1e6:,.0f} MB of weights: `run=True` does it",)
     accepted, stopped = _accepted(model, found, lengths)
     runner = run_bytes if run else None
     record = None if target is None else provider_named(target)

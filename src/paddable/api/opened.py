@@ -17,7 +17,7 @@ import onnx_ir as ir
 
 from paddable._version import __version__
 from paddable.bundle import KEY, Metadata
-from paddable.errors import MisuseError, RefusedError
+from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.graph.io.read import read_model
 from paddable.graph.prepare.bind import bind
 from paddable.graph.prepare.raise_opset import raise_opset
@@ -41,6 +41,7 @@ __all__ = [
     "Model",
     "Opened",
     "Progress",
+    "file_of",
     "open_as_converted",
     "open_model",
     "read_native",
@@ -138,8 +139,8 @@ class Opened:
         if batch is not None and self.analyse().declarations.batch is None:
             told.append(
                 f"axis {batch.axis} of {batch.input} is taken for data, since the model mixes along it: there is one"
-                " length for all of it, as with --batch none;"
-                f" --batch {batch.input}:{batch.axis} says that it counts rows"
+                " length for all of it, as with `batch='none'`;"
+                f" {arguments(batch=f'{batch.input}:{batch.axis}')} says that it counts rows"
             )
         return told
 
@@ -164,7 +165,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
             "it is padded already",
             where="model" if isinstance(model, onnx.ModelProto) else str(model),
             why="its length input would be taken for data",
-            fix="give the native model, or name its length input, such as --length-input ilens=T",
+            fix="give the native model, or name its length input, such as `length_inputs=['ilens=T']`",
         )
     rate = declared.get("rate")
     declarations = resolve(
@@ -178,9 +179,9 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
         dict(parse_shortest(text) for text in declared.get("shortest") or ()),
     )
     if rate is not None and not (math.isfinite(rate) and rate > 0):
-        raise MisuseError(f"--rate {rate} is not a rate", fix="give the steps a second, such as --rate 16000")
+        raise MisuseError(f"{arguments(rate=rate)} is not a rate", fix="give the steps a second, such as `rate=16000`")
     rates = {next(iter(declarations.symbols)): rate} if rate else {}
-    return Opened(found, declarations, rates, _file_of(model), bindings, native)
+    return Opened(found, declarations, rates, file_of(model), bindings, native)
 
 
 def read_native(model: Model, bindings: Sequence[str] = ()) -> tuple[ir.Model, ir.Model]:
@@ -228,7 +229,7 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         {name: owner.shortest for name, owner in symbols.items() if owner.shortest is not None},
     )
     rates = {name: owner.rate for name, owner in symbols.items() if owner.rate is not None}
-    return Opened(found, declarations, rates, _file_of(native), metadata.bindings, original)
+    return Opened(found, declarations, rates, file_of(native), metadata.bindings, original)
 
 
 def _places(axes: Mapping[str, Mapping[int, str]]) -> Iterator[tuple[str, int, Length]]:
@@ -242,7 +243,8 @@ def _named(model: Model) -> str:
     return model.graph.name or "model" if isinstance(model, onnx.ModelProto) else str(model)
 
 
-def _file_of(model: Model) -> Path | None:
+def file_of(model: Model) -> Path | None:
+    """The file of a model; None for a model in memory."""
     return None if isinstance(model, onnx.ModelProto) else Path(model)
 
 

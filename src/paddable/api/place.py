@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paddable.bundle import refuse_inside_a_bundle
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, exists_already
 from paddable.graph.io.scratch import scratch_folder
 from paddable.graph.io.write import CannotWrite
 
@@ -31,7 +31,7 @@ def demand_place(place: Path, native: Path | None, force: bool) -> None:
         )
     refuse_inside_a_bundle(place)
     if place.suffix == ".onnx" and place.exists() and not force:
-        raise MisuseError("it exists already", where=str(place), fix="name another file, or replace it with --force")
+        raise exists_already(place)
 
 
 @contextmanager

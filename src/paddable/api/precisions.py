@@ -12,7 +12,7 @@ from paddable.api.judging import largest
 from paddable.api.measuring import Measured, measured, observe
 from paddable.api.opened import Opened
 from paddable.api.running import Lend
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, arguments
 from paddable.gates.index_limits import index_limits
 from paddable.gates.verdict import parse_accept
 from paddable.precision import PRECISIONS, in_precision
@@ -43,11 +43,11 @@ def chosen_precisions(
     changed = [name for name in found if name != "fp32"]
     if keep_dynamic and any(not PRECISIONS[name].first for name in changed):
         raise MisuseError(
-            f"--precision {precision} needs a fixed container", fix="give --container, or leave it in fp32"
+            f"{arguments(precision=precision)} needs a fixed container", fix="give `containers`, or leave it in fp32"
         )
     for given, what in ((examples, "examples are"), (accept, "limits of what is accepted are")):
         if given and not changed:
-            raise MisuseError(f"{what} given, and fp32 needs none", fix="give --precision too, or leave them out")
+            raise MisuseError(f"{what} given, and fp32 needs none", fix="give `precision` too, or leave them out")
     parse_accept(accept)
     return found
 

@@ -101,7 +101,7 @@ def _sound(path: Path, first: Place, second: Place, metadata: Metadata) -> dict[
     bundle = first.bundle or second.bundle
     owner = next(iter(metadata.symbols.values()), None)
     if owner is None:
-        raise MisuseError("nothing says which input hears the sound", where=str(path), fix="declare it with --length")
+        raise MisuseError("nothing says which input hears the sound", where=str(path), fix="declare it with `lengths`")
     rate = bundle.sample_rate if bundle is not None and bundle.sample_rate else int(owner.rate or 16_000)
     samples = np.asarray(read_audio(path, rate).samples, np.float32)
     front_end = front_end_of(bundle) if bundle is not None else None
@@ -170,7 +170,7 @@ class Fed:
                 raise MisuseError(
                     "nothing says what this input is fed",
                     where=f"input {name!r}",
-                    fix="give all inputs of both graphs by name: --input arrays.npz",
+                    fix="give all inputs of both graphs by name: `inputs='arrays.npz'`",
                 )
             found[name] = left.pop(partner).astype(dtype, copy=False)
         return found

@@ -166,7 +166,7 @@ def _second(
         return first
     if first.native is None:
         raise MisuseError(
-            "there is nothing to compare with", where=str(first.file), fix="name the other run with --against"
+            "there is nothing to compare with", where=str(first.file), fix="name the other run with `against`"
         )
     return found_place(first.native, None, None)
 
@@ -201,7 +201,7 @@ def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declar
     if padded is not None and not lengths:
         return _setup_padded(first, second, padded)
     if padded is not None:
-        raise MisuseError("--length declares what the padded file says itself", fix="leave it out")
+        raise MisuseError("`lengths` declares what the padded file says itself", fix="leave it out")
     one, other = _plain(first.file), _plain(second.file)
     if not lengths:
         return _Setup(one, other, Metadata(symbols={}), other, Known(), None, Numbers({}), second.file)
@@ -288,7 +288,7 @@ def _steps(
         if wanted < symbol.min or (symbol.max is not None and wanted > symbol.max):
             raise MisuseError(
                 f"{wanted} steps of {name} are outside what the model accepts, {symbol.min} to {symbol.max or 'any'}",
-                fix="choose another length with --at, or another input",
+                fix="choose another length with `at`, or another input",
             )
         steps[name] = wanted
     return steps
@@ -326,7 +326,7 @@ def _sizes(
             size = _parsed(setup, container)
         if any(steps[name] > size[name] for name in steps):
             raise MisuseError(
-                f"{dict(steps)} steps do not fit {dict(size)}", where=str(place.file), fix="choose fewer with --at"
+                f"{dict(steps)} steps do not fit {dict(size)}", where=str(place.file), fix="choose fewer with `at`"
             )
         sizes.append(size)
     return sizes[0], sizes[1]

@@ -89,7 +89,7 @@ def about_result(
     graph = found_place(where, None, None)
     source = native if native is not None else graph.native
     if source is None:
-        raise MisuseError("there is no native model to report on", where=str(where), fix="name it with --against")
+        raise MisuseError("there is no native model to report on", where=str(where), fix="name it with `native`")
     opened = open_as_converted(source, metadata)
     analysis = opened.analyse()
     probes = _probes(graph, source, opened, metadata, inputs)

@@ -46,7 +46,7 @@ def demand_room(analysis: Analysis, containers: Sequence[Mapping[str, int]], *, 
             raise MisuseError(
                 f"it alone takes {count * _FLOAT / 1e9:.1f} GB, too much for gates with {memory / 1e9:.0f} GB",
                 where=where,
-                fix="take a smaller container, or convert without comparing (--no-verify)",
+                fix="take a smaller container, or convert without comparing (`verify=False`)",
             )
 
 

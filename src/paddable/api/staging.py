@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from paddable.api.place import scratch, writing_to
 from paddable.bundle import new_directory
-from paddable.errors import MisuseError
+from paddable.errors import exists_already
 from paddable.graph.io.scratch import free_graphs
 from paddable.graph.io.write import Stored, write_model, write_shared
 
@@ -93,8 +93,6 @@ def staging(place: Path | None, *, force: bool = False) -> Iterator[Stage]:
             files = {file: place.with_name(file.name) for file in sorted(folder.iterdir(), reverse=True)}
             for final in files.values():
                 if final.is_dir() or (final.exists() and not force):
-                    raise MisuseError(
-                        "it exists already", where=str(final), fix="name another file, or replace it with --force"
-                    )
+                    raise exists_already(final)
             for file, final in files.items():  # the data file first: the model file is never without it
                 file.replace(final)

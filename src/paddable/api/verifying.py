@@ -108,6 +108,6 @@ def _native_of(place: Path) -> Path:
             "there is no native model to compare with",
             where=str(place),
             why="native is the oracle of every gate",
-            fix="name it with --against NATIVE.onnx",
+            fix="name it with `native='NATIVE.onnx'`",
         )
     return place / name

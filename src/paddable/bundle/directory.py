@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paddable.bundle.manifest import MANIFEST
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, exists_already
 
 __all__ = ["new_directory", "refuse_inside_a_bundle", "refuse_what_is_there"]
 
@@ -58,7 +58,7 @@ def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
     if final.is_dir() and not force and not any(final.iterdir()):
         return  # an empty directory holds nothing that could be lost
     if os.path.lexists(final) and not force:
-        raise MisuseError("it exists already", where=str(final), fix="choose another place, or replace it with --force")
+        raise exists_already(final)
     if os.path.lexists(final) and not final.is_dir():
         raise MisuseError(
             "it exists and is not a directory", where=str(final), fix="choose another place, or remove it"

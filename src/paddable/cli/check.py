@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from paddable.cli import options, render
+from paddable.cli.flags import in_flags
 from paddable.cli.progress import showing
 from paddable.lengths.accepted import told_domain
 
@@ -37,9 +38,9 @@ def check(model: Path, lengths: tuple[str, ...], as_json: bool, **declared: Any)
     else:
         render.show_findings(report.findings)
         for line in [*report.notes, *told_domain(report.domain)]:
-            print(line)
+            print(in_flags(line))
         if report.refusal:
-            print(f"refused: {report.refusal}", file=sys.stderr)
+            print(f"refused: {in_flags(str(report.refusal))}", file=sys.stderr)
         elif report.ok:
             print("no leak found")
         else:

@@ -10,6 +10,7 @@ import click
 
 from paddable.bundle import read_metadata
 from paddable.cli import options, render
+from paddable.cli.flags import in_flags
 from paddable.cli.progress import showing
 from paddable.lengths.declare import split_containers
 
@@ -78,7 +79,7 @@ def convert(
             model, containers=containers, out=out, progress=progress, on_message=told.append, **choices
         )
     for line in told:
-        print(line, file=sys.stderr)
+        print(in_flags(line), file=sys.stderr)
     metadata = read_metadata(written)
     shown: dict[str, Any] = {}
     if report is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,20 +31,7 @@ __all__ = ["decode"]
 @options.target("Take the graphs of the bundle that were made for this execution provider.")
 @options.force
 @options.as_json
-def decode(
-    codes: Path,
-    out: Path | None,
-    bundle: Path,
-    stream: bool,
-    chunk: int | None,
-    provider: str,
-    device_id: int,
-    allow_mixed: bool,
-    allow_tf32: bool,
-    target: str | None,
-    force: bool,
-    as_json: bool,
-) -> int:
+def decode(codes: Path, out: Path | None, bundle: Path, as_json: bool, **choices: Any) -> int:
     """Decode a file of codes with a bundle of qwen3-tts-codec, and say how long the first sound took.
 
     Example: paddable decode codes.npy -o out.wav --model codec/ --stream
@@ -52,19 +40,7 @@ def decode(
 
     if out is None:
         raise click.UsageError("nowhere to write: give -o FILE.wav")
-    report = decode_codes(
-        bundle,
-        codes,
-        out,
-        stream=stream,
-        chunk=chunk,
-        provider=provider,
-        device_id=device_id,
-        allow_mixed=allow_mixed,
-        allow_tf32=allow_tf32,
-        target=target,
-        force=force,
-    )
+    report = decode_codes(bundle, codes, out, **choices)
     if as_json:
         render.show_json(report.to_json())
     else:

@@ -12,6 +12,7 @@ import click
 
 from paddable.bundle import read_bundle
 from paddable.cli import options, render
+from paddable.cli.flags import in_flags
 from paddable.cli.progress import showing
 from paddable.families.registry import FAMILIES
 from paddable.families.spec import Option
@@ -126,7 +127,7 @@ def export(
             **choices,
         )
     for line in told:
-        print(line, file=sys.stderr)
+        print(in_flags(line), file=sys.stderr)
     shown: dict[str, Any] = {}
     if report is not None:
         from paddable.api.reporting import about_result, write_page

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from paddable.bundle.provider_errors import explain
+from paddable.cli.flags import in_flags
 from paddable.cli.grouping import lines_of
 from paddable.cli.streams import cannot_be_written
 from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
@@ -40,8 +41,8 @@ def report(error: Exception, *, as_json: bool) -> None:
     if as_json:
         payload = {
             "ok": False,
-            "error": _as_json(error),
-            "findings": [finding.to_json() for finding in findings],
+            "error": in_flags(_as_json(error)),
+            "findings": [in_flags(finding.to_json()) for finding in findings],
             "lengths": {},
             "versions": {},
         }
@@ -52,7 +53,7 @@ def report(error: Exception, *, as_json: bool) -> None:
     kind = "refused" if isinstance(error, RefusedError) else "error"
     if len(findings) == 1:
         kind = f"{kind}: {findings[0].code}"
-    print(f"{kind}: {_one_line(str(error))}", file=sys.stderr)
+    print(f"{kind}: {_one_line(in_flags(str(error)))}", file=sys.stderr)
 
 
 def _explained(error: Exception) -> Exception:

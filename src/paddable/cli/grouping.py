@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from paddable.cli.flags import in_flags
 from paddable.findings import Finding
 
 __all__ = ["lines_of"]
@@ -29,7 +30,7 @@ def lines_of(findings: Iterable[Finding]) -> list[str]:
 
 
 def _line(group: list[Finding]) -> str:
-    first = str(group[0])
+    first: str = in_flags(str(group[0]))
     if len(group) == 1:
         return first
     return f"{first} ({len(group)} places, the last {group[-1].node})"

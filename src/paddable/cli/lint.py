@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from paddable.cli import options, render
+from paddable.cli.flags import in_flags
 from paddable.lengths.accepted import told_domain
 
 __all__ = ["lint"]
@@ -53,7 +54,7 @@ def lint(
     else:
         render.show_findings(report.findings)
         for line in told_domain(report.domain):
-            print(line)
+            print(in_flags(line))
         if report.placement:
             _show_placement(report.placement)
         for name, change in report.fixed.items():
@@ -66,7 +67,7 @@ def lint(
         if report.advice:
             print(f"session: {_settings(report.advice['session'])}")
         for what in report.skipped:
-            print(what, file=sys.stderr)
+            print(in_flags(what), file=sys.stderr)
         count = len(report.findings)
         print(f"{count} finding{'s' * (count > 1)}" if count else "nothing found", file=sys.stderr)
     return 0 if report.ok else 1

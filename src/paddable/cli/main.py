@@ -13,6 +13,7 @@ import click
 from paddable._version import __version__
 from paddable.cli.commands import Commands
 from paddable.cli.failures import Interrupted, exit_code, report
+from paddable.cli.flags import in_flags
 from paddable.cli.stopping import unwinding
 from paddable.cli.streams import prepare_streams
 from paddable.errors import PaddableWarning
@@ -69,7 +70,7 @@ def _show_warnings_as_lines() -> None:
 
     def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any) -> None:
         if issubclass(category, PaddableWarning):
-            print(f"warning: {message}", file=sys.stderr)
+            print(f"warning: {in_flags(str(message))}", file=sys.stderr)
         else:
             shown(message, category, filename, lineno, *rest)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
+from paddable.cli.flags import in_flags
 from paddable.cli.grouping import lines_of
 from paddable.cli.tables import cell, show_records
 from paddable.findings import Finding
@@ -22,7 +23,7 @@ class Report(Protocol):
 
 def show_json(payload: Mapping[str, Any]) -> None:
     """One JSON object on stdout."""
-    print(json.dumps(payload, indent=2, ensure_ascii=False, allow_nan=False))
+    print(json.dumps(in_flags(payload), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def show(report: Report, *, as_json: bool) -> None:
@@ -42,7 +43,7 @@ def show_findings(findings: Iterable[Finding]) -> None:
 
 def show_sections(payload: Mapping[str, Any]) -> None:
     """Lay out plain data: a list of records or a mapping becomes a table, anything else a line."""
-    for title, section in payload.items():
+    for title, section in in_flags(payload).items():
         if isinstance(section, Mapping) and section:
             show_records(title, [{"": key, " ": value} for key, value in section.items()], header=False)
         elif isinstance(section, Sequence) and section and all(isinstance(row, Mapping) for row in section):

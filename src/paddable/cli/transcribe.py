@@ -11,8 +11,9 @@ import click
 
 from paddable.cli import options, render
 from paddable.cli.failures import Interrupted, exit_code
+from paddable.cli.flags import in_flags
 from paddable.cli.progress import Progress, showing
-from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.errors import MisuseError, PaddableError, UnreadableError, exists_already
 
 if TYPE_CHECKING:
     from paddable.runtime.speech.transcript import Transcript
@@ -117,7 +118,7 @@ def transcribe(
                 if isinstance(result, PaddableError):
                     worst = max(worst, exit_code(result))
                     told.append({"file": str(sound), "ok": False, "error": str(result)})
-                    print(f"error: {_named(sound, str(result))}", file=sys.stderr)
+                    print(f"error: {_named(sound, in_flags(str(result)))}", file=sys.stderr)
                 elif as_json:
                     told.append({"file": str(sound), "ok": True, **result.to_json()})
                 elif place is None:
@@ -180,9 +181,7 @@ def _places(sounds: Sequence[Path], out: Path | None, kind: str, force: bool, as
             both = [str(sound) for sound, other in zip(sounds, places, strict=True) if other == place]
             raise MisuseError(f"{' and '.join(both)} would be written to the same {place}", fix="run them one by one")
         if place.exists() and not force:
-            raise MisuseError(
-                "it exists already", where=str(place), fix="choose another place, or replace it with --force"
-            )
+            raise exists_already(place)
     return list(places)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from paddable.cli import options, render
+from paddable.cli.flags import in_flags
 from paddable.cli.progress import showing
 
 __all__ = ["verify"]
@@ -60,7 +61,7 @@ def verify(
         )
     if not as_json:
         for line in told:
-            print(line)
+            print(in_flags(line))
     payload = found.to_json()
     if report is not None:
         from paddable.api.reporting import about_result, write_page

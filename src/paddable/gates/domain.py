@@ -20,7 +20,7 @@ AFFORDABLE = 1 << 15
 _BY_ITSELF = ", by ONNX's definition of its operators"
 """A runtime may cut a window short where ONNX has none: it answers, with another length than the operators define."""
 
-_FIX = "to go on without the shorter lengths, which then give zeros and length 0, add --shortest {name}={least}"
+_FIX = "to go on without the shorter lengths, which then give zeros and length 0, add `shortest=['{name}={least}']`"
 
 
 def judge_domain(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from paddable.bundle.metadata import Metadata
-from paddable.errors import RefusedError
+from paddable.errors import RefusedError, arguments
 from paddable.gates.apart import Apart, ProcessEndedError
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.oracle import Oracle
@@ -76,18 +76,18 @@ def require_native(
     raise RefusedError(
         f"native itself does not run on onnxruntime {runtime_version()} (CPU): {message}",
         why="its answer is what every gate compares with",
-        fix=f"{_repair(message)}, or convert it unjudged with --no-verify",
+        fix=f"{_repair(message)}, or convert it unjudged with `verify=False`",
     )
 
 
 def _other_masks(metadata: Metadata) -> str:
     """The declaration that turns the masks round: one that is true at padding masks everything if it is all true."""
     turned = [
-        f"--mask-input {name}:{axis}={'' if name in metadata.padding_masks else '~'}{length}"
+        f"{name}:{axis}={'' if name in metadata.padding_masks else '~'}{length}"
         for name, axes in metadata.mask_inputs.items()
         for axis, length in axes.items()
     ]
-    return f"if True means padding in the mask, declare {' '.join(turned)}" if turned else ""
+    return f"if True means padding in the mask, declare {arguments(mask_inputs=turned)}" if turned else ""
 
 
 def _repair(message: str) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, arguments
 from paddable.lengths import Length, parse
 
 __all__ = [
@@ -96,8 +96,8 @@ def parse_length(text: str) -> LengthDeclaration:
     Raises:
         MisuseError: the text has another form; the message suggests the right one.
     """
-    left, length = _sides(text, option="--length", form="INPUT:AXIS=LENGTH", example="x:1=T")
-    return LengthDeclaration(*_axis(left, text, option="--length", length=str(length)), length)
+    left, length = _sides(text, option="lengths", form="INPUT:AXIS=LENGTH", example="x:1=T")
+    return LengthDeclaration(*_axis(left, text, option="lengths", length=str(length)), length)
 
 
 def parse_mask_input(text: str) -> MaskInput:
@@ -109,8 +109,8 @@ def parse_mask_input(text: str) -> MaskInput:
     name, equals, right = text.rpartition("=")
     padding = right.strip().startswith("~")
     plain = name + equals + right.strip().removeprefix("~")
-    left, length = _sides(plain, option="--mask-input", form="NAME:AXIS=LENGTH", example="mask:1=T")
-    return MaskInput(*_axis(left, plain, option="--mask-input", length=str(length)), length, padding)
+    left, length = _sides(plain, option="mask_inputs", form="NAME:AXIS=LENGTH", example="mask:1=T")
+    return MaskInput(*_axis(left, plain, option="mask_inputs", length=str(length)), length, padding)
 
 
 def parse_length_input(text: str) -> LengthInput:
@@ -119,7 +119,7 @@ def parse_length_input(text: str) -> LengthInput:
     Raises:
         MisuseError: the text has another form; the message suggests the right one.
     """
-    return LengthInput(*_sides(text, option="--length-input", form="NAME=LENGTH", example="ilens=T"))
+    return LengthInput(*_sides(text, option="length_inputs", form="NAME=LENGTH", example="ilens=T"))
 
 
 def parse_batches(text: str | None) -> tuple[BatchAxis, ...] | None:
@@ -138,8 +138,8 @@ def parse_batches(text: str | None) -> tuple[BatchAxis, ...] | None:
         name, colon, axis = part.rpartition(":")
         if not colon or not name or not _is_integer(axis):
             raise MisuseError(
-                f"--batch {part!r} is not INPUT:AXIS",
-                fix=f"write --batch {(name or part) + ':0'}, or --batch none where no axis counts rows",
+                f"{arguments(batch=part)} is not INPUT:AXIS",
+                fix=f"write {arguments(batch=(name or part) + ':0')}, or `batch='none'` where no axis counts rows",
             )
         found.append(BatchAxis(name, int(axis)))
     return tuple(found)
@@ -154,7 +154,9 @@ def parse_shortest(text: str) -> tuple[str, int]:
     symbol, equals, steps = (side.strip() for side in text.partition("="))
     if not equals or not symbol.isidentifier() or not _is_integer(steps) or not 1 <= int(steps) <= LARGEST:
         why = f"STEPS is a number from 1 to {LARGEST}"
-        raise MisuseError(f"--shortest {text!r} is not SYMBOL=STEPS", why=why, fix="write it like --shortest T=8")
+        raise MisuseError(
+            f"{arguments(shortest=[text])} is not SYMBOL=STEPS", why=why, fix="write it like `shortest=['T=8']`"
+        )
     return symbol, int(steps)
 
 
@@ -179,14 +181,14 @@ def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[s
             raise MisuseError(
                 f"container {text!r} does not say which symbol it is for",
                 why=f"the declared symbols are {', '.join(symbols)}",
-                fix=f"write --container {example}",
+                fix=f"write {arguments(containers=[example])}",
             )
         parts = [f"{symbols[0]}={parts[0]}"]
     sizes: dict[str, int] = {}
     for part in parts:
         symbol, _, size = (side.strip() for side in part.partition("="))
         if symbol not in symbols or symbol in sizes:
-            problem = "twice" if symbol in sizes else "which no --length declares"
+            problem = "twice" if symbol in sizes else "which `lengths` does not declare"
             raise MisuseError(
                 f"container {text!r} gives {symbol!r}, {problem}", why=f"the declared symbols are {', '.join(symbols)}"
             )
@@ -212,17 +214,19 @@ def split_containers(text: str) -> tuple[str, ...]:
 def _sides(text: str, *, option: str, form: str, example: str) -> tuple[str, Length]:
     left, equals, right = text.rpartition("=")
     if not equals or not left.strip() or not right.strip():
-        raise MisuseError(f"{option} {text!r} is not {form}", fix=f"write it like {option} {example}")
+        raise MisuseError(
+            f"{arguments(**{option: [text]})} is not {form}", fix=f"write it like {arguments(**{option: [example]})}"
+        )
     try:
         length = parse(right)
     except MisuseError as error:
-        raise MisuseError(error.what, where=f"{option} {text}", why=error.why, fix=error.fix) from error
+        raise MisuseError(error.what, where=arguments(**{option: [text]}), why=error.why, fix=error.fix) from error
     if not length.symbols:
         raise MisuseError(
             f"{right.strip()} is a number, not a length",
-            where=f"{option} {text}",
-            why="a ragged axis needs a symbol; its size is given by --container",
-            fix=f"write {option} {left}=T",
+            where=arguments(**{option: [text]}),
+            why="a ragged axis needs a symbol; its size is given by `containers`",
+            fix=f"write {arguments(**{option: [f'{left}=T']})}",
         )
     return left.strip(), length
 
@@ -231,9 +235,9 @@ def _axis(left: str, text: str, *, option: str, length: str) -> tuple[str, int]:
     name, colon, axis = left.rpartition(":")
     if not colon or not name or not _is_integer(axis):
         raise MisuseError(
-            f"{option} {text!r} does not say which axis",
+            f"{arguments(**{option: [text]})} does not say which axis",
             why="an axis is a number, 0 the first and -1 the last",
-            fix=f"write {option} '{name or left}:1={length}' for axis 1",
+            fix=f"write {arguments(**{option: [f'{name or left}:1={length}']})} for axis 1",
         )
     return name.strip(), int(axis)
 
@@ -243,7 +247,7 @@ def _steps(size: str, symbol: str, text: str, rate: float | None) -> int:
     if seconds and not rate:
         raise MisuseError(
             f"container {text!r} is in seconds, but the rate of {symbol} is not known",
-            fix="add --rate STEPS_A_SECOND, such as --rate 16000, or give the size in steps",
+            fix="add `rate=STEPS_A_SECOND`, such as `rate=16000`, or give the size in steps",
         )
     if not seconds and not _is_integer(size):
         raise MisuseError(

@@ -170,7 +170,7 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     asked = declarations.shortest
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
     constants = _Constants()
-    reasons = {name: f"--shortest {name}={steps} was asked for" for name, steps in asked.items() if steps > 1}
+    reasons = {name: f"a shortest {name} of {steps} was asked for" for name, steps in asked.items() if steps > 1}
     limits = {name: {"min": reason} for name, reason in reasons.items()}
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)

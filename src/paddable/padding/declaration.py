@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, arguments
 from paddable.lengths import Length, symbol
 from paddable.lengths.declare import BatchAxis, LengthDeclaration, LengthInput, MaskInput
 from paddable.padding.suggestion import suggest
@@ -79,13 +79,13 @@ def resolve(
     inputs = {value.name or "": value for value in model.graph.inputs}
     axes: dict[str, dict[int, Length]] = {}
     for declared in lengths:
-        value = _input(inputs, declared.input, "--length")
+        value = _input(inputs, declared.input, "`lengths`")
         axis = _axis(value, declared.axis)
         size = value.shape[axis] if value.shape is not None else None
         if isinstance(size, int):
             raise MisuseError(
                 f"axis {axis} has the fixed size {size}",
-                where=f"--length {declared.input}:{declared.axis}",
+                where=arguments(lengths=[f"{declared.input}:{declared.axis}"]),
                 why="a length can only be declared for an axis that varies",
                 fix=f"export the model with axis {axis} of {declared.input} dynamic",
             )
@@ -93,27 +93,27 @@ def resolve(
         if other != declared.length:
             raise MisuseError(
                 f"axis {axis} of {declared.input} is declared as {other} and as {declared.length}",
-                where="--length",
+                where="`lengths`",
                 fix="keep the one that is true",
             )
     if not axes:
-        raise MisuseError("no --length is declared", why=_dynamic(inputs), fix=_suggestion(inputs))
+        raise MisuseError("nothing is declared with `lengths`", why=_dynamic(inputs), fix=_suggestion(inputs))
     held: dict[str, Length] = {}
     for item in length_inputs:
-        _input(inputs, item.name, "--length-input")
+        _input(inputs, item.name, "`length_inputs`")
         if held.get(item.name, item.length) != item.length:
             raise MisuseError(
                 f"{item.name} is declared to hold {held[item.name]} and {item.length}",
-                where="--length-input",
+                where="`length_inputs`",
                 fix="keep the one that is true",
             )
         held[item.name] = item.length
     masks = {}
     for mask in mask_inputs:
-        value = _input(inputs, mask.name, "--mask-input")
+        value = _input(inputs, mask.name, "`mask_inputs`")
         if mask.name in axes:
             raise MisuseError(
-                f"{mask.name} is declared with --length and with --mask-input",
+                f"{mask.name} is declared with `lengths` and with `mask_inputs`",
                 why="a mask input is dropped and made from the lengths; what has a length of its own is data",
                 fix="keep one of the two",
             )
@@ -129,34 +129,34 @@ def resolve(
         if missing:
             raise MisuseError(
                 f"the symbol {sorted(missing)[0]} is not the size of any axis by itself",
-                where=f"--length {declared.input}:{declared.axis}={declared.length}",
+                where=arguments(lengths=[f"{declared.input}:{declared.axis}={declared.length}"]),
                 fix=f"declare an axis that has exactly {sorted(missing)[0]} steps",
             )
     for name, length in [*held.items(), *((n, m[1]) for n, m in masks.items())]:
         if length.symbols - set(symbols):
             raise MisuseError(
-                f"{name} holds {length}, and no --length declares {sorted(length.symbols - set(symbols))[0]}"
+                f"{name} holds {length}, and `lengths` does not declare {sorted(length.symbols - set(symbols))[0]}"
             )
     for name in ("ilens", *(f"ilens_{s}" for s in symbols)):
         if name in inputs and name not in held and name not in masks:
             raise MisuseError(
                 f"the model has an input called {name} that is not declared",
                 why="the length input would be added under the same name",
-                fix=f"add --length-input {name}={next(iter(symbols))} if it holds the length",
+                fix=f"add {arguments(length_inputs=[f'{name}={next(iter(symbols))}'])} if it holds the length",
             )
-    placed = [BatchAxis(b.input, _axis(_input(inputs, b.input, "--batch"), b.axis)) for b in batches or ()]
+    placed = [BatchAxis(b.input, _axis(_input(inputs, b.input, "`batch`"), b.axis)) for b in batches or ()]
     found: BatchAxis | None = None
     rows: int | None = 1
     if batches is not None:
         found, rows = _batch(inputs, axes, placed, batch_size, keep_dynamic, lengths[0].input)
     elif batch_size not in (None, 1):
-        raise MisuseError(f"--batch none, but --batch-size {batch_size}", fix="keep one of the two")
+        raise MisuseError(f"`batch='none'`, but {arguments(batch_size=batch_size)}", fix="keep one of the two")
     assumed = found is not None and not placed and batch_size is None and rows != 1 and not keep_dynamic
     batch_axes = {b.input: b.axis for b in placed}
     _undeclared(inputs, axes, masks, held, found, batch_axes)
     for name in set(shortest or {}) - set(symbols):
         raise MisuseError(
-            f"--shortest gives {name!r}, which no --length declares",
+            f"`shortest` gives {name!r}, which `lengths` does not declare",
             why=f"the declared symbols are {', '.join(symbols)}",
         )
     inverted = frozenset(mask.name for mask in mask_inputs if mask.padding)
@@ -200,12 +200,14 @@ def _batch(
         if _size(inputs, own) != size and isinstance(size, int) and isinstance(_size(inputs, own), int):
             raise MisuseError(
                 f"the batch has the size {size} in {batch.input} and {_size(inputs, own)} in {own.input}",
-                where="--batch",
+                where="`batch`",
                 fix="name the axis that counts the same rows in each",
             )
     if isinstance(size, int):
         if batch_size is not None and batch_size != size:
-            raise MisuseError(f"--batch-size {batch_size}, but axis {batch.axis} of {batch.input} has the size {size}")
+            raise MisuseError(
+                f"{arguments(batch_size=batch_size)}, but axis {batch.axis} of {batch.input} has the size {size}"
+            )
         return batch, size
     if keep_dynamic and batch_size is None:
         return batch, None
@@ -260,7 +262,7 @@ def _dynamic(inputs: Mapping[str, ir.Value]) -> str:
 def _suggestion(inputs: Mapping[str, ir.Value]) -> str:
     found = suggest(inputs)
     if found.options:
-        return f"declare {found.options}"
+        return f"declare {found.parameters}"
     if found.batch:
-        return "only the number of rows varies; fix it with --batch-size 1 and no --length"
+        return "only the number of rows varies; fix it with `batch_size=1` and no `lengths`"
     return "export the model with its time axis dynamic"

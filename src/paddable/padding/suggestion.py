@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from paddable.errors import arguments
+
 __all__ = ["Suggestion", "suggest"]
 
 _ROWS = re.compile(r"^(b|bs|rows?)$|batch", re.IGNORECASE)
@@ -44,18 +46,26 @@ class Suggestion:
     scalars: Sequence[str] = ()
 
     @property
+    def parameters(self) -> str:
+        """The declarations, as a message names them; empty where no axis looks ragged."""
+        return arguments(**self._declared) if self.time else ""
+
+    @property
     def options(self) -> str:
-        """The options that ``check`` and ``convert`` take, on one line; empty where no axis looks ragged."""
+        """The same as options of ``paddable check`` and ``paddable convert``, on one line."""
+        flags = {"lengths": "--length", "length_inputs": "--length-input", "mask_inputs": "--mask-input"}
+        words = [f"{flags[name]} {text}" for name, texts in self._declared.items() if name in flags for text in texts]
+        return " ".join([*words, *([f"--batch {self.batch_axes}"] if self.time and self.batch_axes else [])])
+
+    @property
+    def _declared(self) -> dict[str, list[str] | str]:
+        """Arguments of ``convert``, those that are not empty."""
         if not self.time:
-            return ""
-        words = [f"--length {text}" for text in self.lengths]
-        words += [f"--length-input {name}=T" for name in self.length_inputs]
-        words += [
-            f"--mask-input {name}:{axis}={'~' if _PADDING_MASK.search(name) else ''}T" for name, axis in self.masks
-        ]
-        if self.batch_axes:
-            words.append(f"--batch {self.batch_axes}")
-        return " ".join(words)
+            return {}
+        masks = [f"{name}:{axis}={'~' if _PADDING_MASK.search(name) else ''}T" for name, axis in self.masks]
+        held = [f"{name}=T" for name in self.length_inputs]
+        found = {"lengths": self.lengths, "length_inputs": held, "mask_inputs": masks, "batch": self.batch_axes}
+        return {name: value for name, value in found.items() if value}
 
     @property
     def lengths(self) -> list[str]:

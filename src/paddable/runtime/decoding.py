@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddable.bundle import refuse_inside_a_bundle
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, UnreadableError, exists_already
 from paddable.extras import import_extra
 from paddable.runtime.loading import load
 from paddable.runtime.speech.answers import finite
@@ -91,7 +91,7 @@ def decode(
         raise MisuseError(f"a sound file of kind {place.suffix or place.name!r}", where=str(place), fix="name it .wav")
     _refuse_place(place, force)
     if chunk is not None and not stream:
-        raise MisuseError("--chunk belongs to --stream", fix="add --stream, or leave it out")
+        raise MisuseError("`chunk` belongs to `stream=True`", fix="add that, or leave it out")
     steps = _without_filling(_read_codes(Path(codes)))
     model = load(bundle, provider, target=target, device_id=device_id, allow_tf32=allow_tf32, allow_mixed=allow_mixed)
     streaming = model.stream()
@@ -117,7 +117,7 @@ def _refuse_place(place: Path, force: bool) -> None:
     if place.is_dir():
         raise MisuseError("it is a directory", where=str(place), fix="name a file")
     if place.exists() and not force:
-        raise MisuseError("it exists already", where=str(place), fix="name another file, or replace it with --force")
+        raise exists_already(place)
     if not next(parent for parent in place.absolute().parents if parent.exists()).is_dir():
         raise MisuseError("the parent is not a directory", where=str(place), fix="choose another place")
 

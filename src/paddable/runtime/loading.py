@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from paddable.bundle import CHEAP, KEY, Bundle, Graph, Metadata, read_bundle, read_entries
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, arguments
 from paddable.providers.advice import known_advice, session_advice
 from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.model import Home, Model
@@ -89,7 +89,7 @@ def _with_tf32(advice: SessionAdvice, bundle: Bundle | None, where: str) -> Sess
             "TF32 with the front end inside the graph",
             where=where,
             why="it keeps 10 bits of each sample, which moves the features of speech by up to 3",
-            fix="export with --front-end numpy, or leave TF32 off",
+            fix="export with `front_end='numpy'`, or leave TF32 off",
         )
     return replace(advice, options={**advice.options, **advice.tf32_options})
 
@@ -102,7 +102,9 @@ def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> l
             f"the bundle has no graph for {target!r}",
             where=where,
             why=f"it was made for {', '.join(targets) or 'none'}",
-            fix=f"convert with --target {target}, or pass target={targets[0]!r} to run that one" if targets else "",
+            fix=f"convert with {arguments(target=target)}, or give {arguments(target=targets[0])} to run that one"
+            if targets
+            else "",
         )
     precisions = sorted({graph.precision for graph in made})
     wanted = precision or ("fp32" if "fp32" in precisions else precisions[0])

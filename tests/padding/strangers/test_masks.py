@@ -71,5 +71,5 @@ def test_a_mask_that_is_true_at_padding(rows: int) -> None:
 
 def test_a_mask_declared_the_wrong_way_round_is_told() -> None:
     native = onnx.parser.parse_model(ATTENTION)
-    with pytest.raises(RefusedError, match=r"True means padding .*--mask-input pad:1=~T"):
+    with pytest.raises(RefusedError, match=r"True means padding .*`mask_inputs=\['pad:1=~T'\]`"):
         paddable.convert(native, lengths=["x:1=T"], mask_inputs=["pad:1=T"], containers=[12], gate_lengths=3)

@@ -19,7 +19,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.bundle.wire import encode_len
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, exists_already
 from paddable.graph.trace import STACK_TRACE, portable_paths
 
 __all__ = [
@@ -375,9 +375,7 @@ def _beside(paths: Sequence[Path], force: bool) -> Iterator[list[BinaryIO]]:
     """
     for path in paths:
         if path.is_dir() or (path.exists() and not force):
-            raise MisuseError(
-                "it exists already", where=str(path), fix="name another file, or allow replacing it (--force)"
-            )
+            raise exists_already(path)
     fresh = [path.with_name(f".{path.name}.{os.getpid()}.part") for path in paths]
     files: list[BinaryIO] = []
     try:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, arguments
 
 __all__ = ["bind"]
 
@@ -35,7 +35,9 @@ def bind(model: ir.Model, settings: Sequence[str]) -> None:
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or not name or not text:
-            raise MisuseError(f"{setting!r} is not NAME=VALUE", where="--set", fix="write it as in --set sr=16000")
+            raise MisuseError(
+                f"{setting!r} is not NAME=VALUE", where="`bindings`", fix="write it as in `bindings=['sr=16000']`"
+            )
         inputs = {value.name or "": value for value in model.graph.inputs}
         axis = _AXIS.fullmatch(name)
         named = [
@@ -53,14 +55,14 @@ def bind(model: ir.Model, settings: Sequence[str]) -> None:
                 _give_size(value, i, text)
         else:
             raise MisuseError(
-                f"there is no input {name!r}", where="--set", why=_listed(model.graph), fix="use one of these"
+                f"there is no input {name!r}", where="`bindings`", why=_listed(model.graph), fix="use one of these"
             )
 
 
 def _bind_input(model: ir.Model, value: ir.Value, text: str) -> None:
     dtype, shape = value.dtype, value.shape
     if dtype is None or shape is None:
-        raise MisuseError("its type is not known", where=f"--set {value.name}", fix="export the model again")
+        raise MisuseError("its type is not known", where=f"`bindings` of {value.name}", fix="export the model again")
     words = [word.strip() for word in text.split(",")]
     wanted = tuple(size if isinstance(size, int) else 1 if len(words) == 1 else -1 for size in shape)
     kind = dtype.numpy()
@@ -78,7 +80,7 @@ def _bind_input(model: ir.Model, value: ir.Value, text: str) -> None:
     except (ValueError, KeyError, OverflowError) as error:
         raise MisuseError(
             f"{text!r} is not a value of the input {value.name}, which is {dtype.name}{list(map(str, shape))}",
-            where="--set",
+            where="`bindings`",
             why=str(error) if isinstance(error, ValueError) else "",
             fix="give numbers of that type, separated by commas",
         ) from None
@@ -91,7 +93,7 @@ def _bind_input(model: ir.Model, value: ir.Value, text: str) -> None:
 def _give_size(value: ir.Value, axis: int, text: str) -> None:
     shape = value.shape
     rank = 0 if shape is None else len(shape)
-    where = f"--set {value.name}:{axis}={text}"
+    where = arguments(bindings=[f"{value.name}:{axis}={text}"])
     if shape is None or not -rank <= axis < rank:
         raise MisuseError(f"{value.name} has no axis {axis}", where=where, fix=f"its axes are 0 to {rank - 1}")
     if not text.isdecimal() or int(text) < 1:

@@ -50,7 +50,7 @@ def refuse_narrowing(context: RuleContext) -> NoReturn:
     reasons = " and ".join(dict.fromkeys(context.scope.reasons.values()))
     context.refuse(
         f"{_WHY}, and a branch does not take the lengths of the other: {reasons}",
-        "give --shortest T=N if one branch holds from there on, or export the model so",
+        "give `shortest=['T=N']` if one branch holds from there on, or export the model so",
     )
 
 

@@ -44,7 +44,7 @@ def import_onnxruntime(*, allow_mixed: bool = False) -> Any:
             f"{len(found)} flavours of onnxruntime are installed: {', '.join(found)}",
             why="each overwrites files of the other",
             fix=f'pip uninstall -y {" ".join(found)}; pip install "paddable[{FLAVOURS[found[-1]]}]"; or, if you know '
-            "that the folder is whole, allow it: --allow-mixed-onnxruntime, allow_mixed=True",
+            "that the folder is whole, allow it: `allow_mixed=True`",
         )
     try:
         return import_module("onnxruntime")

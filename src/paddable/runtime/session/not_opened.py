@@ -56,7 +56,7 @@ def why_not_opened(error: Exception, path: Path, advice: SessionAdvice, wanted: 
         return MisuseError(
             f"the provider {advice.name!r} has no device {device_id}",
             why=f"{refused}; {there}" if there else refused,
-            fix="choose another one, device_id= or --device; paddable doctor lists them",
+            fix="choose another one with `device_id`; paddable doctor lists them",
         )
     known = explained(refused)
     return MisuseError(

@@ -1,0 +1,71 @@
+"""The library names arguments as Python does, in backquotes; here they become the flags of the command line."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["FLAGS", "in_flags"]
+
+FLAGS: Mapping[str, str] = {
+    "accept": "--accept",
+    "against": "--against",
+    "allow_mixed": "--allow-mixed-onnxruntime",
+    "at": "--at",
+    "batch": "--batch",
+    "batch_size": "--batch-size",
+    "bindings": "--set",
+    "chunk": "--chunk",
+    "containers": "--container",
+    "device_id": "--device",
+    "examples": "--examples",
+    "fix": "--fix",
+    "force": "--force",
+    "front_end": "--front-end",
+    "inputs": "--input",
+    "keep_dynamic": "--keep-dynamic",
+    "length_inputs": "--length-input",
+    "lengths": "--length",
+    "mask_inputs": "--mask-input",
+    "native": "--against",
+    "precision": "--precision",
+    "rate": "--rate",
+    "run": "--run",
+    "shortest": "--shortest",
+    "stream": "--stream",
+    "target": "--target",
+    "verify": "--verify",
+}
+"""The flag of each argument that a message names."""
+
+
+def in_flags(told: Any) -> Any:
+    """A text, or plain data with texts in it; from ``lengths=['x:1=T'], force=True`` to ``--length x:1=T --force``."""
+    if isinstance(told, str):
+        return re.sub("`([^`]+)`", lambda found: " ".join(_flags(found[1])) or found[0], told)
+    if isinstance(told, Mapping):
+        return {key: in_flags(value) for key, value in told.items()}
+    return [in_flags(value) for value in told] if isinstance(told, list | tuple) else told
+
+
+def _flags(arguments: str) -> Iterator[str]:
+    """Words of the command line; none where the text is something else than arguments that have flags."""
+    if arguments in FLAGS:
+        yield FLAGS[arguments]
+        return
+    try:
+        call = ast.parse(f"call({arguments})", mode="eval").body
+    except SyntaxError:
+        return
+    if not isinstance(call, ast.Call) or call.args or any(each.arg not in FLAGS for each in call.keywords):
+        return
+    for each in call.keywords:
+        flag = FLAGS[str(each.arg)]
+        for value in each.value.elts if isinstance(each.value, ast.List) else [each.value]:
+            given: Any = value.value if isinstance(value, ast.Constant) else ast.unparse(value)
+            if isinstance(given, bool):
+                yield flag if given else f"--no-{flag.removeprefix('--')}"
+            else:
+                yield f"{flag} {given}"
