@@ -13,7 +13,8 @@ from paddable.padding.facts.facts import Facts
 __all__ = ["need_equal_shapes", "need_total", "refuse_narrowing"]
 
 _WHY = "the condition of an If depends on the length or on data"
-_FIX = "export the model so that one branch holds at every length"
+_BOUND = "fix what the condition reads, if that is an input, by `bindings=['NAME=VALUE']`"
+_FIX = f"{_BOUND}, or export the model so that one branch holds at every length"
 _BY_INDEX = ("Gather", "GatherElements", "GatherND")
 
 
@@ -50,7 +51,7 @@ def refuse_narrowing(context: RuleContext) -> NoReturn:
     reasons = " and ".join(dict.fromkeys(context.scope.reasons.values()))
     context.refuse(
         f"{_WHY}, and a branch does not take the lengths of the other: {reasons}",
-        "give `shortest=['T=N']` if one branch holds from there on, or export the model so",
+        f"give `shortest=['T=N']` if one branch holds from there on, {_BOUND}, or export the model so",
     )
 
 

@@ -249,7 +249,10 @@ class RuleContext:
             return None
         numbers = self.sizes(index)
         if not all(x.is_constant for x in numbers):
-            self.refuse(f"input {index} of {self.type} varies with the length")
+            self.refuse(
+                f"input {index} of {self.type} varies with the length",
+                f"export the model with a constant there, or compute what {self.type} makes from a mask over the steps",
+            )
         return [int(x.fraction) for x in numbers]
 
     def bounds(self, content: Elements | Affine, axes: Axes) -> tuple[float, float]:
