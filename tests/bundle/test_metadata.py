@@ -76,6 +76,42 @@ def test_what_cannot_be_read_is_told(data: Any, told: str) -> None:
     assert str(error.value).startswith("out.onnx: ")
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("symbols", {}, "inputs.audio.1 is T, which is not among the symbols"),
+        ("symbols", [], "symbols is [], expected a mapping"),
+        ("symbols", {"T": {"input": None, "axis": 1}}, "symbols.T.input is None, expected a text"),
+        ("symbols", {"T": {"input": "x", "axis": 1}}, "symbols.T is axis 1 of x, which is not among the inputs"),
+        ("symbols", {"T": {"input": "audio", "axis": 5}}, "symbols.T is axis 5 of audio"),
+        ("symbols", {"T": {"input": "audio", "axis": "1"}}, "symbols.T.axis is '1', expected a whole number"),
+        ("symbols", {"T": {"input": "audio", "axis": 1, "min": "x"}}, "symbols.T.min is 'x', expected a whole number"),
+        ("container", {"T": None}, "container is {'T': None}, expected a mapping, each value a whole number"),
+        ("inputs", {"audio": {"1": 5}}, "inputs is {'audio': {'1': 5}}"),
+        ("lengths", {"y": None}, "lengths is {'y': None}"),
+        ("length_inputs", {"ilens": 5}, "length_inputs is {'ilens': 5}"),
+        ("length_inputs", {"ilens": "X"}, "length_inputs.ilens is X, which is not among the symbols"),
+        ("lengths", {"y": {}}, "lengths.y is {}, expected the length of an axis"),
+        ("symbols", {"T": {"input": "audio", "axis": 1, "step": 0}}, "symbols.T.step is 0, expected 1 and more"),
+        ("batch", {"size": 0, "inputs": {}, "outputs": {}}, "batch.size is 0, expected 1 and more"),
+        ("batch", "x", "batch is 'x', expected a mapping or null"),
+        ("batch", {"size": "x", "inputs": {}, "outputs": {}}, "batch.size is 'x', expected a whole number or null"),
+        ("advice", {"cpu": 5}, "advice is {'cpu': 5}"),
+        ("precision", 16, "precision is 16, expected a text"),
+    ],
+)
+def test_a_value_of_another_type_is_named(key: str, value: Any, told: str) -> None:
+    data = json.loads(METADATA.dumps()) | {key: value}
+    with pytest.raises(UnreadableError) as error:
+        Metadata.from_json(data, where="out.onnx")
+    assert told in str(error.value)
+
+
+def test_text_that_nests_too_deeply_is_told() -> None:
+    with pytest.raises(UnreadableError, match="no JSON"):
+        Metadata.loads("[" * 100_000, where="out.onnx")
+
+
 def model(text: str | None) -> onnx.ModelProto:
     result = parser.parse_model('<ir_version: 9, opset_import: ["" : 17]> g (float[1] x) => (float[1] y) {y = Neg(x)}')
     result.doc_string = "é" * 200

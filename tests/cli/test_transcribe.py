@@ -119,9 +119,11 @@ def test_hotwords_are_words_or_the_lines_of_a_file(
         patched.setattr(CtcDecoder, "prompts", prompts)
         file = tmp_path / "words.txt"
         file.write_text("two words\n\n 阿里 \n", encoding="utf-8")
-        for given in ("阿里 达摩院", str(file), ""):
+        marked = tmp_path / "from Windows.txt"
+        marked.write_bytes(b"\xef\xbb\xbftwo words\r\n")
+        for given in ("阿里 达摩院", str(file), "", str(marked)):
             assert paddable("transcribe", str(sound), "--model", str(bundle), "--hotwords", given).code == 0
-    assert asked == [["阿里", "达摩院"], ["two words", "阿里"], []]
+    assert asked == [["阿里", "达摩院"], ["two words", "阿里"], [], ["two words"]]
     for given, told in (("阿里", "takes none"), (str(tmp_path / "no.txt"), "the hotwords cannot be read")):
         done = paddable("transcribe", str(sound), "--model", str(bundle), "--hotwords", given)
         assert done.code == 2 and told in done.err and len(done.err.splitlines()) == 1

@@ -240,6 +240,8 @@ def overwrite(name: str, text: str) -> Callable[[Path], object]:
         (overwrite("config.yaml", "a: [1"), "config.yaml"),
         (overwrite("config.yaml", "model: Paraformer"), "not SenseVoiceSmall"),
         (overwrite("configuration.json", "{"), "configuration.json"),
+        (overwrite("configuration.json", "[" * 100_000), "configuration.json: cannot be parsed"),
+        (overwrite("config.yaml", "[" * 1_500), "config.yaml: cannot be parsed"),
         (overwrite("am.mvn", "nothing"), "am.mvn"),
     ],
 )

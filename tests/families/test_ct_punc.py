@@ -116,6 +116,17 @@ def test_words_keep_their_times() -> None:
     assert ours.timed("other words", words)[1] == words
 
 
+def test_words_that_are_one_token_of_the_text_are_one_word() -> None:
+    """Digits stand beside each other and beside letters without a space; each is a word of the recogniser."""
+    ours = punctuator("any mark")
+    names = ["hello", "3", "4", "一", "don't"]
+    words = [Word(name, i, i + 1) for i, name in enumerate(names)]
+    text, timed = ours.timed("hello34一don't", words)
+    assert [(word.start, word.end) for word in timed] == [(0, 3), (3, 4), (4, 5)]
+    assert "".join(word.text for word in timed) == text.replace(" ", "")
+    assert ours.timed("hello34 二", words)[1] == words
+
+
 def test_words_are_cut_as_funasr_cuts_them() -> None:
     assert split_words("ab一c 3é'x 二") == ["ab", "一", "c", "3", "é", "'x", "二"]
 

@@ -469,6 +469,14 @@ def test_transcribe_takes_hotwords(seaco_bundle: Path) -> None:
             model.transcribe(sound, hotwords=words)
 
 
+@pytest.mark.filterwarnings("error")
+def test_tokens_without_any_weight_are_read_without_a_warning() -> None:
+    logits, weights = np.zeros((1, 9, len(PARAFORMER_PIECES)), np.float32), np.zeros((1, 27), np.float32)
+    logits[..., 3] = 1
+    heard = decoder("bicif").read({"logits": logits, "token_count": np.array([5]), "us_alphas": weights}, 0.0)
+    assert heard.text == "一一一一一" and all(np.isfinite(word[1:]).all() for word in heard.words)
+
+
 def test_hotwords_are_cut_as_funasr_cuts_them() -> None:
     spelled = tuple(piece.encode() for piece in PARAFORMER_PIECES)
     said = CifDecoder(Vocabulary(spelled), CifLayout(hotwords=(5, 10)))

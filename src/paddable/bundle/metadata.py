@@ -7,10 +7,11 @@ Lengths are written as expressions, ``(T-80)//320+1``, in the symbols that ``sym
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_type_hints
 
+from paddable.bundle.conform import conforms, type_name
 from paddable.errors import UnreadableError
 
 __all__ = ["FORMAT", "KEY", "Batch", "Metadata", "Remedy", "Symbol"]
@@ -163,8 +164,9 @@ class Metadata:
                 fix="upgrade paddable, or convert the model again",
             )
         try:
+            _check_types("", data, _EXPECTED)
             batch = data.get("batch")
-            return cls(
+            metadata = cls(
                 symbols={name: _symbol(symbol) for name, symbol in data["symbols"].items()},
                 container={name: int(steps) for name, steps in data.get("container", {}).items()},
                 lengths={name: _number_axes(axes) for name, axes in data.get("lengths", {}).items()},
@@ -182,12 +184,14 @@ class Metadata:
                 padding_masks=tuple(map(str, data.get("padding_masks", ()))),
                 kept={str(name): str(why) for name, why in data.get("kept", {}).items()},
             )
+            _check_symbols(metadata)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise UnreadableError(
                 f"the paddable metadata is damaged ({type(error).__name__}: {error})",
                 where=where,
                 fix="convert the model again",
             ) from error
+        return metadata
 
     @classmethod
     def loads(cls, text: str, *, where: str) -> Metadata:
@@ -198,9 +202,76 @@ class Metadata:
         """
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnreadableError(f"no JSON ({error})", where=where, fix="convert the model again") from error
         return cls.from_json(data, where=where)
+
+
+_AXES = Mapping[str, Mapping[str, str]]
+
+_EXPECTED: Mapping[str, Any] = {
+    "symbols": Mapping[str, Mapping[str, Any]],
+    "container": Mapping[str, int],
+    "lengths": _AXES,
+    "inputs": _AXES,
+    "length_inputs": Mapping[str, str],
+    "mask_inputs": _AXES,
+    "batch": Mapping[str, Any] | None,
+    "remedies": Sequence[Mapping[str, str]],
+    "verified": Mapping[str, Any],
+    "versions": Mapping[str, str],
+    "advice": Mapping[str, Mapping[str, Any]],
+    "precision": str,
+    "bindings": Sequence[str],
+    "native_opset": int | None,
+    "padding_masks": Sequence[str],
+    "kept": Mapping[str, str],
+}
+
+_OF_BATCH: Mapping[str, Any] = {"size": int | None, "inputs": Mapping[str, int], "outputs": Mapping[str, int]}
+
+
+def _check_types(path: str, data: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    for key, hint in expected.items():
+        if key in data and not conforms(data[key], hint):
+            text = repr(data[key])
+            shown = text if len(text) <= 60 else f"{text[:57]}..."
+            raise ValueError(f"{path}{key} is {shown}, expected {type_name(hint)}")
+    for name, symbol in data["symbols"].items() if not path else ():
+        _check_types(f"symbols.{name}.", symbol, get_type_hints(Symbol))
+    if not path and data.get("batch"):
+        _check_types("batch.", data["batch"], _OF_BATCH)
+
+
+def _check_symbols(metadata: Metadata) -> None:
+    """Every symbol is the length of an axis that the inputs have, and every plain length is a symbol.
+
+    A file that names no inputs is left alone.
+    """
+    for name, symbol in metadata.symbols.items():
+        if metadata.inputs and symbol.axis not in metadata.inputs.get(symbol.input, {}):
+            raise ValueError(f"symbols.{name} is axis {symbol.axis} of {symbol.input}, which is not among the inputs")
+        if symbol.step < 1:
+            raise ValueError(f"symbols.{name}.step is {symbol.step}, expected 1 and more")
+    for key, named in (
+        ("inputs", metadata.inputs),
+        ("mask_inputs", metadata.mask_inputs),
+        ("lengths", metadata.lengths),
+    ):
+        for name, axes in named.items():
+            if not axes:
+                raise ValueError(f"{key}.{name} is {{}}, expected the length of an axis")
+            for axis, length in axes.items():
+                _check_length(f"{key}.{name}.{axis}", length, metadata)
+    for name, length in metadata.length_inputs.items():
+        _check_length(f"length_inputs.{name}", length, metadata)
+    if metadata.batch is not None and metadata.batch.size is not None and metadata.batch.size < 1:
+        raise ValueError(f"batch.size is {metadata.batch.size}, expected 1 and more")
+
+
+def _check_length(path: str, length: str, metadata: Metadata) -> None:
+    if length.isidentifier() and length not in metadata.symbols:
+        raise ValueError(f"{path} is {length}, which is not among the symbols")
 
 
 def _symbol(data: Mapping[str, Any]) -> Symbol:

@@ -138,7 +138,7 @@ def _hotwords(given: str | None) -> list[str]:
     if given is None or not given.endswith(".txt"):
         return (given or "").split()
     try:
-        lines = Path(given).read_text(encoding="utf-8").splitlines()
+        lines = Path(given).read_text(encoding="utf-8-sig").splitlines()  # Windows' editors put a mark in front
     except (OSError, ValueError) as error:
         told = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UnreadableError("the hotwords cannot be read", where=given, why=str(told)) from error

@@ -176,7 +176,7 @@ def _parse(path: Path, parser: Any) -> dict[str, Any]:
         return {}
     try:
         content = parser(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise UnreadableError("cannot be parsed", where=str(path), why=str(error).replace("\n", " ")) from error
     if not isinstance(content, dict):
         raise UnreadableError("holds no settings", where=str(path))

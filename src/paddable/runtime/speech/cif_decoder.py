@@ -131,7 +131,8 @@ class CifDecoder:
             alphas = finite(outputs["alphas"][0], "alphas")
             return np.append(fires, rest), np.append(alphas, np.float32(self.layout.tail))
         weights = np.asarray(finite(outputs["us_alphas"][0], "us_alphas"), np.float32)
-        weights = weights * np.float32(count / max(weights.sum(), np.finfo(np.float32).tiny))
+        if (total := weights.sum()) > 0:
+            weights = weights * np.float32(count / total)
         return weights, _running_sums(weights)
 
     def _spelling(self, token: int) -> str:

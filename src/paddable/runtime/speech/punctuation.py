@@ -144,17 +144,21 @@ def split_words(text: str) -> list[str]:
 
 
 def _regrouped(words: Sequence[Word], tokens: Sequence[str], pieces: Sequence[str]) -> list[Word]:
-    """Words with what is written for the tokens that spell them."""
+    """Words with what is written for the tokens that spell them; words of one token, such as 3 and 4 of 34, are one."""
     made: list[Word] = []
-    at = 0
-    for word in words:
-        spelling, spelled, begin = word.text.replace(" ", ""), "", at
-        while at < len(tokens) and len(spelled) < len(spelling):
-            spelled += tokens[at]
-            at += 1
-        if spelled != spelling:
-            return list(words)
-        made.append(word._replace(text="".join(pieces[begin:at]).strip()))
+    at = done = 0
+    while done < len(words):
+        first, begin, spelling, spelled = words[done], at, "", ""
+        while spelling != spelled or not spelling:
+            if len(spelling) <= len(spelled) and done < len(words):
+                spelling += words[done].text.replace(" ", "")
+                done += 1
+            elif len(spelled) < len(spelling) and at < len(tokens):
+                spelled += tokens[at]
+                at += 1
+            else:
+                return list(words)
+        made.append(Word("".join(pieces[begin:at]).strip(), first.start, words[done - 1].end))
     return made if at == len(tokens) else list(words)
 
 

@@ -79,7 +79,7 @@ def read_pieces(path: Path) -> list[str]:
     """
     try:
         return _listed(path)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = str(error).replace("\n", " ")
         raise UnreadableError("not a readable token table", where=str(path), why=why) from error
 
