@@ -197,7 +197,11 @@ def read_bundle(directory: str | os.PathLike[str], *, check_below: float = 0) ->
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise UnreadableError("no bundle: bundle.json cannot be read", where=str(directory)) from error
+        raise UnreadableError(
+            "no bundle: bundle.json cannot be read",
+            where=str(directory),
+            fix="check the path; paddable convert and paddable export write bundles",
+        ) from error
     except (ValueError, RecursionError) as error:
         raise UnreadableError(f"no JSON ({error})", where=str(path), fix="make the bundle again") from error
     bundle = Bundle.from_json(data, where=str(path))
