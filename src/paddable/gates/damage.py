@@ -86,5 +86,7 @@ class Comparison:
         Raises:
             EngineError: native does not run on these inputs.
         """
+        if not self._names:  # ONNX Runtime takes no run that asks for nothing
+            return {}
         seen = self._engine.run(feeds)
         return {name: float(seen[share]) for name, share in self._names.items()}
