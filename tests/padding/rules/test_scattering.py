@@ -36,6 +36,30 @@ EXAMPLES = {
         claims="T finite; finite",
         first="T=4",
     ),
+    "beside features of an axis that was joined": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) h = Reshape (t, parts) k = Transpose <perm = [0, 2, 1, 3]> (h) "
+        "f = Transpose <perm = [0, 2, 1, 3]> (k) v = Reshape (f, joined) y = ScatterND (v, p, u)",
+        "float[1, T, 4] y",
+        "float[1, 4, T] x",
+        "int64[4] parts = {0, 0, 2, 2}, int64[3] joined = {0, 0, 4}, int64[1, 2] p = {0, 0}, "
+        "float[1, 4] u = {1, 2, 3, 4}",
+        claims="T finite; finite",
+    ),
+    "into steps that are joined with their features": Example(
+        "t = Transpose <perm = [0, 2, 1]> (x) v = Reshape (t, joined) y = ScatterND (v, p, u)",
+        "float[1, M] y",
+        "float[1, 4, T] x",
+        "int64[2] joined = {1, -1}, int64[1, 2] p = {0, 9}, float[1] u = {5}",
+        claims="4*T finite; finite",
+        first="T=3",
+    ),
+    "into features that are joined with their steps": Example(
+        "v = Reshape (x, joined) y = ScatterND (v, p, u)",
+        "float[1, M] y",
+        "float[1, 4, T] x",
+        "int64[2] joined = {1, -1}, int64[1, 2] p = {0, 9}, float[1] u = {5}",
+        refused="places in a merged axis whose padding is interleaved with valid steps",
+    ),
     "a feature of every step": Example(
         "h = Transpose <perm = [1, 0, 2]> (x) f = Slice (h, zero, one) u = Exp (f) w = ScatterND (h, p, u) "
         "y = Transpose <perm = [1, 0, 2]> (w)",

@@ -15,7 +15,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.own_rows import is_place, read_of_itself
 from paddable.padding.deduce.registry import rule
-from paddable.padding.facts.axes import Axis
+from paddable.padding.facts.axes import Axis, axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 
@@ -66,14 +66,18 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
 
 
 def _need_prefix(axis: Axis, context: RuleContext) -> None:
-    if len(axis) > 1 or any(not atom.prefix for atom in axis):
+    """Valid steps come first: alone, or each with the features that were joined with it."""
+    if any(not atom.prefix for atom in axis) or any(not atom.fixed for atom in axis[1:]):
         context.refuse("places in a merged axis whose padding is interleaved with valid steps")
 
 
 def _need_equal_axes(context: RuleContext, updates: Facts, axes: Sequence[Axis]) -> None:
-    if updates.rank != len(axes) or not all(
-        same_axis(context.scope, a, b) for a, b in zip(updates.axes, axes, strict=True)
-    ):
+    def equal(one: Axis, other: Axis) -> bool:
+        """A fixed axis lies in memory alike, whatever it was joined from."""
+        fixed = all(atom.fixed for atom in (*one, *other))
+        return (fixed and axis_size(one) == axis_size(other)) or same_axis(context.scope, one, other)
+
+    if updates.rank != len(axes) or not all(map(equal, updates.axes, axes)):
         context.refuse("what is written has other axes than the places", _WRITTEN_AS_MASK)
 
 
@@ -117,12 +121,13 @@ def _written(context: RuleContext, value: Facts, updates: Facts, depth: int) -> 
     reduction = str(context.attribute("reduction", "none"))
     replaced = reduction in ("none", "max", "min")
     along = sum(len(axis) for axis in value.axes[:depth])
-    behind = len(updates.atoms) - (len(value.atoms) - along)
+    behind = [i for i, atom in enumerate(value.atoms) if atom.ragged and i >= along]
+    places = dict(zip(behind, (i for i, atom in enumerate(updates.atoms) if atom.ragged), strict=True))
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         kinds = [value.kind(region)]
         if all(i >= along for i in region):
-            kinds.append(updates.kind([i - along + behind for i in region]))
+            kinds.append(updates.kind([places[i] for i in region]))
         if replaced or len(kinds) == 1:
             return join(kinds)
         return FINITE if all(kind.finite for kind in kinds) else ANY
