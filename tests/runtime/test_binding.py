@@ -16,7 +16,7 @@ import pytest
 
 import paddable
 from paddable.bundle import KEY, Bundle, Graph, new_directory, read_metadata, write_bundle
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, UnreadableError
 from paddable.providers.advice import known_advice
 from paddable.runtime.session.graph import GraphSession, Opening
 
@@ -131,6 +131,26 @@ def test_a_file_made_for_cuda_is_captured_and_run_by_one_thread(made_for_cuda: P
     assert options["use_tf32"] == "0"
     assert options["device_id"] == "1"
     assert len(cuda.threads) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"options": None}, "options is None, expected a mapping, each value a text"),
+        ({"config": {"a": None}}, "config is {'a': None}"),
+        ({"companions": [5]}, "companions is [5], expected a list"),
+        ({"static": "no"}, "static is 'no', expected true or false"),
+        (None, "name is missing, expected a text"),
+    ],
+)
+def test_advice_of_another_type_is_named(fixed: Path, change: dict[str, Any] | None, told: str) -> None:
+    said = {} if change is None else known_advice()["cpu"].to_json() | change
+    model = onnx.load(fixed)
+    onnx.helper.set_model_props(model, {KEY: replace(read_metadata(fixed), advice={"cpu": said}).dumps()})
+    onnx.save(model, fixed)
+    with pytest.raises(UnreadableError) as caught:
+        paddable.load(fixed)
+    assert str(caught.value).startswith(f"{fixed}: the session advice is damaged: {told}")
 
 
 def test_what_was_not_made_for_cuda_is_not_captured(fixed: Path, cuda: FakeCuda) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any, get_type_hints
 
 from paddable.bundle import CHEAP, KEY, Bundle, Graph, Metadata, read_bundle, read_entries
-from paddable.errors import MisuseError, arguments
+from paddable.bundle.conform import conforms, type_name
+from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.providers.advice import known_advice, session_advice
 from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.model import Home, Model
@@ -61,7 +64,7 @@ def load(
         text = read_entries(place).get(KEY)
         metadata = Metadata.loads(text, where=str(place)) if text is not None else None
         files = [(dict(metadata.container) if metadata else {}, place)]
-    advice = _advice(provider, metadata, capture)
+    advice = _advice(provider, metadata, capture, str(place))
     if allow_tf32:
         advice = _with_tf32(advice, bundle, str(place))
     if device_id and advice.device == "cpu":
@@ -72,12 +75,27 @@ def load(
     return Model(containers, metadata, home)
 
 
-def _advice(provider: str, metadata: Metadata | None, capture: bool) -> SessionAdvice:
+def _advice(provider: str, metadata: Metadata | None, capture: bool, where: str) -> SessionAdvice:
     """What the file says, if it was made for the provider, else what we know of the provider."""
-    known = session_advice(provider)
+    advice = session_advice(provider)
     made_for_it = metadata is not None and provider in metadata.advice
-    advice = SessionAdvice.from_json(metadata.advice[provider]) if metadata is not None and made_for_it else known
+    if metadata is not None and made_for_it:
+        _check_advice(metadata.advice[provider], where)
+        advice = SessionAdvice.from_json(metadata.advice[provider])
     return advice if made_for_it and capture else replace(advice, static_options={})
+
+
+def _check_advice(said: Mapping[str, Any], where: str) -> None:
+    """Refuse a value of another type: ONNX Runtime ends the process at some of those."""
+    needed = ("name", "execution_provider", "extra")
+    for name, hint in get_type_hints(SessionAdvice).items():
+        if (name in said or name in needed) and not conforms(said.get(name), hint):
+            told = repr(said[name]) if name in said else "missing"
+            raise UnreadableError(
+                f"the session advice is damaged: {name} is {told}, expected {type_name(hint)}",
+                where=where,
+                fix="convert the model again",
+            )
 
 
 def _with_tf32(advice: SessionAdvice, bundle: Bundle | None, where: str) -> SessionAdvice:
