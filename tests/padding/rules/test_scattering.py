@@ -50,7 +50,7 @@ EXAMPLES = {
         "float[1, M] y",
         "float[1, 4, T] x",
         "int64[2] joined = {1, -1}, int64[1, 2] p = {0, 9}, float[1] u = {5}",
-        claims="4*T finite; finite",
+        claims="T finite; finite",
         first="T=3",
     ),
     "into features that are joined with their steps": Example(
