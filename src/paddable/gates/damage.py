@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import onnx_ir as ir
-from numpy.typing import NDArray
 
 from paddable.gates.engine import Array, Engine
+from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.dynamic import in_8_bits, products
 from paddable.precision.half import know_types
@@ -28,14 +28,15 @@ def compared(model: ir.Model) -> tuple[ir.Model, dict[str, str]]:
     know_types(made)
     graph, names = made.graph, Names(made.graph)
     found: dict[str, str] = {}
-    zero, one, tiny = (_constant(graph, names, np.float32(number)) for number in (0, 1, 1e-30))
+    zero, one, tiny = (add_initialiser(graph, names, "compared", np.float32(number)) for number in (0, 1, 1e-30))
     graph.outputs.clear()
     for node in products(graph):
         exact = node.outputs[0]
         readers = [(use.node, use.idx) for use in exact.uses()]
         twin = in_8_bits(graph, names, node)
         twin.name = names.fresh("compared")
-        columns = _constant(graph, names, np.ones((_columns(twin), 1), np.float32))  # an axis of sums, in any opset
+        ones = np.ones((_columns(twin), 1), np.float32)  # an axis of sums, in any opset
+        columns = add_initialiser(graph, names, "compared", ones)
         nodes = [twin]
 
         def add(operator: str, *inputs: ir.Value, nodes: list[ir.Node] = nodes, **attributes: int) -> ir.Value:
@@ -63,14 +64,6 @@ def _columns(product: ir.Node) -> int:
     weight = product.inputs[1]
     assert weight is not None and weight.const_value is not None
     return int(weight.const_value.numpy().shape[1])
-
-
-def _constant(graph: ir.Graph, names: Names, array: NDArray[np.float32] | np.float32) -> ir.Value:
-    name, held = names.fresh("compared"), np.asarray(array)
-    tensor = ir.Tensor(held, name=name)
-    value = ir.Value(name=name, shape=ir.Shape(held.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
-    graph.register_initializer(value)
-    return value
 
 
 class Comparison:

@@ -15,6 +15,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.gates.engine import Array, Engine
+from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.half import know_types
 from paddable.precision.ranges import Range
@@ -31,7 +32,7 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
     know_types(made)
     graph, names = made.graph, Names(made.graph)
     found: dict[str, tuple[str, str]] = {}
-    infinity, zero = _constant(graph, names, np.inf), _constant(graph, names, 0.0)
+    infinity, zero = (add_initialiser(graph, names, "watched", np.float32(number)) for number in (np.inf, 0))
     graph.outputs.clear()
     for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
         if value.dtype != ir.DataType.FLOAT or not isinstance(value.type, ir.TensorType):
@@ -51,14 +52,6 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
             graph.outputs.append(output)
         found[str(value.name)] = str(peak.name), str(fraction.name)
     return made, found
-
-
-def _constant(graph: ir.Graph, names: Names, number: float) -> ir.Value:
-    name = names.fresh("watched")
-    tensor = ir.tensor(np.float32(number), name=name)
-    value = ir.Value(name=name, shape=ir.Shape(()), type=ir.TensorType(ir.DataType.FLOAT), const_value=tensor)
-    graph.register_initializer(value)
-    return value
 
 
 def _measuring(

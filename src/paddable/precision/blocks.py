@@ -16,6 +16,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
+from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 from paddable.precision.int8 import LEAST
@@ -50,8 +51,8 @@ class StoreWeightsAsInt4Pass(ir.passes.InPlacePass):
             if weight not in stored:
                 numbers, scales = packed(weight.const_value.numpy())
                 stored[weight] = (
-                    _constant(graph, names, weight, numbers, "int4"),
-                    _constant(graph, names, weight, scales, "scale"),
+                    add_initialiser(graph, names, f"{weight.name}_int4", numbers),
+                    add_initialiser(graph, names, f"{weight.name}_scale", scales),
                 )
             rows, columns = weight.const_value.shape.numpy()
             sizes = {"K": rows, "N": columns, "bits": BITS, "block_size": BLOCK}
@@ -81,14 +82,6 @@ def _matrix(node: ir.Node) -> ir.Value | None:
     tensor = weight.const_value
     fits = tensor.dtype == ir.DataType.FLOAT and len(tensor.shape) == 2 and tensor.size >= LEAST
     return weight if fits else None
-
-
-def _constant(graph: ir.Graph, names: Names, weight: ir.Value, array: NDArray[np.generic], ending: str) -> ir.Value:
-    name = names.fresh(f"{weight.name}_{ending}")
-    tensor = ir.Tensor(array, name=name)
-    value = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
-    graph.register_initializer(value)
-    return value
 
 
 def packed(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:

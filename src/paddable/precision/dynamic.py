@@ -18,6 +18,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 
+from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 from paddable.precision.int8 import LEAST, quantised
@@ -139,11 +140,7 @@ def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -
     assert weight.const_value is not None
     matrix = weight.const_value.numpy()
     numbers, scale = quantised(matrix.T if transposed else matrix, 1)
-    made = []
-    for array, ending in ((np.ascontiguousarray(numbers), "int8"), (scale, "scale")):
-        name = names.fresh(f"{weight.name}_{ending}")
-        tensor = ir.Tensor(array, name=name)
-        value = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
-        graph.register_initializer(value)
-        made.append(value)
-    return made[0], made[1]
+    return (
+        add_initialiser(graph, names, f"{weight.name}_int8", np.ascontiguousarray(numbers)),
+        add_initialiser(graph, names, f"{weight.name}_scale", scale),
+    )

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 
 from paddable.errors import RefusedError
+from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 
@@ -121,13 +122,10 @@ def _put(unsqueeze: ir.Node) -> list[int]:
 def _stored(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
     assert weight.const_value is not None
     numbers, scale = quantised(weight.const_value.numpy(), axis)
-    inputs = []
-    for array, ending in ((numbers, "int8"), (scale, "scale")):
-        name = names.fresh(f"{weight.name}_{ending}")
-        tensor = ir.Tensor(array, name=name)
-        value = ir.Value(name=name, shape=ir.Shape(array.shape), type=ir.TensorType(tensor.dtype), const_value=tensor)
-        graph.register_initializer(value)
-        inputs.append(value)
+    inputs = [
+        add_initialiser(graph, names, f"{weight.name}_{ending}", array)
+        for array, ending in ((numbers, "int8"), (scale, "scale"))
+    ]
     name = names.fresh(f"{weight.name}_fp32")
     node = ir.node("DequantizeLinear", inputs, attributes={"axis": axis}, name=name)
     result = node.outputs[0]
