@@ -41,7 +41,8 @@ class Session:
     """Runs a converted model: pads each request to the smallest container that holds it, and cuts the padding off.
 
     Made by ``paddable.load``. Containers are opened when they are first needed, or all at once by ``warm_up``. Several
-    threads may use one session; each container runs one request at a time.
+    threads may use one session; a container runs their requests side by side on the CPU, elsewhere one at a time.
+    Answers are the caller's own: no later call changes them.
 
     Args:
         containers: the graphs, at least one.
@@ -153,7 +154,10 @@ class Session:
             raise self._too_long(longest, metadata)
         graph = self._session(index)
         steps = self._containers[index].steps or longest
-        return cut(graph.run(pad(rows, request, metadata, steps, graph.dtypes)), rows, metadata)
+        return graph.answer(
+            lambda into: pad(rows, request, metadata, steps, graph.dtypes, into),
+            lambda outputs, reused: cut(outputs, rows, metadata, reused=reused),
+        )
 
     def _too_long(self, longest: Mapping[str, int], metadata: Metadata) -> PaddableError:
         largest = self._containers[-1].steps
