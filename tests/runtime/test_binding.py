@@ -173,7 +173,7 @@ def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
     paddable.load(made_for_cuda, provider="cuda", allow_tf32=True).run(X)
     assert cuda.opened[0]["use_tf32"] == "1"
     with pytest.raises(MisuseError, match="no TF32; leave it out; cuda has it"):
-        paddable.load(made_for_cuda, allow_tf32=True)
+        paddable.load(made_for_cuda, "cpu", allow_tf32=True)
     metadata = replace(read_metadata(made_for_cuda), container={})
     with new_directory(tmp_path / "out") as folder:
         onnx.save(onnx.load(made_for_cuda), folder / "a.onnx")
@@ -185,4 +185,4 @@ def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
 
 def test_the_cpu_has_no_numbered_devices(fixed: Path) -> None:
     with pytest.raises(MisuseError, match="device 1"):
-        paddable.load(fixed, device_id=1)
+        paddable.load(fixed, "cpu", device_id=1)

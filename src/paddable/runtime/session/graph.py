@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -128,10 +129,16 @@ class GraphSession:
         dtypes: numpy type of each input.
         shapes: shape of each input; a symbolic dimension is a name or None.
         outputs: names of the outputs, in order.
+        opened: seconds that it took to open.
+        warmed: seconds that a first run took whose answer nobody waited for; None before.
     """
 
+    warmed: float | None
+
     def __init__(self, path: Path, opening: Opening, *, static: bool = False) -> None:
+        start = time.perf_counter()
         self._on = opening.open(path, static=static)
+        self.opened, self.warmed = time.perf_counter() - start, None
         session = self._on.session
         self._idle: deque[Buffers] = deque()
         self.dtypes: dict[str, np.dtype[Any]] = {
@@ -144,6 +151,11 @@ class GraphSession:
     def providers(self) -> list[str]:
         """The providers in use, first choice first."""
         return list(self._on.session.get_providers())
+
+    @property
+    def captured(self) -> bool:
+        """Whether the provider records the graph once and replays it."""
+        return self._on.captured
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """All outputs by name, as arrays of their own; errors as of ``answer``."""
