@@ -38,6 +38,7 @@ def load(
     device_id: int = 0,
     allow_mixed: bool = False,
     threads: int | None = None,
+    native: bool | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Model:
     """Load a converted model for running. Needs numpy and one flavour of onnxruntime.
@@ -56,6 +57,8 @@ def load(
         device_id: which of several devices; paddable doctor lists those of DirectML.
         allow_mixed: run although several flavours of onnxruntime are installed, each of which overwrites the others.
         threads: threads inside an operator. Default: ONNX Runtime's choice.
+        native: run the bundle's native graph, each row alone, or its containers; a bundle whose native graph does not
+            serve runs its containers. Default: native where ``auto`` finds the CPU best, in fp32, with no target named.
         progress: for ``auto``: told ``containers``, how many are warm and how many there are.
 
     Raises:
@@ -91,12 +94,14 @@ def load(
     opening = Opening(advice, allow_fallback, threads, device_id, allow_mixed)
     home = Home(bundle, place, opening) if bundle is not None else None
     containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
-    native, form = None, "captured" if advice.static_options and any(steps for steps, _ in files) else "container"
-    if auto and provider == CPU and target is None and bundle is not None and graphs[0].precision == "fp32":
-        native, why = _native(bundle, place, opening)
-        form = "native" if native else form
-        tried = (*tried[:-1], replace(tried[-1], why=f"{tried[-1].why}; {why}"))
-    model = Model(containers, metadata, home, native, Place(provider, form, tried))
+    open_native, form = None, "captured" if advice.static_options and any(steps for steps, _ in files) else "container"
+    if native is None:
+        native = auto and provider == CPU and target is None and bundle is not None and graphs[0].precision == "fp32"
+    if native and bundle is not None:
+        open_native, why = _native(bundle, place, opening)
+        form = "native" if open_native else form
+        tried = (*tried[:-1], replace(tried[-1], why=f"{tried[-1].why}; {why}")) if tried else ()
+    model = Model(containers, metadata, home, open_native, Place(provider, form, tried))
     if auto and advice.static:
         model.warm_up(progress)
     return model

@@ -17,6 +17,7 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError, PaddableError
 from paddable.runtime.description import Description, Place
 from paddable.runtime.session.domain import refuse_unaccepted
+from paddable.runtime.session.expressions import evaluate
 from paddable.runtime.session.graph import GraphSession
 from paddable.runtime.session.native import accepts, native_feeds, signature, with_lengths
 from paddable.runtime.session.not_a_number import tell_not_a_number
@@ -105,9 +106,7 @@ class Session:
         """As ``run``, without a warning: for a caller that looks for NaN itself."""
         if self.metadata is None:
             return self._run_as_it_is(inputs)
-        graph = self._first
-        types = (graph.dtypes, graph.shapes) if self._native is None else signature(graph, self.metadata)
-        request = read_request(inputs, self.metadata, *types)
+        request = read_request(inputs, self.metadata, *self._signature(self.metadata))
         self._refuse_values(request)
         given = any(name in inputs for name in self.metadata.length_inputs)
         refuse_unaccepted(request.rows, self.metadata.symbols, strict=strict, empty=given)
@@ -135,6 +134,26 @@ class Session:
             self._warm(index)
         if progress is not None:
             progress("containers", len(wanted), len(wanted))
+
+    def example(self, steps: Mapping[str, int], seed: int = 0) -> dict[str, Array]:
+        """Inputs of one row to measure with: small random floats, and zeros elsewhere.
+
+        Args:
+            steps: how long it is, by symbol.
+            seed: of the numbers.
+        """
+        metadata, rng = self.metadata or Metadata(symbols={}), np.random.default_rng(seed)
+        dtypes, shapes = self._signature(metadata)
+        inputs = {}
+        for name in dtypes.keys() - metadata.length_inputs.keys():
+            axes, rows = metadata.inputs.get(name, {}), metadata.batch.inputs.get(name) if metadata.batch else None
+            shape = [
+                evaluate(axes[axis], steps) if axis in axes else size if isinstance(size, int) and axis != rows else 1
+                for axis, size in enumerate(shapes[name])
+            ]
+            floats = dtypes[name].kind == "f"
+            inputs[name] = (0.1 * rng.standard_normal(shape) if floats else np.zeros(shape)).astype(dtypes[name])
+        return inputs
 
     def describe(self) -> Description:
         """Where the model runs and in which form, how long it took to get ready, and what else was tried."""
@@ -166,6 +185,11 @@ class Session:
     def _first(self) -> GraphSession:
         """The graph that knows the inputs: native where it is taken, so that nothing else has to be opened."""
         return self._session(0 if self._native is None else _NATIVE)
+
+    def _signature(self, metadata: Metadata) -> tuple[Mapping[str, np.dtype[Any]], Mapping[str, Sequence[Any]]]:
+        """Type and shape of each input that ``run`` takes."""
+        graph = self._first
+        return (graph.dtypes, graph.shapes) if self._native is None else signature(graph, metadata)
 
     def _session(self, index: int) -> GraphSession:
         with self._opening:
