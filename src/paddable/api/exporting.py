@@ -19,7 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import onnx
 import onnx_ir as ir
 
 from paddable.api.building import demand_target
@@ -32,7 +31,7 @@ from paddable.api.converting import (
     refuse_damaged_weights,
 )
 from paddable.api.exporting_families import family_of
-from paddable.api.exporting_labels import labels_of
+from paddable.api.exporting_labels import labels_of, write_labels
 from paddable.api.exporting_segments import with_segments
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import demand, judged
@@ -43,6 +42,7 @@ from paddable.api.room import demand_room
 from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
 from paddable.errors import MisuseError
+from paddable.families.family import Loaded
 from paddable.families.registry import spec_of
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
@@ -80,7 +80,7 @@ def export(
 
     Args:
         family: a name of ``families.registry.FAMILIES``, such as ``sense-voice``.
-        checkpoint: the folder as it was published.
+        checkpoint: the folder as it was published; for ``ctc`` also the ``.onnx`` itself.
         out: the bundle's directory.
         containers: sizes in seconds (``"30s"``) or in steps of the input; by default those of the family, 5 and 30
             seconds of sound.
@@ -92,7 +92,8 @@ def export(
         verify: judge before writing.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
-        on_message: called with a line for each fix of the target that was left out, and for where the nodes run there.
+        on_message: called with a line for what was found out of a stranger's model, for each fix of the target that was
+            left out, and for where the nodes run there.
         on_report: called with what the gates found, once they have passed.
         options: what the family offers beside, by the names of ``FamilySpec.options``: ``front_end="numpy"``,
             ``chunks=(4, 12)``. ``paddable export --help`` lists them.
@@ -115,7 +116,7 @@ def export(
     target = provider_named(target).name if target is not None else "cpu"
     refuse_what_is_there(place, force)
 
-    for text in containers:
+    for text in containers if length else ():
         if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
             symbol = length.rpartition("=")[2]
             parse_container(text, [symbol], rates={symbol: 1})
@@ -132,7 +133,13 @@ def export(
         if loaded.classes is not None:
             labels = labels_of(source, spec.labels, loaded.classes)
             about["labels"], assets[labels.name] = labels.name, labels
-        opened = _opened_from_disk(loaded.export(), folder / "native.onnx", length, loaded.rate)
+        if loaded.writes is not None:
+            assets["labels.json"] = write_labels(loaded.writes, folder)
+            about["labels"] = "labels.json"
+        opened = _opened(loaded, folder / "native.onnx", length or loaded.length)
+        for line in (*loaded.found, *(opened.notes() if loaded.declared else ())):
+            if on_message is not None:
+                on_message(line)
         step_graphs = {name: trace() for name, trace in loaded.step_graphs.items()}
         if step_graphs and len(precisions) > 1:
             raise MisuseError(
@@ -185,11 +192,15 @@ def export(
     return place
 
 
-def _opened_from_disk(native: onnx.ModelProto, file: Path, length: str, rate: float | None) -> Opened:
+def _opened(loaded: Loaded, file: Path, length: str) -> Opened:
     """The native graph, its weights mapped from a file.
 
     The exporter leaves them in one message, and whoever reads a weight out of a message copies it: a model of 1 GB
     would lie in memory five times.
     """
-    write_model(ir.from_proto(native), file, external_data=True)
-    return open_model(file, [length], rate=rate)
+    native = loaded.export()
+    if isinstance(native, Path):
+        file = native
+    else:
+        write_model(ir.from_proto(native), file, external_data=True)
+    return open_model(file, [length], rate=loaded.rate, **loaded.declared)

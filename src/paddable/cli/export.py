@@ -53,12 +53,14 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
         words = list(dict.fromkeys(word for _, option in offers for word in option.words))
         families = ", ".join(family for family, _ in offers)
         first = offers[0][1]
+        helps = "; ".join(dict.fromkeys(option.help for _, option in offers))
         default = first.words[0] if words else ",".join(map(str, first.numbers))
         command = click.option(
             first.flag,
             name,
-            type=click.Choice(words) if words else _Numbers(),
-            help=f"{first.help} ({families}). Default: {default}.",
+            type=click.Choice(words) if words else str if first.text else _Numbers(),
+            metavar=first.text or None,
+            help=f"{helps} ({families})." + (f" Default: {default}." if default else ""),
         )(command)
     return command
 
@@ -75,7 +77,7 @@ def _default_containers() -> str:
 
 @click.command(epilog="\b\nFamilies:\n" + "\n".join(f"  {spec.name:16} {spec.summary}" for spec in FAMILIES.values()))
 @click.argument("family", type=click.Choice(list(FAMILIES)), metavar="FAMILY")
-@click.argument("checkpoint", type=click.Path(path_type=Path), metavar="CHECKPOINT_DIR")
+@click.argument("checkpoint", type=click.Path(path_type=Path), metavar="CHECKPOINT")
 @options.out
 @click.option(
     "--containers",
@@ -116,18 +118,20 @@ def export(
     judged: list[GateReport] = []
     if report is not None:
         choices["on_report"] = judged.append
-    with showing(_STAGES) as progress:
-        written = export_family(
-            family,
-            checkpoint,
-            out,
-            containers=None if containers is None else split_containers(containers),
-            progress=progress,
-            on_message=told.append,
-            **choices,
-        )
-    for line in told:
-        print(in_flags(line), file=sys.stderr)
+    try:
+        with showing(_STAGES) as progress:
+            written = export_family(
+                family,
+                checkpoint,
+                out,
+                containers=None if containers is None else split_containers(containers),
+                progress=progress,
+                on_message=told.append,
+                **choices,
+            )
+    finally:  # what was found out helps most where it ended in an error
+        for line in told:
+            print(in_flags(line), file=sys.stderr)
     shown: dict[str, Any] = {}
     if report is not None:
         from paddable.api.reporting import about_result, write_page

@@ -69,14 +69,16 @@ class Option:
     Attributes:
         name: the keyword of ``paddable.export``; the command line writes it with hyphens.
         help: what it decides, for the help of the command line.
-        words: what may be chosen, the default first; empty for a list of whole numbers.
-        numbers: the default of such a list.
+        words: what may be chosen, the default first; empty for anything else.
+        numbers: the default of a list of whole numbers.
+        text: what a free text stands for, such as ``FILE``; its default is None.
     """
 
     name: str
     help: str
     words: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    text: str = ""
 
     @property
     def flag(self) -> str:
@@ -84,11 +86,13 @@ class Option:
         return "--" + self.name.replace("_", "-")
 
     def read(self, value: object | None, family: str) -> Any:
-        """The value to export with: a word, or numbers in increasing order; the default for None.
+        """The value to export with: a word, a text, or numbers in increasing order; the default for None.
 
         Raises:
             MisuseError: a value that the family does not offer.
         """
+        if self.text:
+            return None if value is None else str(value)
         if self.words:
             if value not in (None, *self.words):
                 raise MisuseError(f"{family} has no {self.flag} {value}", fix=f"choose {', '.join(self.words)}")
@@ -134,7 +138,7 @@ class FamilySpec:
         files: what lies in a checkpoint folder, for the documentation.
         marks: what its folders are known by, any of them.
         length: the ragged axis of the native graph, as ``convert`` takes it; by the value of ``front_end``, or under
-            the empty string where the family has no such option.
+            the empty string where the family has no such option. Empty where only the graph tells.
         abilities: what its bundles can do beside ``run``.
         labels: patterns of token tables in the checkpoint folder, best first.
         options: what ``export`` can be asked for.
@@ -177,5 +181,5 @@ class FamilySpec:
         return {option.name: option.read(given.get(option.name), self.name) for option in self.options}
 
     def length_of(self, choices: Mapping[str, Any]) -> str:
-        """The ragged axis of the graph that is exported with these choices."""
-        return self.length[choices.get("front_end", "")]
+        """The ragged axis of the graph that is exported with these choices; empty where only the graph tells."""
+        return self.length[choices.get("front_end", "")] if self.length else ""
