@@ -33,7 +33,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
     assert done.code == 1 and done.err == "error: stop here\n"
     ((name, args, options),) = library.calls
     assert callable(options.pop("progress")) and callable(options.pop("on_message"))
-    assert (name, args) == ("export", ("sense-voice", Path("weights"), Path("out")))
+    assert (name, args) == ("export", ("sense-voice", "weights", Path("out")))
     assert {name: value for name, value in options.items() if value is not None} == {
         "containers": ("5s", "30s"),
         "front_end": "numpy",
@@ -42,6 +42,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "precision": "int8",
         "accept": (),
         "verify": False,
+        "offline": False,
         "gate_lengths": 64,
         "force": True,
     }

@@ -34,6 +34,7 @@ from paddable.api.exporting_families import family_of
 from paddable.api.exporting_labels import labels_of, write_labels
 from paddable.api.exporting_segments import with_segments
 from paddable.api.exporting_streams import judge_streams
+from paddable.api.fetching import checkpoint_at
 from paddable.api.judging import demand, judged
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
@@ -74,13 +75,17 @@ def export(
     progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
     on_report: Callable[[GateReport], None] | None = None,
+    hub: str | None = None,
+    revision: str | None = None,
+    offline: bool = False,
     **options: Any,
 ) -> Path:
     """Make a bundle from a checkpoint.
 
     Args:
         family: a name of ``families.registry.FAMILIES``, such as ``sense-voice``.
-        checkpoint: the folder as it was published; for ``ctc`` also the ``.onnx`` itself.
+        checkpoint: the folder as it was published; for ``ctc`` also the ``.onnx`` itself; or ``owner/name`` of a
+            repository, of which the files that the family needs are fetched into the hub's own cache.
         out: the bundle's directory.
         containers: sizes in seconds (``"30s"``) or in steps of the input; by default those of the family, 5 and 30
             seconds of sound.
@@ -95,6 +100,9 @@ def export(
         on_message: called with a line for what was found out of a stranger's model, for each fix of the target that was
             left out, and for where the nodes run there.
         on_report: called with what the gates found, once they have passed.
+        hub: where a repository is: ``huggingface`` (default) or ``modelscope``.
+        revision: of the repository: a branch, a tag or a commit; bundle.json keeps the commit.
+        offline: take what was fetched before, and ask nobody.
         options: what the family offers beside, by the names of ``FamilySpec.options``: ``front_end="numpy"``,
             ``chunks=(4, 12)``. ``paddable export --help`` lists them.
 
@@ -102,7 +110,7 @@ def export(
         ``out``.
 
     Raises:
-        MisuseError: no such family or target, a choice that the family does not have, or ``out`` exists.
+        MisuseError: no such family, target or repository, a choice that the family does not have, or ``out`` exists.
         UnreadableError: the checkpoint is incomplete or of another model.
         RefusedError: no proof was found, or the target cannot run a graph.
         GateFailedError: a result differs from native; nothing was written but the report.
@@ -112,7 +120,7 @@ def export(
     length = spec.length_of(choices)
     precisions = chosen_precisions(precision, examples=examples, accept=accept)
     containers = spec.containers if containers is None else containers
-    place, source = Path(out), Path(checkpoint)
+    place = Path(out)
     target = provider_named(target).name if target is not None else "cpu"
     refuse_what_is_there(place, force)
 
@@ -127,9 +135,11 @@ def export(
 
     with scratch(place) as folder, staging(place, force=force) as stage:
         # ── Stages 1 and 2: load, export
+        found = checkpoint_at(checkpoint, spec, hub=hub, revision=revision, offline=offline, progress=progress)
+        source = found.path
         done(0)
         loaded = family_of(family).load(source, choices)
-        about, assets = {"family": family, **loaded.about}, {}
+        about, assets = {"family": family, "source": found.source, **loaded.about}, {}
         if loaded.classes is not None:
             labels = labels_of(source, spec.labels, loaded.classes)
             about["labels"], assets[labels.name] = labels.name, labels

@@ -15,7 +15,7 @@ from paddable.cli import options, render
 from paddable.cli.flags import in_flags
 from paddable.cli.progress import showing
 from paddable.families.registry import FAMILIES
-from paddable.families.spec import Option
+from paddable.families.spec import HUBS, Option
 from paddable.lengths.declare import split_containers
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["export"]
 
 _STAGES = {
+    ("download (MB)", 0): "fetch the checkpoint",
     ("export", 0): "load the checkpoint and export it",  # the first two stages
     ("export", 2): "judge",
     ("export", 3): "convert",
@@ -77,7 +78,7 @@ def _default_containers() -> str:
 
 @click.command(epilog="\b\nFamilies:\n" + "\n".join(f"  {spec.name:16} {spec.summary}" for spec in FAMILIES.values()))
 @click.argument("family", type=click.Choice(list(FAMILIES)), metavar="FAMILY")
-@click.argument("checkpoint", type=click.Path(path_type=Path), metavar="CHECKPOINT")
+@click.argument("checkpoint", metavar="CHECKPOINT")
 @options.out
 @click.option(
     "--containers",
@@ -91,12 +92,15 @@ def _default_containers() -> str:
 @options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
+@click.option("--hub", type=click.Choice(list(HUBS)), help="Where the repository CHECKPOINT is. Default: huggingface.")
+@click.option("--revision", metavar="NAME", help="A branch, tag or commit of the repository.")
+@click.option("--offline", is_flag=True, help="Take what was fetched before, and ask nobody.")
 @options.force
 @options.report
 @options.as_json
 def export(
     family: str,
-    checkpoint: Path,
+    checkpoint: str,
     out: Path | None,
     containers: str | None,
     report: Path | None,
@@ -104,6 +108,8 @@ def export(
     **choices: Any,
 ) -> int:
     """Make a bundle from a checkpoint of a known family.
+
+    CHECKPOINT is a folder, the .onnx of a CTC model, or OWNER/NAME on a hub (extra: hub).
 
     Loads the weights, exports the native graph, converts it to every container, judges the result against native and
     writes it with labels and settings. A gate that fails leaves the report and no bundle.

@@ -14,7 +14,10 @@ from typing import Any, Protocol
 
 from paddable.errors import MisuseError
 
-__all__ = ["Ability", "BundleFields", "FamilySpec", "Mark", "Option"]
+__all__ = ["HUBS", "Ability", "BundleFields", "FamilySpec", "Mark", "Option"]
+
+HUBS: Mapping[str, str] = {"huggingface": "Hugging Face", "modelscope": "ModelScope"}
+"""Where checkpoints are published; ``api.fetching_<hub>`` fetches from it."""
 
 
 class BundleFields(Protocol):
@@ -143,6 +146,8 @@ class FamilySpec:
         labels: patterns of token tables in the checkpoint folder, best first.
         options: what ``export`` can be asked for.
         containers: the sizes that ``export`` makes where it is asked for none.
+        downloads: of a repository, patterns of the files that ``export`` needs beside the labels: the first of them has
+            to be there, and a ``!`` in front leaves files out. One tuple for each layout, the likeliest first.
     """
 
     name: str
@@ -154,6 +159,7 @@ class FamilySpec:
     labels: tuple[str, ...] = ()
     options: tuple[Option, ...] = field(default=())
     containers: tuple[str, ...] = ("5s", "30s")
+    downloads: tuple[tuple[str, ...], ...] = (("model.pt", "config.yaml", "configuration.json", "am.mvn"),)
 
     @property
     def package(self) -> str:

@@ -10,7 +10,7 @@ from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.families.ctc.graph import CtcGraph, Logits, open_graph
 from paddable.families.ctc.labels import Labels, read_labels, written
 from paddable.families.ctc.sound import heard_as
-from paddable.families.ctc.spec import CTC
+from paddable.families.ctc.spec import CTC, REDUCED
 from paddable.families.family import Described, Family, Loaded
 
 __all__ = ["FAMILY"]
@@ -71,15 +71,11 @@ def _model_of(source: Path) -> Path:
     if not source.is_dir():
         raise UnreadableError("no such file", where=str(source), fix="give the .onnx, or the folder that holds it")
     found = sorted(source.glob("*.onnx")) or sorted(source.glob("onnx/*.onnx"))
-    exact = [path for path in found if not path.stem.endswith(_REDUCED)]
+    exact = [path for path in found if not any(word in path.stem for word in REDUCED)]
     if len(exact or found) != 1:
         told = ", ".join(path.name for path in found) or "none"
         raise UnreadableError(f"which .onnx is the model? there are {told}", where=str(source), fix="give that file")
     return (exact or found)[0]
-
-
-_REDUCED = ("int8", "uint8", "fp16", "q4", "q4f16", "bnb4", "quantized")
-"""How published files of another precision end."""
 
 
 def _labels_of(source: Path, model: Path, asked: str | None) -> Labels:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from paddable.families.spec import Ability, FamilySpec, Mark, Option
 
-__all__ = ["CTC", "FOUND"]
+__all__ = ["CTC", "FOUND", "REDUCED"]
 
 FOUND = "found"
 """What an option says where the answer is to be found in the model, its labels and the files beside it."""
+
+REDUCED = ("int8", "fp16", "q4", "bnb4", "quantized")
+"""What the names of published files in another precision hold."""
 
 CTC = FamilySpec(
     name="ctc",
@@ -17,6 +20,17 @@ CTC = FamilySpec(
     length={},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),
     labels=("tokens.txt", "vocab.json", "tokens.json", "vocab.txt", "*.model"),
+    downloads=(
+        (
+            "*.onnx",
+            "*.onnx_data",
+            "*.onnx.data",
+            "preprocessor_config.json",
+            "tokenizer_config.json",
+            "added_tokens.json",
+            *(f"!*{word}*" for word in REDUCED),
+        ),
+    ),
     options=(
         Option("labels", "what the classes write: tokens.txt, vocab.json, tokens.json or *.model", text="FILE"),
         Option(
