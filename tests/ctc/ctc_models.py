@@ -28,6 +28,7 @@ def recogniser(
     sound: str = "audio",
     classes: int = CLASSES,
     about: dict[str, str] | None = None,
+    declared: dict[str, int | str] | None = None,
 ) -> Path:
     """One convolution over time: samples at a stride of 320, or features at a stride of 4.
 
@@ -43,6 +44,7 @@ def recogniser(
         sound: the name of the input.
         classes: of the logits.
         about: metadata of the file.
+        declared: sizes of axes of the input that are declared otherwise.
     """
     axes = input_axes or ("BS" if channels is None else "BTC")
     random = np.random.default_rng(0)
@@ -80,7 +82,7 @@ def recogniser(
         y = add("Transpose", [y], perm=_ORDERS[output_axes])
     nodes[-1].output[0] = "scores"
     batch = "B" if "B" in axes else 1
-    sizes = {"B": batch, "S": "S", "T": "T", "C": channels, "1": 1}
+    sizes = {"B": batch, "S": "S", "T": "T", "C": channels, "1": 1, **(declared or {})}
     inputs = [helper.make_tensor_value_info(sound, TensorProto.FLOAT, [sizes[axis] for axis in axes])]
     shape = {"B": batch, "T": "U", "V": classes}
     outputs = [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [shape[axis] for axis in output_axes])]

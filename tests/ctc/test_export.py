@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +15,7 @@ import pytest
 
 import paddable
 from paddable.audio.front_ends import Features, Kaldi, Nemo, Waveform
-from paddable.errors import MisuseError, PaddableError
+from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.runtime import Model
 
 from .ctc_models import CLASSES, LABELS, STRIDE, recogniser, tokens
@@ -56,6 +60,7 @@ FORMS: dict[str, tuple[dict[str, Any], dict[str, Any], Features]] = {
     "probabilities": ({"scores": "probabilities"}, RATE, Waveform()),
     "a mask": ({"mask": True, "sound": "input_values"}, {**RATE, "normalise": "yes"}, Waveform(True)),
     "features": ({"channels": 80, "lengths": "x_lens"}, KALDI, Kaldi("wenet")),
+    "channels left open": ({"channels": 80, "declared": {"C": "C"}}, KALDI, Kaldi("wenet")),
     "features without a batch": ({"channels": 80, "input_axes": "TC", "output_axes": "TV"}, KALDI, Kaldi("wenet")),
     "channels first": ({"channels": 64, "input_axes": "BCT", "lengths": "length"}, {"front_end": "nemo"}, Nemo(64)),
 }
@@ -164,6 +169,9 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no such output": ({}, {**RATE, "logits": "y"}, "`logits='y'` is no output"),
     "the blank": ({}, {**RATE, "blank": "9"}, "neither a label nor a class below 6"),
     "a choice of others": ({}, {**RATE, "front_end": "in-graph"}, "ctc has no --front-end in-graph; choose found"),
+    "a fixed length": ({"declared": {"S": 16_000}}, RATE, "axis 1 of input 'audio' has the fixed size 16000"),
+    "a fixed batch": ({"declared": {"B": 4}}, RATE, "axis 0 of input 'audio' has the fixed size 4"),
+    "padded already": ({"about": {"paddable": "{}"}}, RATE, "it is padded already"),
     "an input of its own": ({"lengths": "language"}, RATE, "what is the input 'language'"),
 }
 
@@ -213,6 +221,51 @@ def test_swapped_files_and_absent_ones_are_told(tmp_path: Path) -> None:
     recogniser(tmp_path / "other.onnx")
     with pytest.raises(PaddableError, match=r"which \.onnx is the model\? there are model\.onnx, other\.onnx"):
         paddable.export("ctc", tmp_path, tmp_path / "bundle")
+
+
+def test_it_needs_no_torch_and_takes_no_bundle(tmp_path: Path) -> None:
+    recogniser(tmp_path / "model.onnx")
+    tokens(tmp_path / "tokens.txt")
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys(["torch", "transformers", "yaml", "safetensors"]))
+from paddable.cli import main
+words = ["--sample-rate", "16000", "--containers", "1s", "--gate-lengths", "2"]
+assert main(["export", "ctc", {str(tmp_path)!r}, "-o", {str(tmp_path / "bundle")!r}, *words]) == 0
+main(["export", "ctc", {str(tmp_path / "bundle")!r}, "-o", {str(tmp_path / "again")!r}])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].endswith("bundle: it is a bundle already; give the model that it was made from")
+
+
+DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
+    "front end": ({"front_end": {"kind": "mel", "input": "audio", "axes": "BS"}}, "front_end has the kind 'mel'"),
+    "axes": ({"front_end": {"kind": "waveform", "input": "audio", "axes": 7}}, "and the axes 7"),
+    "option": (
+        {"front_end": {"kind": "kaldi", "input": "audio", "axes": "BTC", "options": {"dialect": "x"}}},
+        "no Kaldi features are called 'x'",
+    ),
+    "logits": ({"settings": {"ctc": {"output": "y", "frame": None}}}, "the length of y does not tell"),
+    "layout": ({"settings": {"ctc": {"axes": "BV"}}}, "the axes 'BV' are not one of frames"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_bundle_is_one_line(name: str, made: Path, tmp_path: Path) -> None:
+    said, told = DAMAGE[name]
+    folder = Path(shutil.copytree(made, tmp_path / "bundle"))
+    text = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
+    (folder / "bundle.json").write_text(json.dumps({**text, **said}), encoding="utf-8")
+    with pytest.raises(UnreadableError, match=told):
+        paddable.load(folder).transcribe(SOUND[:8_000])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    bundle(folder, choices={**RATE, "verify": False, "containers": ["1s"]})
+    return folder / "bundle"
 
 
 def test_too_little_sound_is_an_empty_transcript(tmp_path: Path) -> None:

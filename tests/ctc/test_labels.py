@@ -86,6 +86,14 @@ def test_a_vocabulary_of_transformers_is_written_as_it_stands(tmp_path: Path) ->
     assert (found.blank, list(found.texts)) == (4, ["<pad>", "_", "<unk>", "|", "", "b"])
 
 
+def test_labels_in_another_encoding_are_told_apart_from_a_model(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.txt"
+    for content, told in (("<blk> 0\n你 1\n".encode("gbk"), "save it as UTF-8"), (b"\x08\x09\xff", "swapped")):
+        path.write_bytes(content)
+        with pytest.raises(UnreadableError, match=told):
+            read_labels(path)
+
+
 def test_added_tokens_count(tmp_path: Path) -> None:
     labels = of(tmp_path, "vocab.json", {"|": 0, "a": 1, "[PAD]": 2}, added_tokens={"<s>": 3})
     assert list(written(labels, 4, None, None).texts) == [" ", "a", "", "<s>"]
@@ -128,7 +136,8 @@ def test_the_word_boundary(tmp_path: Path) -> None:
         ("tokens.json", "7", "neither a list of labels"),
         ("tokens.json", [1, 2], "neither a list of labels"),
         ("vocab.json", {"a": "0"}, "no whole number as its class"),
-        ("vocab.json", {"a": 0, "b": 0}, "two labels have the same class"),
+        ("vocab.json", {"a": 0, "b": 0}, "'a' and 'b' have the same class, 0"),
+        ("tokens.txt", "<blk> 0\na 1\nb 1\n", "'a' and 'b' have the same class, 1"),
         ("vocab.json", {"eng": {"a": 0}, "deu": {"b": 0}}, "labels of several languages (eng, deu, ...)"),
         ("vocab.json", {}, "there is no label in it"),
     ],

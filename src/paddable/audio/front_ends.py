@@ -59,6 +59,10 @@ class Kaldi:
     dialect: str = "k2"
     mels: int = 80
 
+    def __post_init__(self) -> None:
+        if self.dialect not in kaldi.DIALECTS:
+            raise ValueError(f"no Kaldi features are called {self.dialect!r}")
+
     def most_samples(self, steps: int) -> int:
         """One sample more would begin another frame."""
         whole = kaldi.DIALECTS[self.dialect].snip_edges

@@ -39,7 +39,7 @@ from paddable.runtime.speech.text import Vocabulary, read_pieces, read_vocabular
 
 __all__ = ["abilities_of", "detector_of", "front_end_of", "punctuator_of", "recogniser_of"]
 
-_Layout = TypeVar("_Layout", CtcLayout, CifLayout, PunctuationLayout)
+_Layout = TypeVar("_Layout")
 
 
 def abilities_of(bundle: Bundle) -> list[str]:
@@ -129,12 +129,14 @@ def _sound_input_of(bundle: Bundle) -> SoundInput:
     if "input" not in said:
         front_end = front_end_of(bundle)
         return SoundInput() if front_end is None else SoundInput.of_features(front_end)
-    try:
-        features = FRONT_ENDS[said["kind"]](**said["options"])
-        fewest = next(iter(bundle.metadata.symbols.values())).min
-        return SoundInput(said["input"], said["axes"], features, bundle.sample_rate or SAMPLE_RATE, fewest)
-    except (KeyError, TypeError, StopIteration) as error:
-        raise _damaged(f"front_end: {type(error).__name__} {error}") from error
+    kind, axes = FRONT_ENDS.get(said.get("kind", "")), said.get("axes")
+    if kind is None or not isinstance(axes, str) or not set(axes) <= set("B1STC") or len(set(axes) & set("ST")) != 1:
+        raise _damaged(f"front_end has the kind {said.get('kind')!r} and the axes {axes!r}")
+    if not conforms(said["input"], str) or not bundle.metadata.symbols:
+        raise _damaged("front_end.input is no input whose length varies")
+    features = _read_settings(kind, said.get("options", {}), "front_end.options")
+    fewest = next(iter(bundle.metadata.symbols.values())).min
+    return SoundInput(said["input"], axes, features, bundle.sample_rate or SAMPLE_RATE, fewest)
 
 
 def _longest_seconds(session: Unjudged, taken: SoundInput) -> float | None:
@@ -148,7 +150,7 @@ def _damaged(what: str) -> UnreadableError:
 
 
 def _read_settings(layout: type[_Layout], said: Any, path: str) -> _Layout:
-    """A layout of what bundle.json says, each value of the type that the layout declares."""
+    """A record of what bundle.json says, each value of the type that the record declares."""
     hints = get_type_hints(layout)
     if not isinstance(said, Mapping):
         raise _damaged(f"{path} is {said!r}, expected a mapping")
@@ -157,4 +159,7 @@ def _read_settings(layout: type[_Layout], said: Any, path: str) -> _Layout:
             raise _damaged(f"{path} has the unknown key {key!r}, expected {', '.join(hints)}")
         if not conforms(value, hints[key]):
             raise _damaged(f"{path}.{key} is {value!r}, expected {type_name(hints[key])}")
-    return layout(**said)
+    try:
+        return layout(**said)
+    except ValueError as error:
+        raise _damaged(f"{path}: {error}") from error

@@ -52,6 +52,7 @@ def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
         declared={
             "length_inputs": [f"{name}={symbol}" for name in graph.length_inputs],
             "mask_inputs": [f"{name}:{axis}={symbol}" for name, axis in graph.mask_inputs.items()],
+            "bindings": [] if sound.bound else [f"{sound.name}:{sound.axes.index('C')}={sound.channels}"],
             "batch": f"{sound.name}:{sound.axes.index('B')}" if "B" in sound.axes else "none",
         },
         writes=text.texts,
@@ -70,6 +71,8 @@ def _model_of(source: Path) -> Path:
         return source
     if not source.is_dir():
         raise UnreadableError("no such file", where=str(source), fix="give the .onnx, or the folder that holds it")
+    if (source / "bundle.json").is_file():
+        raise UnreadableError("it is a bundle already", where=str(source), fix="give the model that it was made from")
     found = sorted(source.glob("*.onnx")) or sorted(source.glob("onnx/*.onnx"))
     exact = [path for path in found if not any(word in path.stem for word in REDUCED)]
     if len(exact or found) != 1:
@@ -79,9 +82,10 @@ def _model_of(source: Path) -> Path:
 
 
 def _labels_of(source: Path, model: Path, asked: str | None) -> Labels:
+    folders = [source] if source.is_dir() else [model.parent, model.parent.parent]
     if asked is not None:
-        return read_labels(Path(asked))
-    folders = [source] if source.is_dir() else [model.parent]
+        here = (place for place in (Path(asked), *(folder / asked for folder in folders)) if place.is_file())
+        return read_labels(next(here, Path(asked)))
     found = next((path for folder in folders for pattern in CTC.labels for path in sorted(folder.glob(pattern))), None)
     if found is None:
         raise MisuseError(

@@ -6,6 +6,7 @@ padded is proven later, by the compiler.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddable.bundle import KEY
 from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.extras import import_extra
 
@@ -25,6 +27,8 @@ _WAVEFORM = 2
 """Of ``_LENGTHS``, where those of a waveform begin."""
 _FLOATS = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(bool)": np.bool_}
+_CHANNELS = (16, 1_000)
+"""Fewest and most of a feature."""
 _LATTICE = (40, 64, 80, 96, 128)
 """Channels to try where the graph leaves them open."""
 
@@ -37,11 +41,13 @@ class Sound:
         name: of the input.
         axes: its layout; see ``runtime.speech.sound_input``.
         channels: of a feature; None for a waveform.
+        bound: whether the graph declares as many channels.
     """
 
     name: str
     axes: str
     channels: int | None
+    bound: bool = True
 
     @property
     def time(self) -> int:
@@ -149,6 +155,9 @@ def open_graph(path: Path) -> CtcGraph:
     except Exception as error:
         why = _foreign(path) or _first_line(error)
         raise UnreadableError("ONNX Runtime does not open it", where=str(path), why=why) from error
+    about = dict(session.get_modelmeta().custom_metadata_map)
+    if KEY in about:
+        raise MisuseError("it is padded already", where=str(path), fix="give the model that it was made from")
     inputs = {value.name: value for value in session.get_inputs()}
     floats = [value for value in inputs.values() if value.type in _FLOATS]
     if len(floats) != 1:
@@ -174,7 +183,6 @@ def open_graph(path: Path) -> CtcGraph:
             for name, one, other in zip(names, *runs, strict=True)
             if isinstance(one, np.ndarray) and one.dtype.kind == "f" and one.ndim == other.ndim
         ]
-        about = dict(session.get_modelmeta().custom_metadata_map)
         return CtcGraph(path, sound, lengths, masks, [each for each in shapes if each.ragged], about)
     raise UnreadableError("it does not run at any length that was tried", where=str(path), why=errors[-1])
 
@@ -183,7 +191,15 @@ def _candidates(value: Any, where: str) -> Iterator[tuple[Sound, tuple[int, int]
     """What the input may be, with lengths to try, the likeliest first."""
     shape = [size if isinstance(size, int) else None for size in value.shape]
     free = [i for i, size in enumerate(shape) if size is None]
-    fixed = [i for i, size in enumerate(shape) if size is not None and size > 1]
+    fixed = {i: size for i, size in enumerate(shape) if size is not None and size > 1}
+    for axis, size in fixed.items():
+        if not _CHANNELS[0] <= size <= _CHANNELS[1]:
+            raise MisuseError(
+                f"axis {axis} of input {value.name!r} has the fixed size {size}",
+                where=where,
+                why="as a batch it would be one of many rows, as a length it is fixed already",
+                fix="export it again with dynamic batch and time",
+            )
     if len(shape) not in (1, 2, 3) or len(fixed) > 1:
         raise MisuseError(
             f"input {value.name!r} has the shape {value.shape}",
@@ -199,20 +215,19 @@ def _candidates(value: Any, where: str) -> Iterator[tuple[Sound, tuple[int, int]
             fix="export it again with a dynamic time axis",
         )
     if fixed:
-        time = next(i for i in reversed(free))
+        ((place, channels),) = fixed.items()
         axes = ["B"] * len(shape)
-        axes[fixed[0]], axes[time] = "C", "T"
+        axes[place], axes[free[-1]] = "C", "T"
         for pair in _LENGTHS[:_WAVEFORM]:
-            yield Sound(value.name, "".join(axes), shape[fixed[0]]), pair
+            yield Sound(value.name, "".join(axes), channels), pair
     elif len(shape) < 3 or 1 in shape[1:]:
-        time = free[-1]
         axes = ["1" if i else "B" for i in range(len(shape))]
-        axes[time] = "S"
+        axes[free[-1]] = "S"
         for pair in _LENGTHS[_WAVEFORM:]:
             yield Sound(value.name, "".join(axes), None), pair
     else:
         for axes_, channels in ((axes_, channels) for axes_ in ("BTC", "BCT") for channels in _LATTICE):
-            yield Sound(value.name, axes_, channels), _LENGTHS[0]
+            yield Sound(value.name, axes_, channels, bound=False), _LENGTHS[0]
         for pair in _LENGTHS[_WAVEFORM:]:
             yield Sound(value.name, "B1S", None), pair
 
@@ -254,5 +269,10 @@ def _foreign(path: Path) -> str:
     return "it is text; are the model and the labels swapped?" if head.isascii() and b"\n" in head else ""
 
 
+_NOISE = re.compile(r"^\[ONNXRuntimeError\] : \d+ : \w+ : |Load model from .*? failed:|/\S+\.\w+:\d+ .*?\) (?=[A-Z])")
+"""What ONNX Runtime says around what is the matter."""
+
+
 def _first_line(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    line = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return _NOISE.sub("", line).strip()

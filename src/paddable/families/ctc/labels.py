@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,14 +80,16 @@ def read_labels(path: Path) -> Labels:
         MissingExtraError: a SentencePiece model without sentencepiece installed.
     """
     if not path.is_file():
-        raise UnreadableError("no such file", where=str(path), fix="give the labels of the model")
+        what = "it is a directory" if path.is_dir() else "no such file"
+        raise UnreadableError(what, where=str(path), fix="give the file with the labels of the model")
     try:
         names, tokenizer = _model(path) if path.suffix == ".model" else _text(path)
+    except UnicodeDecodeError as error:
+        model = path.suffix == ".onnx" or error.object.startswith(b"\x08")  # as exporters begin a model
+        why = "are the model and the labels swapped?" if model else "save it as UTF-8"
+        raise UnreadableError("the labels are not text in UTF-8", where=str(path), why=why) from error
     except (OSError, ValueError, RuntimeError, RecursionError) as error:
-        why = str(error).replace("\n", " ")
-        if path.suffix == ".onnx" or "codec" in why:
-            why = "it is not text; are the model and the labels swapped?"
-        raise UnreadableError("no readable labels", where=str(path), why=why) from error
+        raise UnreadableError("no readable labels", where=str(path), why=str(error).replace("\n", " ")) from error
     names = {place: name for place, name in names.items() if not _DISAMBIGUATION.fullmatch(name)}
     if not names:
         raise UnreadableError("there is no label in it", where=str(path))
@@ -237,9 +239,16 @@ def _beside(path: Path, name: str) -> dict[str, Any]:
 def _turned(classes: Mapping[str, Any]) -> dict[int, str]:
     if not all(type(place) is int and place >= 0 for place in classes.values()):
         raise ValueError("a label has no whole number as its class")
-    turned = {place: name for name, place in classes.items()}
-    if len(turned) < len(classes):
-        raise ValueError("two labels have the same class")
+    return _turned_pairs((name, str(place)) for name, place in classes.items())
+
+
+def _turned_pairs(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
+    """Labels by their class; an empty one is the space that was taken for what separates the two."""
+    turned: dict[int, str] = {}
+    for name, text in pairs:
+        if int(text) in turned:
+            raise ValueError(f"{turned[int(text)]!r} and {name!r} have the same class, {text}")
+        turned[int(text)] = name or " "
     return turned
 
 
@@ -249,12 +258,10 @@ def _lines(text: str) -> dict[int, str]:
     parts = [line.split() for line in lines]
     if any(len(part) > 1 for part in parts):
         rows = [(line, part) for line, part in zip(lines, parts, strict=True) if part]
-        behind = {int(part[-1]): line.rstrip()[: -len(part[-1])][:-1] or " " for line, part in rows if _is(part[-1])}
-        if len(behind) == len(rows):
-            return behind
-        front = {int(part[0]): line.lstrip()[len(part[0]) + 1 :] or " " for line, part in rows if _is(part[0])}
-        if len(front) == len(rows):
-            return front
+        if all(_is(part[-1]) for _, part in rows):
+            return _turned_pairs((line.rstrip()[: -len(part[-1])][:-1], part[-1]) for line, part in rows)
+        if all(_is(part[0]) for _, part in rows):
+            return _turned_pairs((line.lstrip()[len(part[0]) + 1 :], part[0]) for line, part in rows)
     if any(line == "" for line in lines):
         raise ValueError(f"line {lines.index('') + 1} is empty: a label a line, or a label and its class")
     return dict(enumerate(lines))

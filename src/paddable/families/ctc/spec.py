@@ -19,7 +19,7 @@ CTC = FamilySpec(
     marks=(Mark("tokens.txt", r"^<(blk|blank)>( \d+)?$"),),
     length={},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),
-    labels=("tokens.txt", "vocab.json", "tokens.json", "vocab.txt", "*.model"),
+    labels=("tokens.txt", "vocab.json", "tokens.json", "vocab.txt", "*_vocab.txt", "tokenizer.json", "*.model"),
     downloads=(
         (
             "*.onnx",

@@ -45,6 +45,10 @@ class CtcLayout:
     output: str = "ctc_logits"
     axes: str = "BTV"
 
+    def __post_init__(self) -> None:
+        if not set(self.axes) <= set("B1TV") or self.axes.count("T") != 1 or self.axes.count("V") != 1:
+            raise ValueError(f"the axes {self.axes!r} are not one of frames and one of classes")
+
 
 @dataclass(frozen=True)
 class CtcDecoder:
