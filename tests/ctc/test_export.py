@@ -84,7 +84,7 @@ def test_what_was_found_is_told_with_its_evidence(tmp_path: Path) -> None:
         "word boundary: '|'",
         "front end: waveform, as input 'audio' has no channels",
         "sample rate: 16000 Hz, as asked",
-        "waveform: as it is, as nothing asks for it",
+        "waveform: as it is, as nothing asks for more",
     ]
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from paddable.api.converting import (
     keep_native,
     refuse_damaged_weights,
 )
+from paddable.api.exporting_ends import told_ends
 from paddable.api.exporting_families import family_of
 from paddable.api.exporting_labels import labels_of, write_labels
 from paddable.api.exporting_segments import with_segments
@@ -133,6 +134,11 @@ def export(
         if progress is not None:
             progress("export", stages, STAGES)
 
+    def tell(lines: Iterable[str]) -> None:
+        if on_message is not None:
+            for line in lines:
+                on_message(line)
+
     with scratch(place) as folder, staging(place, force=force) as stage:
         # ── Stages 1 and 2: load, export
         found = checkpoint_at(checkpoint, spec, hub=hub, revision=revision, offline=offline, progress=progress)
@@ -147,9 +153,7 @@ def export(
             assets["labels.json"] = write_labels(loaded.writes, folder)
             about["labels"] = "labels.json"
         opened = _opened(loaded, folder / "native.onnx", length or loaded.length)
-        for line in (*loaded.found, *(opened.notes() if loaded.declared else ())):
-            if on_message is not None:
-                on_message(line)
+        tell([*loaded.found, *(opened.notes() if loaded.declared else ())])
         step_graphs = {name: trace() for name, trace in loaded.step_graphs.items()}
         if step_graphs and len(precisions) > 1:
             raise MisuseError(
@@ -172,6 +176,7 @@ def export(
             for container in wanted
             for graph in padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
         ]
+        tell(line for graph in graphs for line in told_ends(graph.metadata))
         steps = {name: in_precision(graph, precisions[0]) for name, graph in step_graphs.items()}
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)

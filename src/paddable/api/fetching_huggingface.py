@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.extras import import_extra
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def fetch(
         UnreadableError: no access, no connection, or nothing fetched before.
         MissingExtraError: huggingface_hub is not installed.
     """
-    client = import_extra("huggingface_hub")
+    client = import_extra("huggingface_hub", where=str(wanted))
     errors, constants = (import_extra(f"huggingface_hub.{name}") for name in ("errors", "constants"))
     page = f"{constants.ENDPOINT}/{wanted.name}"
     try:
@@ -59,6 +59,7 @@ def fetch(
         raise MisuseError(
             "there is no such repository, or it is private",
             where=str(wanted),
+            why="there is no folder or file of that name here either",
             fix=f"check the name at {page}; for a private one log in with: hf auth login",
         ) from error
     except errors.LocalEntryNotFoundError as error:
@@ -87,7 +88,7 @@ def _unreachable(wanted: Repository, endpoint: str, error: Exception) -> Unreada
         f"it cannot be fetched from {endpoint}",
         where=str(wanted),
         why=next((line for line in str(cause).splitlines() if line.strip()), type(cause).__name__),
-        fix="try again, it goes on where it stopped; HF_ENDPOINT names a mirror, hub='modelscope' another hub",
+        fix=f"try again, it goes on where it stopped; HF_ENDPOINT names a mirror, {arguments(hub='modelscope')} a hub",
     )
 
 

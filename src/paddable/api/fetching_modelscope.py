@@ -12,7 +12,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.extras import import_extra
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def fetch(
     wanted: Repository, patterns: Sequence[str], but: Sequence[str], progress: Progress | None
 ) -> tuple[Path, Mapping[str, Any]]:
     """The folder of the files, their revision and SHA-256. Arguments and errors as those of Hugging Face."""
-    import_extra("modelscope")
+    import_extra("modelscope", where=str(wanted))
     client = import_extra("modelscope.hub.snapshot_download")
     page = f"https://modelscope.cn/models/{wanted.name}"
     revision = wanted.revision or _BRANCH
@@ -59,6 +59,7 @@ def fetch(
             raise MisuseError(
                 "there is no such repository or revision, or it is private",
                 where=str(wanted),
+                why="there is no folder or file of that name here either",
                 fix=f"check the name at {page}; for a private one log in with: modelscope login",
             ) from error
         if status in (401, 403):
@@ -69,7 +70,7 @@ def fetch(
             "it cannot be fetched",
             where=str(wanted),
             why=said,
-            fix="try again, it goes on where it stopped; hub='huggingface' is another hub",
+            fix=f"try again, it goes on where it stopped; {arguments(hub='huggingface')} is another hub",
         ) from error
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     names = {path.relative_to(folder).as_posix(): path for path in files}

@@ -52,18 +52,24 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
             named.setdefault(option.name, []).append((spec.name, option))
     for name, offers in reversed(named.items()):
         words = list(dict.fromkeys(word for _, option in offers for word in option.words))
-        families = ", ".join(family for family, _ in offers)
+        alike: dict[Option, list[str]] = {}
+        for family, option in offers:
+            alike.setdefault(option, []).append(family)
         first = offers[0][1]
-        helps = "; ".join(dict.fromkeys(option.help for _, option in offers))
-        default = first.words[0] if words else ",".join(map(str, first.numbers))
         command = click.option(
             first.flag,
             name,
             type=click.Choice(words) if words else str if first.text else _Numbers(),
             metavar=first.text or None,
-            help=f"{helps} ({families})." + (f" Default: {default}." if default else ""),
+            help=" ".join(f"{', '.join(families)}: {_told(option)}." for option, families in alike.items()),
         )(command)
     return command
+
+
+def _told(option: Option) -> str:
+    """What an option decides, and its default."""
+    default = option.words[0] if option.words else ",".join(map(str, option.numbers))
+    return f"{option.help} (default {default})" if default else option.help
 
 
 def _default_containers() -> str:
@@ -114,7 +120,7 @@ def export(
     Loads the weights, exports the native graph, converts it to every container, judges the result against native and
     writes it with labels and settings. A gate that fails leaves the report and no bundle.
 
-    Example: paddable export sense-voice SenseVoiceSmall/ -o sense-voice/ --containers 5s,30s
+    Example: paddable export sense-voice FunAudioLLM/SenseVoiceSmall -o sense-voice/ --containers 5s,30s
     """
     from paddable.api import export as export_family
 

@@ -136,12 +136,13 @@ def _waveform(graph: CtcGraph, extractor: Mapping[str, Any], choices: Mapping[st
     if choices["fbank"] != FOUND:
         raise MisuseError(f"{arguments(fbank=choices['fbank'])} with a waveform", fix="leave it out")
     rate = _rate(choices["sample_rate"])
-    said = extractor.get("sampling_rate", graph.about.get("sample_rate"))
+    said, by = graph.about.get("sample_rate"), "the metadata says"
+    if "sampling_rate" in extractor:
+        said, by = str(extractor["sampling_rate"]), "preprocessor_config.json says"
     if rate is not None:
-        found.append(f"sample rate: {rate} Hz, as asked")
+        by = "asked"
     elif said is not None:
-        rate = _rate(str(said))
-        found.append(f"sample rate: {rate} Hz, as {'preprocessor_config.json' if extractor else 'the metadata'} says")
+        rate = _rate(said)
     if rate is None:
         raise MisuseError(
             "which sample rate was it trained on?",
@@ -149,6 +150,7 @@ def _waveform(graph: CtcGraph, extractor: Mapping[str, Any], choices: Mapping[st
             why="sound of another would be too fast or too slow, and nothing beside the model tells",
             fix=f"say {arguments(sample_rate=SAMPLE_RATE)}",
         )
+    found.append(f"sample rate: {rate} Hz, as {by}")
     normalise = choices["normalise"] == "yes"
     if choices["normalise"] == FOUND:
         if "do_normalize" not in extractor and graph.sound.name == "input_values":
@@ -159,8 +161,10 @@ def _waveform(graph: CtcGraph, extractor: Mapping[str, Any], choices: Mapping[st
                 fix=f"put that file there, or say {arguments(normalise='yes')} or 'no': large models are mostly 'yes'",
             )
         normalise = bool(extractor.get("do_normalize", False))
-        said = "as preprocessor_config.json says" if "do_normalize" in extractor else "as nothing asks for it"
-        found.append(f"waveform: {'normalised' if normalise else 'as it is'}, {said}")
+        by = "preprocessor_config.json says" if "do_normalize" in extractor else "nothing asks for more"
+    else:
+        by = "asked"
+    found.append(f"waveform: {'normalised' if normalise else 'as it is'}, as {by}")
     return HeardAs("waveform", {"normalise": normalise}, rate, rate, tuple(found))
 
 
