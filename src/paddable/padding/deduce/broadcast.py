@@ -12,8 +12,9 @@ from paddable.padding.deduce.scope import Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, flatten
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, Kind, join
+from paddable.padding.remedies import Spread
 
-__all__ = ["Broadcast", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
+__all__ = ["Broadcast", "bring_rows", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,27 @@ def broadcast(context: RuleContext, indices: Sequence[int]) -> Broadcast:
                 place += [None] * len(axis)
         places.append(tuple(place))
     return Broadcast(tuple(axes), tuple(values), tuple(places))
+
+
+def bring_rows(context: RuleContext, index: int, place: int, held: int) -> Facts:
+    """Bring an operand's rows, which stand in front of native's axes, to where the result has them.
+
+    Args:
+        context: of the node.
+        index: the input.
+        place: of the rows in the result, counted from the right.
+        held: the rank of what the operand meets, which the result keeps where axes of the operand go.
+    """
+    value = context.peek(index)
+    more = place - value.rank
+    behind = value.axes[1:]
+    if more < 0:  # native's own axes of size 1 in front, the last of them where the others have the batch
+        if held < value.rank - 1 or any(behind[:-more]):
+            context.refuse("a vector made of each row's own length is wider than the rows")
+        behind = behind[-more:]
+    if more:
+        context.ask(Spread("", "the batch stands in front", index, more))
+    return context.replace(index, replace(value, axes=(value.axes[0], *((),) * more, *behind), rows_in_front=False))
 
 
 def _unify(
