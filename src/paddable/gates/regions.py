@@ -111,7 +111,9 @@ class Frame:
             if bases[0] is None:
                 return None
             total = np.zeros(self._atom_shape(value))
-            total = total + np.array(bases, float).reshape([-1 if i == row_atom else 1 for i in range(total.ndim)])
+            each = 1 if row_atom is None else total.shape[row_atom] // len(bases)
+            spread = np.repeat(np.array(bases, float), each)  # an axis may hold several entries of every row
+            total = total + spread.reshape([-1 if i == row_atom else 1 for i in range(total.ndim)])
             for position, coefficient in content.coefficients:
                 index = np.arange(total.shape[position], dtype=np.float64)
                 total += float(coefficient) * index.reshape([-1 if i == position else 1 for i in range(total.ndim)])

@@ -12,9 +12,10 @@ from paddable.padding.deduce.scope import Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, flatten
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, Kind, join
+from paddable.padding.facts.numbers import Product
 from paddable.padding.remedies import Spread
 
-__all__ = ["Broadcast", "bring_rows", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
+__all__ = ["Broadcast", "agree", "bring_rows", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,7 @@ def _unify(
     context: RuleContext, values: list[Facts], indices: Sequence[int], present: list[int], back: int
 ) -> list[Facts]:
     scope = context.scope
+    batch = [v.rank - k for v in values for k, axis in enumerate(v.axes) if len(axis) == 1 and axis[0].batch]
 
     def axis_of(k: int) -> Axis:
         return values[k].axes[values[k].rank - back]
@@ -146,7 +148,7 @@ def _unify(
     for k in present:  # one atom each, prefix aligned
         value = values[k]
         if any(not atom.prefix for atom in axis_of(k)):
-            value = context.align(indices[k], value)
+            value = context.align(indices[k], value, batch[0] if batch else None)
             values[k] = value
     first = axis_of(present[0])
     if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):
@@ -161,7 +163,7 @@ def _unify(
         if same_axis(scope, a, b):
             continue
         left, right = context.length_of(a), context.length_of(b)
-        if not scope.same(left, right) and not _agree(scope, left, right):
+        if not scope.same(left, right) and not agree(scope, left, right):
             context.refuse(
                 f"sizes {left} and {right} do not agree at every length",
                 "a constant frozen by tracing, or a table too short: compute it from x.shape",
@@ -172,8 +174,9 @@ def _unify(
     return values
 
 
-def _agree(scope: Scope, left: Length, right: Length) -> bool:
-    if left.is_constant or right.is_constant:
+def agree(scope: Scope, left: Length | Product, right: Length | Product) -> bool:
+    """Whether two sizes that both vary are equal somewhere; the domain ends with that (a table of positions)."""
+    if isinstance(left, Product) or isinstance(right, Product) or left.is_constant or right.is_constant:
         return False
     return scope.need_equal(left, right, f"{left} must equal {right}")
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from paddable.lengths import Length, constant, symbol
-from paddable.padding.deduce.broadcast import bring_rows, pads_of
+from paddable.padding.deduce.broadcast import agree, bring_rows, pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.regroup import Origin, regroup
@@ -314,7 +314,7 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
     for a, b in zip(own, wanted, strict=True):
         if a:
             sizes = axis_size(a), axis_size(b)
-            if b and not context.scope.same(*sizes):
+            if b and not context.scope.same(*sizes) and not agree(context.scope, *sizes):
                 context.refuse(f"Expand of size {sizes[0]} to {sizes[1]}")
             axes.append(a)
             origins += [Origin(position + k) for k in range(len(a))]
