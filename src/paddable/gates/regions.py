@@ -117,7 +117,7 @@ class Frame:
             for position, coefficient in content.coefficients:
                 index = np.arange(total.shape[position], dtype=np.float64)
                 total += float(coefficient) * index.reshape([-1 if i == position else 1 for i in range(total.ndim)])
-            return total.reshape(shape).astype(dtype)
+            return np.asarray(total.reshape(shape), dtype)
         return None
 
     def _number(self, found: Number | None, row: int = 0) -> Fraction | None:

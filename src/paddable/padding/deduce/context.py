@@ -139,9 +139,7 @@ class RuleContext:
             if moved is not None:
                 self.operands[index] = moved
                 return moved
-        if isinstance(content, Elements) and any(
-            x is None or isinstance(x.length, Product) for x in content.array.flat
-        ):
+        if isinstance(content, Elements) and any(x is None for x in content.array.flat):
             self.refuse("a value computed from shapes is used as data and is not known symbolically")
         if self.rows.symbols & _symbols(content):
             self.refuse("the number of rows is used as data, and native has one row at a time", "export with batch 1")
@@ -466,7 +464,8 @@ def _replace_atom(axes: Axes, position: int, atom: Factor) -> Axes:
 def _symbols(content: Elements | Affine) -> frozenset[str]:
     numbers = [content.base] if isinstance(content, Affine) else list(content.array.flat)
     lengths = [found.length for found in numbers if found is not None]
-    return frozenset().union(*(length.symbols for length in lengths if isinstance(length, Length)))
+    factors = [factor for each in lengths for factor in (each.factors if isinstance(each, Product) else (each,))]
+    return frozenset().union(*(factor.symbols for factor in factors))
 
 
 def _known(size: Length | Product) -> int | None:
