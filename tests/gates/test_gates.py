@@ -174,8 +174,10 @@ def test_sequence_lengths_of_the_model_are_fed_row_by_row(operator: str, gates: 
     """As a packed sequence is exported: the lengths are the model's own input, and the rows differ."""
     names = {"W": [2, gates * 3, 2], "R": [2, gates * 3, 3]}
     model = onnx.parser.parse_model(
-        f"""<ir_version: 9, opset_import: ["" : 17]> g (float[T, B, 2] x, int64[B] n) => (float[T, 2, B, 3] y) {{
-           lens = Cast <to = 6> (n) y = {operator} <hidden_size = 3, direction = "bidirectional"> (x, W, R, , lens) }}"""
+        f"""<ir_version: 9, opset_import: ["" : 17]>
+           g (float[T, B, 2] x, int64[B] n) => (float[T, 2, B, 3] y) {{
+           lens = Cast <to = 6> (n)
+           y = {operator} <hidden_size = 3, direction = "bidirectional"> (x, W, R, , lens) }}"""
     )
     rng = np.random.default_rng(0)
     model.graph.initializer.extend(

@@ -11,7 +11,8 @@ SCORES = "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s)
 
 EXAMPLES = {
     "Expand of positions that end": Example(
-        "n = Shape <start = 2> (x) p = Slice (w, zero, n) s = Concat <axis = 0> (two, n) e = Expand (p, s) y = Add (x, e)",
+        "n = Shape <start = 2> (x) p = Slice (w, zero, n) s = Concat <axis = 0> (two, n) "
+        "e = Expand (p, s) y = Add (x, e)",
         "float[1, 2, T] y",
         constants="float[9] w, int64[1] zero = {0}, int64[1] two = {2}",
         claims="T finite; finite",

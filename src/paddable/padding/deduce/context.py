@@ -198,7 +198,7 @@ class RuleContext:
         return any(not atom.prefix and (atom.size - atom.shift).is_constant for atom in value.atoms)
 
     def align(self, index: int, value: Facts, row_axis: int | None = None) -> Facts:
-        """Move a shifted valid part to the front by a run-time gather, of each row's own where ``row_axis`` tells it."""
+        """Move a shifted valid part to the front by a run-time gather, of each row's own where ``row_axis`` says so."""
         alike = self.scope.single_row or any(atom.batch for atom in value.atoms)
         if row_axis is not None and not alike:
             value = self._give_rows(index, value, row_axis)
