@@ -54,7 +54,8 @@ def open_fixed(model: Model, bindings: Sequence[str] = (), batch_size: int | Non
 def _freeze(model: ir.Model, batch_size: int | None) -> None:
     inputs = {value.name or "": value for value in model.graph.inputs}
     found = suggest(inputs, model.graph.outputs)
-    for name, axis in found.batch:
+    leading = [(name, 0) for name, value in inputs.items() if value.shape and not isinstance(value.shape[0], int)]
+    for name, axis in leading if batch_size and not found.batch else found.batch:
         sizes = list(inputs[name].shape or ())
         sizes[axis] = batch_size or 1
         inputs[name].shape = ir.Shape(sizes)
