@@ -49,6 +49,7 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         for node in found:
             made = in_8_bits(graph, names, node, stored)
             ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
+            _take_bias(graph, made)
         for weight in weights:
             if weight is not None and not weight.uses() and not weight.is_graph_output():
                 del graph.initializers[str(weight.name)]
@@ -101,7 +102,22 @@ def _is_product(node: ir.Node) -> bool:
 
 def _is_bias(bias: ir.Value, weight: ir.TensorProtocol, transposed: int) -> bool:
     columns = weight.shape[0 if transposed else 1]
-    return bias.const_value is not None and tuple(bias.const_value.shape) == (columns,) and not bias.is_graph_input()
+    known = bias.const_value is not None and bias.is_initializer() and not bias.is_graph_input()
+    return known and tuple(bias.const_value.shape) == (columns,)
+
+
+def _take_bias(graph: ir.Graph, made: ir.Node) -> None:
+    """A bias that is added behind a product in 8 bits becomes its input: one pass over the answer less."""
+    (product,), weight = made.outputs, made.inputs[1]
+    readers = [user for user, _ in product.uses()]
+    if len(readers) != 1 or readers[0].op_type != "Add" or readers[0].domain or product.is_graph_output():
+        return
+    (added,), (bias,) = readers, [value for value in readers[0].inputs if value is not product]
+    assert weight is not None and weight.const_value is not None
+    if bias is not None and len(made.inputs) < 5 and _is_bias(bias, weight.const_value, 0):
+        made.resize_inputs(5)
+        made.replace_input_with(4, bias)
+        ir.convenience.replace_nodes_and_values(graph, added, [added], [], added.outputs, [product])
 
 
 def in_8_bits(
