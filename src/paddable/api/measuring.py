@@ -6,7 +6,7 @@ their headroom, which says how much louder an input may be than the examples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,15 +18,16 @@ from paddable.api.examples import read_examples
 from paddable.api.running import Lend
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError
-from paddable.gates.damage import Comparison, compared
+from paddable.gates.damage import Comparison, Twin, compared, dynamic_twin, static_twin
 from paddable.gates.engine import Array, EngineError
 from paddable.gates.examples import Example, default_examples, mistaken_examples
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
-from paddable.precision.dynamic import worth_keeping
+from paddable.precision.dynamic import MOST_DAMAGE, worth_keeping
 from paddable.precision.half import reasons
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
+from paddable.precision.static import FixedRange, fixable
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
@@ -46,6 +47,7 @@ class Measured:
         kept: values that stay in fp32, each with its reason.
         ranges: for the report: ``examples``, ``stays`` (nodes in fp32, with their reasons), ``layers`` (the headroom of
             each layer in half) and ``headroom``, the least of them.
+        fixed: ranges of values that are rounded to them.
         accept: what the answers on examples have to reach; see ``gates.verdict``.
     """
 
@@ -53,6 +55,7 @@ class Measured:
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
     kept: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, FixedRange] = field(default_factory=dict)
     accept: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -66,7 +69,7 @@ class Observed:
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
         mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
-        damage: what 8 bits do to each product at worst; empty where no precision asks.
+        damage: what fewer bits do to each product at worst, ``dynamic``, ``8`` and ``16``, where a precision asks for it.
     """
 
     native: ir.Model
@@ -74,7 +77,7 @@ class Observed:
     numbers: Numbers
     ranges: Mapping[str, Range]
     mistaken: Mapping[str, Range]
-    damage: Mapping[str, float]
+    damage: Mapping[str, Mapping[str, float]]
 
 
 def observe(
@@ -85,7 +88,7 @@ def observe(
     *,
     numbers: Numbers | None = None,
     examples: str | Path | None = None,
-    damage: bool = False,
+    precisions: Collection[str] = (),
 ) -> Observed:
     """Run native on examples.
 
@@ -96,7 +99,7 @@ def observe(
         lend: writes a model to a file for as long as it runs.
         numbers: which numbers native takes besides.
         examples: a directory or file of examples; levels that speech models meet by default.
-        damage: measure what 8 bits do to each product as well.
+        precisions: that are asked for; what some of them do to each product is measured too.
 
     Raises:
         MisuseError: an example that native does not run on.
@@ -128,15 +131,28 @@ def observe(
         if given is None:
             with suppress(EngineError):
                 mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
-    worst: dict[str, float] = {}
-    if damage:
-        model, energies = compared(native)
+    ranges = merged(found)
+    kinds: dict[str, Twin] = {}
+    if any(PRECISIONS[name].damage for name in precisions):
+        kinds["dynamic"] = dynamic_twin
+    if any(PRECISIONS[name].fixed for name in precisions):
+        kinds |= {bits: static_twin(_fixed(native, ranges, int(bits))) for bits in ("8", "16")}
+    damage: dict[str, dict[str, float]] = {}
+    for kind, twin in kinds.items():
+        worst = damage.setdefault(kind, {})
+        model, energies = compared(native, twin)
         with lend(model) as file:
             comparison = Comparison(file, energies)
             for example in used:
                 for name, share in comparison.damage(feeds_of(example)).items():
                     worst[name] = max(share, worst.get(name, 0.0))
-    return Observed(native, used, numbers, merged(found), mistaken, worst)
+    return Observed(native, used, numbers, ranges, mistaken, damage)
+
+
+def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
+    """The range of what goes into each product or convolution that can be rounded."""
+    names = [str(value.name) for node in fixable(native.graph) if (value := node.inputs[0]) is not None]
+    return {name: (ranges[name].low, ranges[name].high, bits) for name in names if name in ranges}
 
 
 def measured(
@@ -156,11 +172,14 @@ def measured(
     blank = Measured(observed.examples, observed.numbers, accept=accept or {})
     native, ranges = observed.native, observed.ranges
     if PRECISIONS[precision].damage:
-        kept = worth_keeping(observed.damage)
+        kept = worth_keeping(observed.damage["dynamic"])
         if on_message is not None and kept:
-            on_message(f"{precision}: {len(kept)} of {len(observed.damage)} products stay in fp32: {_listed(kept)}")
-        shares = {name: _short(share) for name, share in observed.damage.items()}
+            count = len(observed.damage["dynamic"])
+            on_message(f"{precision}: {len(kept)} of {count} products stay in fp32: {_listed(kept)}")
+        shares = {name: _short(share) for name, share in observed.damage["dynamic"].items()}
         return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
+    if PRECISIONS[precision].fixed:
+        return _with_fixed(blank, observed, precision, on_message)
     if not PRECISIONS[precision].ranges:
         return blank
     kept = beyond_half(ranges)
@@ -170,6 +189,31 @@ def measured(
         for line in _lines(precision, kept, stays, observed.mistaken, nodes):
             on_message(line)
     return replace(blank, kept=kept, ranges=_told(observed.examples, ranges, stays, nodes))
+
+
+def _with_fixed(
+    blank: Measured, observed: Observed, precision: str, on_message: Callable[[str], None] | None
+) -> Measured:
+    """Each product and convolution in 8 bits, in 16 where 8 damage it, in fp32 where 16 do."""
+    eight, sixteen = observed.damage["8"], observed.damage["16"]
+    wide = [name for name, share in eight.items() if not share < MOST_DAMAGE]
+    kept = {name: why.replace("8 bits", "16 bits") for name, why in worth_keeping(sixteen).items() if name in wide}
+    fixed = {}
+    for bits in (8, 16):
+        known = _fixed(observed.native, observed.ranges, bits)
+        for node in fixable(observed.native.graph):
+            name, value = str(node.outputs[0].name), node.inputs[0]
+            if value is not None and name in eight and name not in kept and (bits == 8 or name in wide):
+                fixed[str(value.name)] = known[str(value.name)]
+    if on_message is not None:
+        sixteens = {name: f"8 bits move it by {eight[name] ** 0.5:.0%}" for name in wide if name not in kept}
+        for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
+            if chosen:
+                on_message(
+                    f"{precision}: {len(chosen)} of {len(eight)} products and convolutions {what}: {_listed(chosen)}"
+                )
+    damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
+    return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:

@@ -102,8 +102,8 @@ def _is_product(node: ir.Node) -> bool:
 
 def _is_bias(bias: ir.Value, weight: ir.TensorProtocol, transposed: int) -> bool:
     columns = weight.shape[0 if transposed else 1]
-    known = bias.const_value is not None and bias.is_initializer() and not bias.is_graph_input()
-    return known and tuple(bias.const_value.shape) == (columns,)
+    tensor = bias.const_value if bias.is_initializer() and not bias.is_graph_input() else None
+    return tensor is not None and tuple(tensor.shape) == (columns,)
 
 
 def _take_bias(graph: ir.Graph, made: ir.Node) -> None:

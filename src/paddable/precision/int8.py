@@ -9,7 +9,7 @@ quantises activations too, or stores matrices alone in an operator of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -20,7 +20,16 @@ from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 
-__all__ = ["LEAST", "SESSION_CONFIG", "StoreWeightsAsInt8Pass", "quantised"]
+__all__ = [
+    "LEAST",
+    "SESSION_CONFIG",
+    "StoreWeightsAsInt8Pass",
+    "demand_axis",
+    "quantised",
+    "store_weights",
+    "stored_weight",
+    "weight_of",
+]
 
 SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
 """What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
@@ -48,34 +57,44 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
         self._kept = kept or {}
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
-        if model.graph.opset_imports.get("", 0) < 13:
-            raise RefusedError(
-                f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
-                where="model",
-                fix="export it with opset 13 or later",
-            )
+        demand_axis(model)
         graph, names = model.graph, Names(model.graph)
         exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
-        restored: dict[tuple[ir.Value, int], ir.Value] = {}
-        for node in list(graph):
-            found = None if node in exact else _weight(node)
-            if found is None:
-                continue
-            reader, position, axis = found
-            weight = reader.inputs[position]
-            assert weight is not None
-            if (weight, axis) not in restored:
-                dequantise = _stored(graph, names, weight, axis)
-                graph.insert_before(reader, dequantise)
-                restored[weight, axis] = dequantise.outputs[0]
-            reader.replace_input_with(position, restored[weight, axis])
-        for weight, _ in restored:
-            if not weight.uses() and not weight.is_graph_output():
-                del graph.initializers[str(weight.name)]
-        return ir.passes.PassResult(model, bool(restored))
+        return ir.passes.PassResult(model, store_weights(graph, names, [node for node in graph if node not in exact]))
 
 
-def _weight(node: ir.Node) -> tuple[ir.Node, int, int] | None:
+def demand_axis(model: ir.Model) -> None:
+    """Raise ``RefusedError`` where the opset has no scale a channel."""
+    if model.graph.opset_imports.get("", 0) < 13:
+        raise RefusedError(
+            f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
+            where="model",
+            fix="export it with opset 13 or later",
+        )
+
+
+def store_weights(graph: ir.Graph, names: Names, nodes: Iterable[ir.Node]) -> bool:
+    """Store the weights of those nodes that have any in 8 bits; whether there was one."""
+    restored: dict[tuple[ir.Value, int], ir.Value] = {}
+    for node in nodes:
+        found = weight_of(node)
+        if found is None:
+            continue
+        reader, position, axis = found
+        weight = reader.inputs[position]
+        assert weight is not None
+        if (weight, axis) not in restored:
+            dequantise = stored_weight(graph, names, weight, axis)
+            graph.insert_before(reader, dequantise)
+            restored[weight, axis] = dequantise.outputs[0]
+        reader.replace_input_with(position, restored[weight, axis])
+    for weight, _ in restored:
+        if not weight.uses() and not weight.is_graph_output():
+            del graph.initializers[str(weight.name)]
+    return bool(restored)
+
+
+def weight_of(node: ir.Node) -> tuple[ir.Node, int, int] | None:
     """Who reads a node's weight, at which position, and the axis of its output channels, if it is worth storing.
 
     A fix of a target may have put an axis into a kernel; the weight then goes to an Unsqueeze.
@@ -119,7 +138,8 @@ def _put(unsqueeze: ir.Node) -> list[int]:
     return [int(axis) for axis in axes.const_value.numpy().reshape(-1)]
 
 
-def _stored(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
+def stored_weight(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
+    """DequantizeLinear that restores a weight from 8 bits; it stands in no graph yet."""
     assert weight.const_value is not None
     numbers, scale = quantised(weight.const_value.numpy(), axis)
     inputs = [
