@@ -69,7 +69,7 @@ class Observed:
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
         mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
-        damage: what fewer bits do to each product at worst, ``dynamic``, ``8`` and ``16``, where a precision asks for it.
+        damage: what fewer bits do to each product at worst: ``dynamic``, ``8``, ``16``, where a precision asks for it.
     """
 
     native: ir.Model
