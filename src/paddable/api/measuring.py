@@ -18,21 +18,24 @@ from paddable.api.examples import read_examples
 from paddable.api.running import Lend
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError
-from paddable.gates.damage import Comparison, Twin, compared, dynamic_twin, static_twin
+from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
 from paddable.gates.examples import Example, default_examples, mistaken_examples
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
-from paddable.precision.dynamic import MOST_DAMAGE, worth_keeping
+from paddable.precision.damage import worth_keeping
 from paddable.precision.half import reasons
+from paddable.precision.int8 import storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
-from paddable.precision.static import FixedRange, fixable
+from paddable.precision.static import FixedRange, twins_in
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
 _NAMED = 3
 """Layers that a message names; the report has them all."""
+
+_NODES = "products and convolutions"
 
 _LAYERS = {"Conv", "ConvTranspose", "Einsum", "GRU", "Gemm", "LSTM", "MatMul"}
 
@@ -69,7 +72,7 @@ class Observed:
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
         mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
-        damage: what fewer bits do to each product at worst: ``dynamic``, ``8``, ``16``, where a precision asks for it.
+        damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
     """
 
     native: ir.Model
@@ -132,15 +135,13 @@ def observe(
             with suppress(EngineError):
                 mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
     ranges = merged(found)
-    kinds: dict[str, Twin] = {}
-    if any(PRECISIONS[name].damage for name in precisions):
-        kinds["dynamic"] = dynamic_twin
+    kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
     if any(PRECISIONS[name].fixed for name in precisions):
-        kinds |= {bits: static_twin(_fixed(native, ranges, int(bits))) for bits in ("8", "16")}
+        kinds |= {bits: twins_in(_fixed(native, ranges, int(bits))) for bits in ("8", "16")}
     damage: dict[str, dict[str, float]] = {}
-    for kind, twin in kinds.items():
+    for kind, twins in kinds.items():
         worst = damage.setdefault(kind, {})
-        model, energies = compared(native, twin)
+        model, energies = compared(native, twins)
         with lend(model) as file:
             comparison = Comparison(file, energies)
             for example in used:
@@ -151,7 +152,7 @@ def observe(
 
 def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
     """The range of what goes into each product or convolution that can be rounded."""
-    names = [str(value.name) for node in fixable(native.graph) if (value := node.inputs[0]) is not None]
+    names = [str(value.name) for node in storable(native.graph) if (value := node.inputs[0]) is not None]
     return {name: (ranges[name].low, ranges[name].high, bits) for name in names if name in ranges}
 
 
@@ -171,12 +172,12 @@ def measured(
     """
     blank = Measured(observed.examples, observed.numbers, accept=accept or {})
     native, ranges = observed.native, observed.ranges
-    if PRECISIONS[precision].damage:
-        kept = worth_keeping(observed.damage["dynamic"])
+    if PRECISIONS[precision].twins is not None:
+        damage = observed.damage[precision]
+        kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
         if on_message is not None and kept:
-            count = len(observed.damage["dynamic"])
-            on_message(f"{precision}: {len(kept)} of {count} products stay in fp32: {_listed(kept)}")
-        shares = {name: _short(share) for name, share in observed.damage["dynamic"].items()}
+            on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
+        shares = {name: _short(share) for name, share in damage.items()}
         return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
     if PRECISIONS[precision].fixed:
         return _with_fixed(blank, observed, precision, on_message)
@@ -196,22 +197,20 @@ def _with_fixed(
 ) -> Measured:
     """Each product and convolution in 8 bits, in 16 where 8 damage it, in fp32 where 16 do."""
     eight, sixteen = observed.damage["8"], observed.damage["16"]
-    wide = [name for name, share in eight.items() if not share < MOST_DAMAGE]
-    kept = {name: why.replace("8 bits", "16 bits") for name, why in worth_keeping(sixteen).items() if name in wide}
+    wide = worth_keeping(eight, 8, PRECISIONS[precision].most)
+    kept = worth_keeping(sixteen, 16, PRECISIONS[precision].most)
     fixed = {}
     for bits in (8, 16):
         known = _fixed(observed.native, observed.ranges, bits)
-        for node in fixable(observed.native.graph):
+        for node in storable(observed.native.graph):
             name, value = str(node.outputs[0].name), node.inputs[0]
             if value is not None and name in eight and name not in kept and (bits == 8 or name in wide):
                 fixed[str(value.name)] = known[str(value.name)]
     if on_message is not None:
-        sixteens = {name: f"8 bits move it by {eight[name] ** 0.5:.0%}" for name in wide if name not in kept}
+        sixteens = {name: why for name, why in wide.items() if name not in kept}
         for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
             if chosen:
-                on_message(
-                    f"{precision}: {len(chosen)} of {len(eight)} products and convolutions {what}: {_listed(chosen)}"
-                )
+                on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
 

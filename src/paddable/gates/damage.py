@@ -7,7 +7,7 @@ number takes the range and leaves few codes to the others; over all rows at once
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -16,35 +16,13 @@ import onnx_ir as ir
 from paddable.gates.engine import Array, Engine
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.dynamic import in_8_bits, products
+from paddable.precision.damage import Twins
 from paddable.precision.half import know_types
-from paddable.precision.static import FixedRange, fixable, fixed_twin
 
-__all__ = ["Comparison", "Twin", "compared", "dynamic_twin", "static_twin"]
-
-Twin = Callable[[ir.Model, Names], "Sequence[tuple[ir.Node, list[ir.Node]]]"]
-"""For each node that is measured, the same in fewer bits, behind what that reads; in no graph yet."""
+__all__ = ["Comparison", "compared"]
 
 
-def dynamic_twin(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
-    """Of int8-dynamic."""
-    found = [(node, [in_8_bits(model.graph, names, node)]) for node in products(model.graph)]
-    if found:
-        model.opset_imports["com.microsoft"] = 1
-    return found
-
-
-def static_twin(fixed: Mapping[str, FixedRange]) -> Twin:
-    """Of int8-static, where these are the ranges of values."""
-
-    def twin(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
-        named = [(node, str(value.name)) for node in fixable(model.graph) if (value := node.inputs[0]) is not None]
-        return [(node, fixed_twin(model, names, node, fixed[name])) for node, name in named if name in fixed]
-
-    return twin
-
-
-def compared(model: ir.Model, twin: Twin) -> tuple[ir.Model, dict[str, str]]:
+def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
     """A copy whose only outputs are what is measured, and by the answer of each node the name of its damage."""
     made = model.clone()
     know_types(made)
@@ -53,7 +31,7 @@ def compared(model: ir.Model, twin: Twin) -> tuple[ir.Model, dict[str, str]]:
     zero, one, tiny = (add_initialiser(graph, names, "compared", np.float32(number)) for number in (0, 1, 1e-30))
     graph.outputs.clear()
     readers_of = {node: [(use.node, use.idx) for use in node.outputs[0].uses()] for node in graph}
-    for node, nodes in twin(made, names):
+    for node, nodes in twins(made, names):
         exact, readers = node.outputs[0], readers_of[node]
         for made_node in nodes:
             made_node.name = made_node.outputs[0].name = names.fresh("compared")

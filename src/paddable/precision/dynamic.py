@@ -23,7 +23,7 @@ from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 from paddable.precision.int8 import LEAST, quantised
 
-__all__ = ["ComputeInInt8Pass", "in_8_bits", "products", "worth_keeping"]
+__all__ = ["ComputeInInt8Pass", "twins"]
 
 
 class ComputeInInt8Pass(ir.passes.InPlacePass):
@@ -44,10 +44,10 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         graph, names = model.graph, Names(model.graph)
         exact = {value.producer() for value in moved_with(graph, self._kept)}
         stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] = {}
-        found = [node for node in products(graph) if node not in exact]
+        found = [node for node in _products(graph) if node not in exact]
         weights = {node.inputs[1] for node in found}
         for node in found:
-            made = in_8_bits(graph, names, node, stored)
+            made = _in_8_bits(graph, names, node, stored)
             ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
             _take_bias(graph, made)
         for weight in weights:
@@ -58,21 +58,15 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         return ir.passes.PassResult(model, bool(found))
 
 
-MOST_DAMAGE = 0.01
-"""Energy of what 8 bits change over that of a product's answer, from which on it stays in fp32: a tenth in amplitude.
-Products of even weights and inputs lose 2e-4; one whose input has a single large number loses most."""
+def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
+    """See ``damage.Twins``."""
+    found = [(node, [_in_8_bits(model.graph, names, node)]) for node in _products(model.graph)]
+    if found:
+        model.opset_imports["com.microsoft"] = 1
+    return found
 
 
-def worth_keeping(damage: Mapping[str, float]) -> dict[str, str]:
-    """Names of the products that stay in fp32 by measured damage, each with its reason."""
-    return {
-        name: f"8 bits move it by {share**0.5:.0%} (root mean square)"
-        for name, share in damage.items()
-        if not share < MOST_DAMAGE
-    }
-
-
-def products(graph: ir.Graph) -> list[ir.Node]:
+def _products(graph: ir.Graph) -> list[ir.Node]:
     """The matrix products that can be made in 8 bits: with a constant matrix that is worth it, not of a front end."""
     exact = front_end_nodes(graph)
     return [node for node in graph if node not in exact and _is_product(node)]
@@ -120,13 +114,13 @@ def _take_bias(graph: ir.Graph, made: ir.Node) -> None:
         ir.convenience.replace_nodes_and_values(graph, added, [added], [], added.outputs, [product])
 
 
-def in_8_bits(
+def _in_8_bits(
     graph: ir.Graph,
     names: Names,
     node: ir.Node,
     stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] | None = None,
 ) -> ir.Node:
-    """A product in 8 bits with the inputs of one of ``products``; it stands in no graph yet.
+    """A product in 8 bits with the inputs of one of ``_products``; it stands in no graph yet.
 
     Args:
         graph: gets the weight.

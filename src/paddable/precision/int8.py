@@ -26,9 +26,9 @@ __all__ = [
     "StoreWeightsAsInt8Pass",
     "demand_axis",
     "quantised",
+    "storable",
     "store_weights",
-    "stored_weight",
-    "weight_of",
+    "twins",
 ]
 
 SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
@@ -59,8 +59,28 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         demand_axis(model)
         graph, names = model.graph, Names(model.graph)
-        exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
-        return ir.passes.PassResult(model, store_weights(graph, names, [node for node in graph if node not in exact]))
+        exact = {value.producer() for value in moved_with(graph, self._kept)}
+        nodes = [node for node in storable(graph) if node not in exact]
+        return ir.passes.PassResult(model, store_weights(graph, names, nodes))
+
+
+def storable(graph: ir.Graph) -> list[ir.Node]:
+    """The products and convolutions with a constant that is worth it, those of a front end aside."""
+    exact = front_end_nodes(graph)
+    return [node for node in graph if node not in exact and _weight(node) is not None]
+
+
+def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
+    """See ``damage.Twins``."""
+    found = []
+    for node in storable(model.graph):
+        reader, _, axis = _weight(node) or (None, 0, 0)
+        weight = node.inputs[1]
+        if reader is node and weight is not None:
+            stored = _stored(model.graph, names, weight, axis)
+            inputs = [node.inputs[0], stored.outputs[0], *node.inputs[2:]]
+            found.append((node, [stored, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]))
+    return found
 
 
 def demand_axis(model: ir.Model) -> None:
@@ -74,17 +94,17 @@ def demand_axis(model: ir.Model) -> None:
 
 
 def store_weights(graph: ir.Graph, names: Names, nodes: Iterable[ir.Node]) -> bool:
-    """Store the weights of those nodes that have any in 8 bits; whether there was one."""
+    """Store the weights of some of ``storable`` in 8 bits; whether there was one."""
     restored: dict[tuple[ir.Value, int], ir.Value] = {}
     for node in nodes:
-        found = weight_of(node)
+        found = _weight(node)
         if found is None:
             continue
         reader, position, axis = found
         weight = reader.inputs[position]
         assert weight is not None
         if (weight, axis) not in restored:
-            dequantise = stored_weight(graph, names, weight, axis)
+            dequantise = _stored(graph, names, weight, axis)
             graph.insert_before(reader, dequantise)
             restored[weight, axis] = dequantise.outputs[0]
         reader.replace_input_with(position, restored[weight, axis])
@@ -94,7 +114,7 @@ def store_weights(graph: ir.Graph, names: Names, nodes: Iterable[ir.Node]) -> bo
     return bool(restored)
 
 
-def weight_of(node: ir.Node) -> tuple[ir.Node, int, int] | None:
+def _weight(node: ir.Node) -> tuple[ir.Node, int, int] | None:
     """Who reads a node's weight, at which position, and the axis of its output channels, if it is worth storing.
 
     A fix of a target may have put an axis into a kernel; the weight then goes to an Unsqueeze.
@@ -138,8 +158,7 @@ def _put(unsqueeze: ir.Node) -> list[int]:
     return [int(axis) for axis in axes.const_value.numpy().reshape(-1)]
 
 
-def stored_weight(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
-    """DequantizeLinear that restores a weight from 8 bits; it stands in no graph yet."""
+def _stored(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
     assert weight.const_value is not None
     numbers, scale = quantised(weight.const_value.numpy(), axis)
     inputs = [

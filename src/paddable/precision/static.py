@@ -20,10 +20,12 @@ import onnx_ir as ir
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.exact import front_end_nodes, moved_with
-from paddable.precision.int8 import demand_axis, store_weights, stored_weight, weight_of
+from paddable.precision.damage import Twins
+from paddable.precision.exact import moved_with
+from paddable.precision.int8 import demand_axis, storable, store_weights
+from paddable.precision.int8 import twins as twins_of_stored
 
-__all__ = ["FixedRange", "FixRangesPass", "fixed_twin", "fixable"]
+__all__ = ["FixedRange", "FixRangesPass", "twins_in"]
 
 FixedRange = Sequence[float]
 """Smallest and largest number, 0 among them, and how many bits hold it: 8 or 16."""
@@ -54,7 +56,7 @@ class FixRangesPass(ir.passes.InPlacePass):
         known = moved_with(graph, {name: name for name in self._fixed})
         rounded: dict[ir.Value, ir.Value] = {}
         chosen = []
-        for node in fixable(graph):
+        for node in storable(graph):
             value = node.inputs[0]
             if node in exact or value is None or value not in known:
                 continue
@@ -68,22 +70,20 @@ class FixRangesPass(ir.passes.InPlacePass):
         return ir.passes.PassResult(model, store_weights(graph, names, chosen))
 
 
-def fixable(graph: ir.Graph) -> list[ir.Node]:
-    """The products and convolutions with a constant that is worth it, those of a front end aside."""
-    exact = front_end_nodes(graph)
-    return [node for node in graph if node not in exact and weight_of(node) is not None]
+def twins_in(fixed: Mapping[str, FixedRange]) -> Twins:
+    """See ``damage.Twins``; where these are the ranges of values."""
 
+    def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
+        found = []
+        for node, (stored, twin) in twins_of_stored(model, names):
+            value = node.inputs[0]
+            if value is not None and value.name in fixed:
+                rounding = _rounding(model, names, value, fixed[str(value.name)])
+                twin.replace_input_with(0, rounding[-1].outputs[0])
+                found.append((node, [*rounding, stored, twin]))
+        return found
 
-def fixed_twin(model: ir.Model, names: Names, node: ir.Node, fixed: FixedRange) -> list[ir.Node]:
-    """A node of ``fixable`` once more, in a fixed range, and what it reads in front of it; none is in the graph yet."""
-    value, weight, found = node.inputs[0], node.inputs[1], weight_of(node)
-    assert value is not None and weight is not None and found is not None
-    nodes = _rounding(model, names, value, fixed)
-    inputs = [nodes[-1].outputs[0], *node.inputs[1:]]
-    if found[0] is node:
-        nodes.append(stored_weight(model.graph, names, weight, found[2]))
-        inputs[1] = nodes[-1].outputs[0]
-    return [*nodes, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]
+    return twins
 
 
 def _rounding(model: ir.Model, names: Names, value: ir.Value, fixed: FixedRange) -> list[ir.Node]:
