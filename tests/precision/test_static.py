@@ -130,6 +130,31 @@ def test_padding_is_in_no_range(native: onnx.ModelProto, tmp_path: Path) -> None
     assert np.array_equal(plain(made, x=x, ilens=lengths)[0], first)
 
 
+def test_silence_fixes_no_range(native: onnx.ModelProto, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((1, 20, 64), np.float32))
+    made = convert(
+        native, ["x:1=T"], containers=[20], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2
+    )
+    assert "QuantizeLinear" not in {node.op_type for node in made.graph.node}
+
+
+def test_sound_that_was_not_divided_is_told(tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 18]> net (float[1, S] x) => (float[1, S, 16] y) {
+      t = Unsqueeze(x, one) a = Conv<kernel_shape = [3], pads = [1, 1]>(t, u) h = Relu(a)
+      c = Conv<kernel_shape = [1]>(h, v) y = Transpose<perm = [0, 2, 1]>(c)
+    }"""
+    model = onnx.parser.parse_model(text)
+    weights = {"u": RANDOM.standard_normal((64, 1, 3)), "v": RANDOM.standard_normal((16, 64, 1))}
+    for name, array in weights.items():
+        model.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "one"))
+    np.save(tmp_path / "x.npy", 0.5 * np.sin(np.arange(700, dtype=np.float32) / 9)[None])
+    told: list[str] = []
+    convert(model, ["x:1=S"], containers=[700], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2,
+            on_message=told.append)  # fmt: skip
+    assert any("scaled to 16 bits, up to 32768, is cut off at 1 of 1 ranges" in line for line in told)
+
+
 def test_it_needs_examples(native: onnx.ModelProto) -> None:
     with pytest.raises(MisuseError, match="int8-static fixes its ranges from examples, and none are given"):
         convert(native, ["x:1=T"], containers=[20], precision="int8-static")

@@ -20,13 +20,13 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import Example, default_examples, mistaken_examples
+from paddable.gates.examples import INT16, Example, default_examples, mistaken_examples
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
 from paddable.precision.damage import worth_keeping
 from paddable.precision.half import reasons
-from paddable.precision.int8 import storable
+from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.static import FixedRange, twins_in
 
@@ -34,6 +34,9 @@ __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
 _NAMED = 3
 """Layers that a message names; the report has them all."""
+
+_SILENT = 1e-30
+"""A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
 
 _NODES = "products and convolutions"
 
@@ -131,7 +134,7 @@ def observe(
                 if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
         mistaken: dict[str, Range] = {}
-        if given is None:
+        if given is None or any(PRECISIONS[name].fixed for name in precisions):
             with suppress(EngineError):
                 mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
     ranges = merged(found)
@@ -151,9 +154,13 @@ def observe(
 
 
 def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
-    """The range of what goes into each product or convolution that can be rounded."""
+    """The range of what goes into each product or convolution that can be rounded; silence fixes none."""
     names = [str(value.name) for node in storable(native.graph) if (value := node.inputs[0]) is not None]
-    return {name: (ranges[name].low, ranges[name].high, bits) for name in names if name in ranges}
+    return {
+        name: (ranges[name].low, ranges[name].high, bits)
+        for name in names
+        if name in ranges and ranges[name].peak > _SILENT
+    }
 
 
 def measured(
@@ -174,6 +181,7 @@ def measured(
     native, ranges = observed.native, observed.ranges
     if PRECISIONS[precision].twins is not None:
         damage = observed.damage[precision]
+        _tell_if_none(precision, damage, on_message)
         kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
         if on_message is not None and kept:
             on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
@@ -197,6 +205,7 @@ def _with_fixed(
 ) -> Measured:
     """Each product and convolution in 8 bits, in 16 where 8 damage it, in fp32 where 16 do."""
     eight, sixteen = observed.damage["8"], observed.damage["16"]
+    _tell_if_none(precision, eight, on_message)
     wide = worth_keeping(eight, 8, PRECISIONS[precision].most)
     kept = worth_keeping(sixteen, 16, PRECISIONS[precision].most)
     fixed = {}
@@ -211,8 +220,20 @@ def _with_fixed(
         for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
             if chosen:
                 on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
+        loud = {name: found.peak for name, found in observed.mistaken.items() if name in fixed}
+        cut = [name for name, peak in loud.items() if peak > 2 * observed.ranges[name].peak]
+        if cut:
+            on_message(
+                f"{precision}: sound scaled to 16 bits, up to {INT16:.0f}, is cut off at {len(cut)} of {len(fixed)} "
+                "ranges; feed samples as those of the examples"
+            )
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
+
+
+def _tell_if_none(precision: str, damage: Mapping[str, float], on_message: Callable[[str], None] | None) -> None:
+    if not damage and on_message is not None:
+        on_message(f"{precision}: nothing changes, since no weight in fp32 that it takes has {LEAST:,} numbers or more")
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:

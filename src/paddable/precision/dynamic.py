@@ -43,7 +43,7 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         graph, names = model.graph, Names(model.graph)
         exact = {value.producer() for value in moved_with(graph, self._kept)}
-        stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] = {}
+        stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ...]] = {}
         found = [node for node in _products(graph) if node not in exact]
         weights = {node.inputs[1] for node in found}
         for node in found:
@@ -118,7 +118,7 @@ def _in_8_bits(
     graph: ir.Graph,
     names: Names,
     node: ir.Node,
-    stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] | None = None,
+    stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ...]] | None = None,
 ) -> ir.Node:
     """A product in 8 bits with the inputs of one of ``_products``; it stands in no graph yet.
 
@@ -134,7 +134,7 @@ def _in_8_bits(
     if (weight, transposed) not in stored:
         stored[weight, transposed] = _stored(graph, names, weight, transposed)
     bias = node.inputs[2] if len(node.inputs) > 2 else None
-    inputs = [node.inputs[0], *stored[weight, transposed], *([] if bias is None else [None, bias])]
+    inputs = [node.inputs[0], *stored[weight, transposed], *([] if bias is None else [bias])]
     made = ir.node(
         "DynamicQuantizeMatMul",
         inputs,
@@ -146,11 +146,12 @@ def _in_8_bits(
     return made
 
 
-def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -> tuple[ir.Value, ir.Value]:
+def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -> tuple[ir.Value, ...]:
     assert weight.const_value is not None
     matrix = weight.const_value.numpy()
     numbers, scale = quantised(matrix.T if transposed else matrix, 1)
     return (
         add_initialiser(graph, names, f"{weight.name}_int8", np.ascontiguousarray(numbers)),
         add_initialiser(graph, names, f"{weight.name}_scale", scale),
+        add_initialiser(graph, names, f"{weight.name}_zero", np.int8(0)),  # OpenVINO does not load it without
     )

@@ -72,6 +72,7 @@ def storable(graph: ir.Graph) -> list[ir.Node]:
 
 def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
     """See ``damage.Twins``."""
+    demand_axis(model)
     found = []
     for node in storable(model.graph):
         reader, _, axis = _weight(node) or (None, 0, 0)
