@@ -82,7 +82,9 @@ class CtcDecoder:
         layout = self.layout
         order = [layout.axes.index(axis) for axis in ("T", "V", *layout.axes.replace("T", "").replace("V", ""))]
         rows = outputs[layout.output].transpose(order)
-        rows = np.maximum(rows.reshape(rows.shape[:2]), np.finfo(rows.dtype).min)  # the logarithm of 0 is no fault
+        rows = rows.reshape(rows.shape[:2])
+        if rows.min(initial=0) == -np.inf:  # the logarithm of 0 is no fault
+            rows = np.maximum(rows, np.finfo(rows.dtype).min)
         logits = finite(rows, layout.output)
         head, body = logits[: layout.tag_rows], logits[layout.tag_rows :]
         tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))
