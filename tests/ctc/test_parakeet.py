@@ -52,8 +52,8 @@ def features(sound: np.ndarray) -> torch.Tensor:
 def test_it_writes_what_transformers_says(model: ParakeetForCTC, tmp_path: Path) -> None:
     with warnings.catch_warnings(action="ignore"):
         torch.onnx.export(
-            Logits(model).eval(), (features(SOUND[:32_000]),), str(tmp_path / "model.onnx"), dynamo=False, opset_version=17,
-            input_names=["input_features"], output_names=["logits"],
+            Logits(model).eval(), (features(SOUND[:32_000]),), str(tmp_path / "model.onnx"),
+            dynamo=False, opset_version=17, input_names=["input_features"], output_names=["logits"],
             dynamic_axes={"input_features": {0: "B", 1: "T"}, "logits": {0: "B", 1: "U"}},
         )  # fmt: skip
     ParakeetFeatureExtractor().save_pretrained(tmp_path)
