@@ -37,6 +37,7 @@ from paddable.api.exporting_segments import with_segments
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.fetching import checkpoint_at
 from paddable.api.judging import demand, judged
+from paddable.api.measuring_steps import kept_in_steps
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
@@ -51,7 +52,7 @@ from paddable.gates.lengths import LIMIT
 from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
-from paddable.precision import in_precision
+from paddable.precision import PRECISIONS, in_precision
 from paddable.providers.registry import provider as provider_named
 
 __all__ = ["export"]
@@ -159,6 +160,10 @@ def export(
             raise MisuseError(
                 f"{family} streams, and its step graphs have one precision", fix=f"ask for {precisions[0]} alone"
             )
+        if step_graphs and PRECISIONS[precisions[0]].fixed:
+            raise MisuseError(
+                f"{family} streams, and ranges of its step graphs are not fixed by examples", fix="ask for int8 or fp16"
+            )
         del loaded
         gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
         wanted = containers_of(opened, containers)
@@ -177,7 +182,11 @@ def export(
             for graph in padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
         ]
         tell(line for graph in graphs for line in told_ends(graph.metadata))
-        steps = {name: in_precision(graph, precisions[0]) for name, graph in step_graphs.items()}
+        steps = {}
+        for name, graph in step_graphs.items():
+            (precision,) = precisions
+            stays = kept_in_steps(graph, opened.model, precision, known[precision], stage.lending)
+            steps[name] = in_precision(graph, precision, stays)
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
         belongings = Belongings(steps, assets, about)

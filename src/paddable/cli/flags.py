@@ -20,6 +20,7 @@ FLAGS: Mapping[str, str] = {
     "blank": "--blank",
     "chunk": "--chunk",
     "containers": "--container",
+    "detector": "--vad",
     "device_id": "--device",
     "examples": "--examples",
     "fbank": "--fbank",
