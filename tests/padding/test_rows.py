@@ -393,7 +393,8 @@ def test_a_square_of_each_rows_own_is_not_read_by_index() -> None:
     """The rows stand in front of it, so that its axes are others than native's."""
     verdict = verdict_of(
         """g (float[batch, T, 3] x) => (float[batch, T, 3] y)
-           <int64 none = {0}, int64 step = {1}, int64 ahead = {2}, int64[1] one = {1}, int64[1] end = {2}, int64[1] last = {-1}> {
+           <int64 none = {0}, int64 step = {1}, int64 ahead = {2}, int64[1] one = {1}, int64[1] end = {2},
+            int64[1] last = {-1}> {
            s = Shape (x) t = Slice (s, one, end) n = Squeeze (t) p = Range (none, n, step) far = Add (p, ahead)
            e = Min (far, n) column = Unsqueeze (e, one) d = Sub (column, p) first = Gather <axis = 1> (d, none)
            f = Cast <to = 1> (first) w = Unsqueeze (f, last) y = Mul (x, w) }""",

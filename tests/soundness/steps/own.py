@@ -1,5 +1,5 @@
-"""What each row's own length decides: positions that a row reads, how far a step sees, the end of a table, and the first
-relative shift of ESPnet."""
+"""What each row's own length decides: positions that it reads, how far a step sees, the end of a table, and ESPnet's
+first relative shift."""
 
 from __future__ import annotations
 
