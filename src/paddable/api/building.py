@@ -111,7 +111,7 @@ def precise(
     on_message: Callable[[str], None] | None = None,
 ) -> Padded:
     """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
-    made = in_precision(exact, metadata.precision, metadata.kept)
+    made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed)
     report = demand_target(made, target, name, on_message)
     config = {**report.advice.config, **session_config(metadata.precision)}
     advice = {target: replace(report.advice, config=config).to_json()}

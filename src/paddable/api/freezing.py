@@ -14,11 +14,13 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.api.building import Padded, fitted
+from paddable.api.measuring import Measured
 from paddable.api.opened import Model, Opened, file_of, read_native, versions
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError, arguments
 from paddable.gates.engine import Engine
+from paddable.gates.examples import Example
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
 from paddable.lengths.declare import BatchAxis, parse_batches
@@ -99,7 +101,7 @@ def frozen(
     target: str,
     *,
     precision: str = "fp32",
-    kept: Mapping[str, str] | None = None,
+    known: Measured | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -109,7 +111,7 @@ def frozen(
         model: every input has a fixed shape; it is not changed.
         target: the provider whose fixes it gets.
         precision: of the result.
-        kept: values that stay as they are in this precision.
+        known: what the precision knows of the model.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -119,12 +121,21 @@ def frozen(
     analysis = analyse(model.clone(), Declarations({}))
     emitter = Emitter(analysis.model, analysis.scope, {}, 1)
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
-    metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=kept or {})
+    known = known or Measured()
+    metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=known.kept, fixed=known.fixed)
     return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", on_message)
 
 
-def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any]:
+def compare_frozen(
+    native: Path, made: Path, precision: str, examples: Sequence[Example] | None = None
+) -> Mapping[str, Any]:
     """Run both on the same inputs.
+
+    Args:
+        native: in fp32.
+        made: the result.
+        precision: of the result.
+        examples: the inputs; random ones of four magnitudes without.
 
     Returns:
         What ``verified`` of the metadata holds: the number of inputs, and the largest error of scale.
@@ -135,9 +146,13 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
     before, after = Engine(native, where="native"), Engine(made, where="the result")
     worst, allowed = 0.0, PRECISIONS[precision].moves
     rng = np.random.default_rng(0)
-    for count in range(_DRAWS):
-        feeds = {}
+    draws = _DRAWS if examples is None else len(examples)
+    for count in range(draws):
+        given = {} if examples is None else examples[count].arrays
+        feeds = dict(given)
         for name, dtype in after.dtypes.items():
+            if name in given:
+                continue
             sizes = tuple(size if isinstance(size, int) else 1 for size in after.shapes[name])
             if dtype.kind == "f":
                 feeds[name] = (draw(rng, sizes, dtype) * 10.0 ** (count - 2)).astype(dtype)
@@ -154,7 +169,7 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
                     why="nothing was written",
                     fix="leave out the target's fixes (no `target`), or report the model",
                 )
-    return {"inputs": _DRAWS, "worst": worst}
+    return {"inputs": draws, "worst": worst}
 
 
 def _error(want: Any, got: Any) -> float:
