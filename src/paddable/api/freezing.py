@@ -18,6 +18,7 @@ from paddable.api.opened import Model, Opened, file_of, read_native, versions
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError, arguments
+from paddable.forms.form import Known
 from paddable.gates.engine import Engine
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
@@ -79,6 +80,7 @@ def frozen(
     target: str,
     *,
     precision: str = "fp32",
+    forms: Sequence[str] | None = None,
     kept: Mapping[str, str] | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
@@ -89,6 +91,7 @@ def frozen(
         model: every input has a fixed shape; it is not changed.
         target: the provider whose fixes it gets.
         precision: of the result.
+        forms: names of the forms that it gets; None for those that the target's record names.
         kept: values that stay as they are in this precision.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
@@ -100,7 +103,9 @@ def frozen(
     emitter = Emitter(analysis.model, analysis.scope, {}, 1)
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
     metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=kept or {})
-    return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", on_message)
+    return fitted(
+        analysis.model, metadata, target, Sampled(None, lend), "the model", forms, Known(kept=kept or {}), on_message
+    )
 
 
 def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any]:

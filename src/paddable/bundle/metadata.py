@@ -99,6 +99,7 @@ class Metadata:
         native_opset: the opset of native, where it was brought up to the graph's first; absent elsewhere.
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
         kept: values of native that stay in fp32 in this precision, each with its reason; absent when there are none.
+        forms: by form, how many ``places`` it took and why others were ``left``; absent when no form fits.
     """
 
     symbols: Mapping[str, Symbol]
@@ -117,6 +118,7 @@ class Metadata:
     native_opset: int | None = None
     padding_masks: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -139,6 +141,7 @@ class Metadata:
             **({"native_opset": self.native_opset} if self.native_opset is not None else {}),
             **({"padding_masks": list(self.padding_masks)} if self.padding_masks else {}),
             **({"kept": dict(self.kept)} if self.kept else {}),
+            **({"forms": dict(self.forms)} if self.forms else {}),
         }
 
     def dumps(self) -> str:
@@ -183,6 +186,7 @@ class Metadata:
                 native_opset=data.get("native_opset"),
                 padding_masks=tuple(map(str, data.get("padding_masks", ()))),
                 kept={str(name): str(why) for name, why in data.get("kept", {}).items()},
+                forms=dict(data.get("forms", {})),
             )
             _check_symbols(metadata)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -226,6 +230,7 @@ _EXPECTED: Mapping[str, Any] = {
     "native_opset": int | None,
     "padding_masks": Sequence[str],
     "kept": Mapping[str, str],
+    "forms": Mapping[str, Mapping[str, Any]],
 }
 
 _OF_BATCH: Mapping[str, Any] = {"size": int | None, "inputs": Mapping[str, int], "outputs": Mapping[str, int]}
