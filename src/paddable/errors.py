@@ -78,6 +78,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "export": ("torch", "onnxscript", "safetensors", "yaml"),
     "audio": ("soundfile", "soxr", "sentencepiece", "tiktoken"),
     "demo": ("hama",),
+    "hub": ("huggingface_hub", "modelscope"),
 }
 """The modules that each extra brings, beside the flavours of ONNX Runtime."""
 

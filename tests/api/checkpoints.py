@@ -27,10 +27,11 @@ from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "codec"), str(TESTS / "qwen3_asr")]
+sys.path[:0] = [str(TESTS / "codec"), str(TESTS / "qwen3_asr"), str(TESTS / "ctc")]
 
 import codec_graphs  # noqa: E402, F401
 import codec_synthetic  # noqa: E402
+import ctc_models  # noqa: E402
 import qwen3_synthetic  # noqa: E402
 
 torch.set_num_threads(1)
@@ -241,6 +242,13 @@ def qwen3_tts_codec(folder: Path) -> Path:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text(json.dumps(codec_synthetic.outer_config(codec_synthetic.TINY)))
     save_file(codec_synthetic.checkpoint(codec_synthetic.TINY), folder / "model.safetensors")
+    return folder
+
+
+def ctc(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    ctc_models.recogniser(folder / "model.onnx")
+    ctc_models.tokens(folder / "tokens.txt")
     return folder
 
 

@@ -78,6 +78,33 @@ def test_a_bound_input_decides_its_branch_and_native_is_bound_too(tmp_path: Path
     assert library.verify(made, native, limit=4).ok
 
 
+def test_a_branch_that_is_not_taken_need_not_fit_the_sizes(tmp_path: Path) -> None:
+    """Silero's two rates take chunks of their own: native, given the size of one of them, does not load."""
+    text = RATE.replace("<int64 k = {16000}>", "<int64 k = {16000}, float[3, 3] w = {1, 0, 0, 0, 1, 0, 0, 0, 1}>")
+    native = save(text.replace("p = Neg(x)", "p = MatMul(x, w)"), tmp_path / "n.onnx")
+    made = library.convert(native, [], out=tmp_path / "f.onnx", bindings=["sr=16000", "x:1=4"])
+    x = np.array([[1, -2, 3, -4]], np.float32)
+    assert np.array_equal(run(Path(str(made)), x=x)[0], np.maximum(x, 0))
+
+
+def test_rows_that_are_asked_for_are_the_first_axis(tmp_path: Path) -> None:
+    """Nothing tells the rows of a classifier from the steps of a detector but the size that is given."""
+    native = save(HEAD + "g (float[N, 8] x) => (float[N, 8] y) { y = Relu(x) }", tmp_path / "n.onnx")
+    with pytest.raises(MisuseError, match="x:0 varies"):
+        library.convert(native, [], out=tmp_path / "f.onnx")
+    library.convert(native, [], out=tmp_path / "f.onnx", batch_size=3)
+    assert [d.dim_value for d in onnx.load(tmp_path / "f.onnx").graph.input[0].type.tensor_type.shape.dim] == [3, 8]
+
+
+def test_an_open_axis_that_is_written_as_minus_one(tmp_path: Path) -> None:
+    """As Paddle writes it."""
+    model = onnx.parser.parse_model(HEAD + "g (float[N, 8] x) => (float[N, 8] y) { y = Relu(x) }")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = -1
+    onnx.save(model, tmp_path / "n.onnx")
+    library.convert(tmp_path / "n.onnx", [], out=tmp_path / "f.onnx", bindings=["x:0=2"])
+    assert [d.dim_value for d in onnx.load(tmp_path / "f.onnx").graph.input[0].type.tensor_type.shape.dim] == [2, 8]
+
+
 def test_the_command_line(paddable: Any, tmp_path: Path) -> None:
     native = save(RATE, tmp_path / "n.onnx")
     done = paddable(

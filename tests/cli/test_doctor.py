@@ -20,7 +20,7 @@ def test_the_cpu_is_here(paddable: Any) -> None:
     rows = {row["provider"]: row for row in told["providers"]}
     assert done.code == 0 and told["ok"] and rows["cpu"]["here"]
     assert rows["directml"]["onnxruntime"] == "DmlExecutionProvider" and rows["directml"]["shapes"] == "static"
-    assert {row["extra"] for row in told["extras"]} == {"convert", "export", "audio", "demo"}
+    assert {row["extra"] for row in told["extras"]} == {"convert", "export", "audio", "demo", "hub"}
     assert "CPUExecutionProvider" in paddable("doctor").out
 
 

@@ -17,6 +17,7 @@ from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
 from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.rich_tags import RichTags
+from paddable.runtime.speech.sound_input import SoundInput
 from paddable.runtime.speech.text import Vocabulary
 
 TABLE = ("", "<|en|>", "<|NEUTRAL|>", "<|Speech|>", "<|withitn|>", " hello", " world", "你")
@@ -78,7 +79,7 @@ def test_prompts(recogniser: Recogniser, parrot: Parrot) -> None:
 
 
 def test_features_in_numpy(recogniser: Recogniser, parrot: Parrot) -> None:
-    replace(recogniser, front_end=FrontEnd()).transcribe(NOISE)
+    replace(recogniser, sound_input=SoundInput.of_features(FrontEnd())).transcribe(NOISE)
     assert parrot.heard[0]["speech"].shape == (1, 17, 560)
 
 

@@ -156,3 +156,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_text(path, "\ud800")
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_word_goes_on_behind_a_combining_mark_and_a_symbol() -> None:
+    assert [word.text for word in words(" d\u032a", "o", " $", "5", ",", "x")] == ["d\u032ao", "$5,", "x"]

@@ -167,3 +167,22 @@ def test_a_domain_that_is_too_narrow_fails(opened: Opened, encoder: onnx.ModelPr
     report = judge(analysis, encoder.SerializeToString(), [candidate])
     wrong = [check for check in report.domain if check.ok is False and check.why == "below the shortest"]
     assert [(check.at, check.outcome) for check in wrong] == [(2, "native answers, and a frame needs three steps")]
+
+
+@pytest.mark.parametrize(("operator", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
+def test_sequence_lengths_of_the_model_are_fed_row_by_row(operator: str, gates: int) -> None:
+    """As a packed sequence is exported: the lengths are the model's own input, and the rows differ."""
+    names = {"W": [2, gates * 3, 2], "R": [2, gates * 3, 3]}
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 17]>
+           g (float[T, B, 2] x, int64[B] n) => (float[T, 2, B, 3] y) {{
+           lens = Cast <to = 6> (n)
+           y = {operator} <hidden_size = 3, direction = "bidirectional"> (x, W, R, , lens) }}"""
+    )
+    rng = np.random.default_rng(0)
+    model.graph.initializer.extend(
+        numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), name) for name, shape in names.items()
+    )
+    opened = open_model(model, ["x:0=T"], length_inputs=["n=T"], batch="x:1", batch_size=2)
+    sites = judge_alone(opened.analyse(), CONTAINER, [{"T": 11}, {"T": 2}])
+    assert [site.detail for site in sites if site.op == operator] == [""]

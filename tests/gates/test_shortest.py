@@ -68,3 +68,17 @@ def test_more_may_be_asked_than_native_needs_and_no_less(native: Path) -> None:
 def test_another_form_is_misuse(native: Path, text: str) -> None:
     with pytest.raises(MisuseError, match="shortest"):
         paddable.convert(native, ["x:2=T"], containers=["9"], shortest=[text])
+
+
+def test_a_slice_that_counts_from_the_other_end_is_the_end_of_the_domain(tmp_path: Path) -> None:
+    """Beyond 8 steps the start is negative: native reads one step of the table, spreads it, and answers."""
+    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[1, T] x) => (float[1, T] y)
+      <int64[1] eight = {8}, int64[1] axis = {0}, float[8] w = {1, 2, 3, 4, 5, 6, 7, 8}> {
+        t = Shape<start = 1>(x) start = Sub(eight, t) bias = Slice(w, start, eight, axis) y = Add(x, bias) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "n.onnx")
+    told: list[str] = []
+    made = paddable.convert(
+        tmp_path / "n.onnx", ["x:1=T"], containers=["8"], out=tmp_path / "p.onnx", on_message=told.append
+    )
+    assert read_metadata(Path(str(made))).symbols["T"].max == 8
+    assert [line for line in told if "T=9: native reads from the other end of an axis" in line], told

@@ -21,7 +21,7 @@ def project(repository: Path) -> dict[str, Any]:
 
 def test_extras_are_those_of_the_design(project: dict[str, Any]) -> None:
     runtimes = {"cpu", "directml", "gpu", "openvino", "windowsml", "webgpu"}
-    assert set(project["optional-dependencies"]) == runtimes | {"convert", "export", "audio", "demo", "dev"}
+    assert set(project["optional-dependencies"]) == runtimes | {"convert", "export", "audio", "demo", "hub", "dev"}
 
 
 def test_every_extra_that_an_error_names_exists(project: dict[str, Any]) -> None:

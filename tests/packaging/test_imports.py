@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -12,7 +13,7 @@ import click
 import pytest
 
 from paddable.cli.commands import COMMANDS
-from paddable.cli.main import paddable
+from paddable.cli.main import help_width, paddable
 
 HEAVY = ("torch", "onnx", "onnx_ir", "onnxscript", "onnxruntime", "transformers")
 
@@ -67,6 +68,28 @@ print([name for name in ("rich", "numpy", "onnx", "onnxruntime", "torch") if nam
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_imports_nothing_of_ours_but_the_list_of_commands() -> None:
+    code = """
+import sys
+from paddable.cli import main
+main(["--help"])
+print(*sorted(name for name in sys.modules if name.startswith("paddable.") or name in ("shutil", "hashlib", "json")))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1].split() == [
+        "paddable._version",
+        *(f"paddable.cli{name}" for name in ("", ".commands", ".main", ".stopping", ".streams")),
+        "paddable.errors",
+    ]
+
+
+@pytest.mark.parametrize(("columns", "width"), [("60", 58), ("100", 98), ("300", 118), ("20", 50), ("0", 80 - 2)])
+def test_help_is_as_wide_as_click_would_make_it(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    click_chooses = max(min(shutil.get_terminal_size().columns, 120) - 2, 50)
+    assert help_width() == click_chooses == width
 
 
 def test_every_command_is_listed_with_a_line_and_is_there() -> None:

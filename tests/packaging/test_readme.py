@@ -53,3 +53,13 @@ def test_links_lead_somewhere(repository: Path) -> None:
         for target in re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8")):
             if "://" not in target:
                 assert (document.parent / target).exists(), f"{document.name} links to {target}"
+
+
+def test_commands_of_known_ctc_models_parse(repository: Path) -> None:
+    text = (repository / "docs/models/ctc.md").read_text(encoding="utf-8")
+    shown = [shlex.split(line) for line in re.findall(r"`paddable ([^`]+)`", text)]
+    assert len(shown) == 7
+    for name, *words in shown:
+        command = paddable.get_command(click.Context(paddable), name)
+        assert command is not None
+        command.make_context(name, words)

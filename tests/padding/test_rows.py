@@ -314,3 +314,55 @@ def test_rows_of_two_symbols_are_judged_together() -> None:
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 17]>\n{text}')
     padded = paddable.convert(model, ["x:1=T", "z:1=U"], containers=["T=30,U=9"], batch_size=3)
     assert isinstance(padded, onnx.ModelProto)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_an_index_expanded_to_the_heads_of_every_row(kept: bool) -> None:
+    """[batch * 2, T, 3], read along the features by one index for all (the distances of DeBERTa and SEW-D)."""
+    assert_exact(
+        """g (float[batch, T, 6] x) => (float[batch, T, 6] y)
+           <int64 zero = {0}, int64[1] two = {2}, int64[1] three = {3}, int64[1] six = {6}, int64[1] front = {0},
+            int64[1] rest = {-1}, int64[1, 1, 3] i = {2, 0, 0}, int64[1] second = {1}, int64[1] end = {2}> {
+           s = Shape (x) b = Slice (s, front, second) t = Slice (s, second, end) bh = Mul (b, two)
+           split = Concat <axis = 0> (b, t, two, three) joined = Concat <axis = 0> (bh, t, three)
+           whole = Concat <axis = 0> (b, two, t, three) flat = Concat <axis = 0> (b, t, six)
+           a = Reshape (x, split) q = Transpose <perm = [0, 2, 1, 3]> (a) h = Reshape (q, joined)
+           index = Expand (i, joined) g = GatherElements <axis = 2> (h, index)
+           w = Reshape (g, whole) v = Transpose <perm = [0, 2, 1, 3]> (w) y = Reshape (v, flat)
+        }""",
+        "x:1=T", rows=None, kept=kept, padded_rows=3,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["t, t", "one, one, t, t", "b, one, t, t"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_each_rows_own_vector_is_expanded(target: str, kept: bool) -> None:
+    """Every step sees as far as two steps ahead, and no further than its row: the ends are expanded to a square."""
+    assert_exact(
+        f"""g (float[batch, T, 3] x) => (float[batch, 1, T, T] y)
+           <int64 none = {{0}}, int64 step = {{1}}, int64 ahead = {{3}}, int64[1] front = {{0}}, int64[1] one = {{1}},
+            int64[1] two = {{2}}, float low = {{-1e9}}> {{
+           s = Shape (x) b = Slice (s, front, one) t = Slice (s, one, two) n = Squeeze (t)
+           p = Range (none, n, step) far = Add (p, ahead) e = Min (far, n) column = Unsqueeze (e, one)
+           square = Concat <axis = 0> ({target}) ends = Expand (column, square) seen = Less (p, ends)
+           k = Transpose <perm = [0, 2, 1]> (x) scores = MatMul (x, k) high = Unsqueeze (scores, one)
+           masked = Where (seen, high, low) y = Softmax <axis = 3> (masked)
+        }}""",
+        "x:1=T", rows=None, kept=kept, padded_rows=3,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_every_row_reads_the_end_of_a_table(kept: bool) -> None:
+    """The biases of ALiBi as MPT cuts them: as many of the last columns as the row is long."""
+    assert_exact(
+        """g (float[batch, T, 3] x) => (float[batch, 1, T, T] y)
+           <int64[1] front = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] end = {64}, int64[1] last = {2},
+            int64 first = {0}, int64 step = {1}, int64 size = {64}, int64[3] wide = {1, 1, 64}> {
+           i = Range (first, size, step) f = Cast <to = 1> (i) v = Sin (f) w = Reshape (v, wide)
+           s = Shape (x) t = Slice (s, one, two) start = Sub (end, t) bias = Slice (w, start, end, last)
+           k = Transpose <perm = [0, 2, 1]> (x) scores = MatMul (x, k) high = Unsqueeze (scores, one)
+           a = Add (high, bias) y = Softmax <axis = 3> (a)
+        }""",
+        "x:1=T", rows=None, kept=kept, padded_rows=3,
+    )  # fmt: skip

@@ -27,6 +27,11 @@ def of(*inputs: Input, outputs: tuple[Input, ...] = ()) -> Suggestion:
         ([("mel", FLOAT, ["T", 80])], "--length mel:0=T"),
         ([("mel", FLOAT, ["frames", 1, 80])], "--length mel:0=T"),
         ([("x", FLOAT, ["s77", 80, "s53"])], "--length x:2=T"),
+        ([("x", FLOAT, [1, "T"]), ("y", FLOAT, [1, "T"])], "--length x:1=T --length y:1=T"),
+        ([("x", FLOAT, [1, "frames"]), ("y", FLOAT, [1, "tokens"])], "--length x:1=T --length y:1=U"),
+        ([("x", FLOAT, [1, None]), ("y", FLOAT, [1, None])], "--length x:1=T --length y:1=T"),
+        ([("x", FLOAT, [1, 3, None, None])], "--length x:2=T --length x:3=U"),
+        ([("x", FLOAT, [1, "T"]), ("sr", INT64, [])], "--length x:1=T --set sr=16000"),
         ([("x", FLOAT, ["batch", "N"]), ("lens", INT64, ["batch"])], "--length x:1=T --length-input lens=T"),
         ([("x", FLOAT, ["B", "S"]), ("n", INT64, ["B"])], "--length x:1=T --length-input n=T"),
         (

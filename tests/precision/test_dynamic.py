@@ -59,6 +59,20 @@ def test_products_with_a_constant_are_in_8_bits_and_the_answer_is_near(native: o
     assert 0.99 < cosine < 1 and np.abs(got - want).max() < 0.1 * np.abs(want).max()
 
 
+def test_a_bias_behind_a_product_becomes_its_input(native: onnx.ModelProto) -> None:
+    biased, b = onnx.ModelProto(), RANDOM.standard_normal(64).astype(np.float32)
+    biased.CopyFrom(native)
+    biased.graph.node[1].output[0] = "k0"
+    biased.graph.node.insert(2, helper.make_node("Add", ["c", "k0"], ["k"]))
+    biased.graph.node.insert(3, helper.make_node("Add", ["q", "c"], ["unread"]))  # q has other readers
+    biased.graph.initializer.append(numpy_helper.from_array(b, "c"))
+    made = to_proto(in_precision(read_model(biased), "int8-dynamic"))
+    assert ["k"] in [node.output for node in made.graph.node if list(node.input[4:]) == ["c"]]
+    x = RANDOM.standard_normal((1, 30, 64)).astype(np.float32)
+    (got,), (want,) = run(made, x=x), run(biased, x=x)
+    assert np.abs(got - want).max() < 0.1 * np.abs(want).max()
+
+
 def test_a_product_that_is_kept_stays(native: onnx.ModelProto) -> None:
     made = in_precision(read_model(native), "int8-dynamic", {"q": "for this test"})
     assert [node.op_type for node in made.graph].count("DynamicQuantizeMatMul") == 2
@@ -79,7 +93,7 @@ def test_a_product_that_8_bits_would_damage_stays_and_is_told(native: onnx.Model
         )  # fmt: skip
         kinds[name] = [node.op_type for node in made.graph.node].count("DynamicQuantizeMatMul")
     assert kinds["even"] == 3 and kinds["spiky"] < 2
-    assert len(told) == 1 and "products stay in fp32: q: 8 bits move it by" in told[0]
+    assert len(told) == 1 and "stay in fp32: q: 8 bits move it by" in told[0]
 
 
 def test_a_bundle_is_judged_and_holds_native_too(native: onnx.ModelProto, tmp_path) -> None:

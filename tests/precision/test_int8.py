@@ -8,6 +8,7 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
+from paddable.api import convert
 from paddable.errors import RefusedError
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
@@ -91,6 +92,33 @@ def test_one_that_two_nodes_share_is_stored_once_and_small_ones_stay():
     run(changed, np.ones((1, 64), np.float32))
 
 
-def test_an_old_opset_is_refused():
+def test_an_old_opset_is_refused(tmp_path):
+    """Before its damage is measured, too: ONNX Runtime would not load that."""
+    old = model(TEXTS["matmul"][0], opset=12, w=MATRIX)
     with pytest.raises(RefusedError, match="opset 12 has no DequantizeLinear"):
-        in_precision(model(TEXTS["matmul"][0], opset=12, w=MATRIX), "int8")
+        in_precision(old, "int8")
+    with pytest.raises(RefusedError, match="opset 12 has no DequantizeLinear"):
+        convert(to_proto(old), [], precision="int8")
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_a_layer_that_few_bits_would_damage_keeps_its_weight(precision, tmp_path):
+    """A large weight takes the scale of its column, and the input is 0 there."""
+    loud, x = MATRIX.copy(), RANDOM.standard_normal((1, 5, 64)).astype(np.float32)
+    loud[0], x[..., 0] = 1e4, 0
+    np.save(tmp_path / "x.npy", x)
+    for weight, stays in ((MATRIX, False), (loud, True)):
+        told = []
+        proto = to_proto(model(TEXTS["matmul"][0], w=weight))
+        made = convert(
+            proto, [], precision=precision, examples=tmp_path / "x.npy", verify=False, on_message=told.append
+        )
+        assert ("w" in {tensor.name for tensor in made.graph.initializer}) is stays
+        assert any("stay in fp32: y: " in line for line in told) is stays
+
+
+def test_a_model_without_a_large_weight_is_told(tmp_path):
+    told = []
+    proto = to_proto(model("net (float[1, 5, 64] x) => (float[1, 5, 64] y) { y = Relu(x) }"))
+    convert(proto, [], precision="int8", on_message=told.append)
+    assert any("int8: nothing changes" in line for line in told)

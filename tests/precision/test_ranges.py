@@ -121,12 +121,12 @@ def test_a_gate_that_is_infinite_in_half_fails(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("found", "why"),
     [
-        (Range(1e5, 1e5, False), "overflows"),
-        (Range(3e4, 1.0, False), "overflows"),  # another input may be four times as loud
-        (Range(3000.0, 3000.0, True), "loses integers"),
-        (Range(1.0, 1e-6, False), "underflows"),
-        (Range(1000.0, 1.0, True), ""),
-        (Range(0.0, 0.0, True), ""),
+        (Range(-1e5, 10.0, 1e5, False), "overflows"),
+        (Range(0.0, 3e4, 1.0, False), "overflows"),  # another input may be four times as loud
+        (Range(0.0, 3000.0, 3000.0, True), "loses integers"),
+        (Range(0.0, 1.0, 1e-6, False), "underflows"),
+        (Range(0.0, 1000.0, 1.0, True), ""),
+        (Range(0.0, 0.0, 0.0, True), ""),
     ],
 )
 def test_what_half_cannot_hold(found: Range, why: str) -> None:
@@ -134,8 +134,9 @@ def test_what_half_cannot_hold(found: Range, why: str) -> None:
 
 
 def test_ranges_of_examples_are_merged() -> None:
-    one, two = {"a": Range(1.0, 1.0, True)}, {"a": Range(1e-6, 1e-6, False), "b": Range(0.0, 0.0, True)}
-    assert merged([one, two]) == {"a": Range(1.0, 1e-6, False), "b": Range(0.0, 0.0, True)}
+    still = Range(0.0, 0.0, 0.0, True)
+    one, two = {"a": Range(-1.0, 0.5, 1.0, True)}, {"a": Range(0.0, 1e-6, 1e-6, False), "b": still}
+    assert merged([one, two]) == {"a": Range(-1.0, 0.5, 1e-6, False), "b": still}
     assert beyond_half(merged([one, two])).keys() == {"a"}
 
 
@@ -145,7 +146,7 @@ def test_every_value_is_watched_without_being_changed(tmp_path) -> None:
     x = np.full((1, 3, 8), -2, np.float32)
     x[0, 0] = 0.25, 0, 1, 2, 3, 4, 5, 100
     ranges = Observer(write_model(made, tmp_path / "w.onnx"), names, 1).ranges({"x": x})
-    assert ranges["x"] == Range(100.0, 100.0, False) and ranges["a"] == Range(400.0, 400.0, True)
+    assert ranges["x"] == Range(-2.0, 100.0, 100.0, False) and ranges["a"] == Range(-8.0, 400.0, 400.0, True)
     assert ranges["b"].peak == pytest.approx(np.log(400.0))  # -inf and NaN aside
     assert ranges.keys() == {"x", "a", "b", "c", "y"}
 

@@ -40,9 +40,7 @@ THROUGH = [
     ("hf_mask", "x:1=T --mask-input mask:1=T", 2),
     ("packed_unsorted", "x:1=T --length-input n=T", 1),
     ("packed_unsorted", "x:1=T --length-input n=T", 2),
-]
-REFUSED = [
-    ("legacy_relative_shift", "x:1=T", "neither part nor multiple"),
+    ("legacy_relative_shift", "x:1=T", 1),
 ]
 
 
@@ -93,10 +91,3 @@ def test_it_goes_through(graphs: Path, name: str, spec: str, rows: int) -> None:
         for row, answer in enumerate(wanted):
             own = found[(slice(row, row + 1), *(slice(size) for size in answer.shape[1:]))]
             np.testing.assert_allclose(own, answer, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize(("name", "spec", "words"), REFUSED)
-def test_it_is_refused_with_its_reason(graphs: Path, name: str, spec: str, words: str) -> None:
-    done = _convert(graphs, name, spec, 1)
-    assert done.returncode == 1 and words in done.stderr, done.stdout + done.stderr
-    assert not (graphs / f"{name}.1.onnx").exists()

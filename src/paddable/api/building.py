@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -52,7 +52,7 @@ def padded(
     *,
     precision: str = "fp32",
     forms: Sequence[str] | None = None,
-    kept: Mapping[str, str] | None = None,
+    kept: Collection[str] = (),
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -64,7 +64,7 @@ def padded(
         target: the provider whose fixes a static graph gets.
         precision: of a static graph; a symbolic one stays in fp32.
         forms: names of the forms that a static graph gets; None for those that the target's record names.
-        kept: values that stay in fp32 in some precision: no form touches them.
+        kept: values that some precision keeps in fp32 or in a fixed range: no form does away with them.
         on_message: called with a line for each fix that was left out, each form, and where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -80,7 +80,7 @@ def padded(
         return Padded(model, metadata, model)
     metadata = replace(metadata, precision=precision)
     finite = {name for name, facts in analysis.values.items() if facts.padding.finite}
-    known = Known(finite, kept or {})
+    known = Known(finite, kept)
     return fitted(model, metadata, target, Sampled(container, lend), told(container), forms, known, on_message)
 
 
@@ -130,7 +130,7 @@ def precise(
     on_message: Callable[[str], None] | None = None,
 ) -> Padded:
     """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
-    made = in_precision(exact, metadata.precision, metadata.kept)
+    made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed)
     report = demand_target(made, target, name, on_message)
     config = {**report.advice.config, **session_config(metadata.precision)}
     advice = {target: replace(report.advice, config=config).to_json()}

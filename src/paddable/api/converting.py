@@ -16,7 +16,7 @@ from paddable.api.building import Padded
 from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, frozen, open_fixed
 from paddable.api.judging import demand, judged
-from paddable.api.measuring import measured, observe
+from paddable.api.measuring import Measured, measured, observe
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
@@ -240,16 +240,17 @@ def _convert_fixed(
     if on_message is not None:
         for line in opened.notes():
             on_message(line)
-    kept: Mapping[str, str] = {}
+    known = Measured()
     if precision != "fp32":
-        damage = PRECISIONS[precision].damage
-        seen = observe(opened.model, Metadata(symbols={}), {}, stage.lending, examples=examples, damage=damage)
-        kept = measured(seen, precision, on_message=on_message).kept
+        blank = Metadata(symbols={})
+        seen = observe(opened.model, blank, {}, stage.lending, examples=examples, precisions=[precision])
+        known = measured(seen, precision, on_message=on_message)
     made = frozen(
-        opened.model, target, precision=precision, forms=forms, kept=kept, on_message=on_message, lend=stage.lending
+        opened.model, target, precision=precision, forms=forms, known=known, on_message=on_message, lend=stage.lending
     )
     file = one.keep(made.model, stage)
-    told = compare_frozen(stage.lend(opened.native), file, precision) if verify else {}
+    meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges
+    told = compare_frozen(stage.lend(opened.native), file, precision, meant) if verify else {}
     metadata = replace(made.metadata, verified=told, bindings=tuple(opened.bindings), native_opset=opened.native_opset)
     return one.finish(made.model, stage, metadata)
 

@@ -23,15 +23,19 @@ from paddable.api.opened import Progress, versions
 from paddable.api.reporting import about_result, write_page
 from paddable.api.verifying import verify
 from paddable.errors import MissingExtraError, MisuseError
+from paddable.families.ctc.labels import Labels, written
 from paddable.findings import Finding
 from paddable.gates.engine import Engine
 from paddable.graph.io.scratch import scratch_folder
+from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
+from paddable.runtime.speech.text import Vocabulary
 
 __all__ = ["DemoReport", "demo"]
 
 RATE = 16_000
 _LENGTH = "waveform:1=T"
 _HELD = "waveform_lengths=T"
+_SCORES = "log_probs"
 _SECONDS = (10, 30)
 _JUDGED = 4
 """Lengths that the report's gates try: the recogniser is slow on a CPU."""
@@ -84,7 +88,11 @@ def demo(
         MissingExtraError: hama or soundfile is not installed.
         MisuseError: a clip that cannot be read, or one longer than 30 s.
     """
-    model, labels = _recogniser()
+    model, decoder = _recogniser()
+
+    def phonemes(scores: Array) -> str:
+        return decoder.read({_SCORES: scores[None]}, 0.0).text
+
     clips = {path.name: _speech(path) for path in (Path(p) for p in audio or [_clip()])}
     native = Engine(model)
     alone = {name: _run(native, clip, len(clip)) for name, clip in clips.items()}
@@ -116,9 +124,9 @@ def demo(
                     }
                 )
                 texts[name] = {
-                    "clip alone": _phonemes(want, labels),
-                    f"published, in {seconds} s": _phonemes(padded, labels),
-                    f"converted, in {seconds} s": _phonemes(got, labels),
+                    "clip alone": phonemes(want),
+                    f"published, in {seconds} s": phonemes(padded),
+                    f"converted, in {seconds} s": phonemes(got),
                 }
         result = DemoReport(found.findings, tuple(rows), texts)
         if report is not None:
@@ -146,7 +154,8 @@ def _write_report(file: str | Path, converted: Path, model: Path, clip: Array, f
     write_page(file, data)
 
 
-def _recogniser() -> tuple[Path, list[str]]:
+def _recogniser() -> tuple[Path, CtcDecoder]:
+    """The model file, and the decoder that ``export ctc`` gives it."""
     spec = find_spec("hama")
     if spec is None or spec.origin is None:
         raise MissingExtraError(
@@ -154,7 +163,10 @@ def _recogniser() -> tuple[Path, list[str]]:
         )
     assets = Path(spec.origin).parent / "assets"
     vocabulary = json.loads((assets / "g2p_vocab.json").read_text(encoding="utf-8"))
-    return assets / "asr_waveform_fp16.onnx", [*vocabulary["decoder"], "<wb>", "<blank>"]
+    labels = [*vocabulary["decoder"], "<wb>", "<blank>"]
+    found = written(Labels(assets, dict(enumerate(labels))), len(labels), None, None)
+    layout = CtcLayout(found.blank, output=_SCORES)
+    return assets / "asr_waveform_fp16.onnx", CtcDecoder(Vocabulary.of(found.texts), layout)
 
 
 def _clip() -> Path:
@@ -188,15 +200,8 @@ def _run(engine: Engine, clip: Array, steps: int) -> Array:
     waveform = np.zeros((1, steps), np.float32)
     waveform[0, : len(clip)] = clip
     lengths = np.array([len(clip)], np.int64)
-    return np.asarray(engine.run({"waveform": waveform, "waveform_lengths": lengths})["log_probs"][0])
+    return np.asarray(engine.run({"waveform": waveform, "waveform_lengths": lengths})[_SCORES][0])
 
 
 def _agreement(got: Array, want: Array) -> float:
     return round(100 * float((got.argmax(-1) == want.argmax(-1)).mean()), 1)
-
-
-def _phonemes(scores: Array, labels: Sequence[str]) -> str:
-    """Greedy CTC: repeats joined, blanks dropped, words apart."""
-    best = scores.argmax(-1)
-    kept = [int(k) for i, k in enumerate(best) if (i == 0 or k != best[i - 1]) and labels[k] != "<blank>"]
-    return "".join(" " if labels[k] == "<wb>" else labels[k] for k in kept).strip()

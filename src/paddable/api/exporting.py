@@ -14,12 +14,11 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import onnx
 import onnx_ir as ir
 
 from paddable.api.building import demand_target
@@ -31,11 +30,14 @@ from paddable.api.converting import (
     keep_native,
     refuse_damaged_weights,
 )
+from paddable.api.exporting_ends import told_ends
 from paddable.api.exporting_families import family_of
-from paddable.api.exporting_labels import labels_of
+from paddable.api.exporting_labels import labels_of, write_labels
 from paddable.api.exporting_segments import with_segments
 from paddable.api.exporting_streams import judge_streams
+from paddable.api.fetching import checkpoint_at
 from paddable.api.judging import demand, judged
+from paddable.api.measuring_steps import kept_in_steps
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
@@ -43,6 +45,7 @@ from paddable.api.room import demand_room
 from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
 from paddable.errors import MisuseError
+from paddable.families.family import Loaded
 from paddable.families.registry import spec_of
 from paddable.forms.applying import chosen_forms
 from paddable.gates import GateReport
@@ -50,7 +53,7 @@ from paddable.gates.lengths import LIMIT
 from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
-from paddable.precision import in_precision
+from paddable.precision import PRECISIONS, in_precision
 from paddable.providers.registry import provider as provider_named
 
 __all__ = ["export"]
@@ -77,13 +80,17 @@ def export(
     progress: Progress | None = None,
     on_message: Callable[[str], None] | None = None,
     on_report: Callable[[GateReport], None] | None = None,
+    hub: str | None = None,
+    revision: str | None = None,
+    offline: bool = False,
     **options: Any,
 ) -> Path:
     """Make a bundle from a checkpoint.
 
     Args:
         family: a name of ``families.registry.FAMILIES``, such as ``sense-voice``.
-        checkpoint: the folder as it was published.
+        checkpoint: the folder as it was published; for ``ctc`` also the ``.onnx`` itself; or ``owner/name`` of a
+            repository, of which the files that the family needs are fetched into the hub's own cache.
         out: the bundle's directory.
         containers: sizes in seconds (``"30s"``) or in steps of the input; by default those of the family, 5 and 30
             seconds of sound.
@@ -98,9 +105,12 @@ def export(
         verify: judge before writing.
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
-        on_message: called with a line for each fix of the target that was left out, for each form, and for where the
-            nodes run there.
+        on_message: called with a line for what was found out of a stranger's model, for each fix of the target that was
+            left out, for each form, and for where the nodes run there.
         on_report: called with what the gates found, once they have passed.
+        hub: where a repository is: ``huggingface`` (default) or ``modelscope``.
+        revision: of the repository: a branch, a tag or a commit; bundle.json keeps the commit.
+        offline: take what was fetched before, and ask nobody.
         options: what the family offers beside, by the names of ``FamilySpec.options``: ``front_end="numpy"``,
             ``chunks=(4, 12)``. ``paddable export --help`` lists them.
 
@@ -108,7 +118,7 @@ def export(
         ``out``.
 
     Raises:
-        MisuseError: no such family or target, a choice that the family does not have, or ``out`` exists.
+        MisuseError: no such family, target or repository, a choice that the family does not have, or ``out`` exists.
         UnreadableError: the checkpoint is incomplete or of another model.
         RefusedError: no proof was found, or the target cannot run a graph.
         GateFailedError: a result differs from native; nothing was written but the report.
@@ -118,12 +128,12 @@ def export(
     length = spec.length_of(choices)
     precisions = chosen_precisions(precision, half=half, examples=examples, accept=accept)
     containers = spec.containers if containers is None else containers
-    place, source = Path(out), Path(checkpoint)
+    place = Path(out)
     target = provider_named(target).name if target is not None else "cpu"
     wanted_forms = chosen_forms(forms)
     refuse_what_is_there(place, force)
 
-    for text in containers:
+    for text in containers if length else ():
         if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
             symbol = length.rpartition("=")[2]
             parse_container(text, [symbol], rates={symbol: 1})
@@ -132,19 +142,34 @@ def export(
         if progress is not None:
             progress("export", stages, STAGES)
 
+    def tell(lines: Iterable[str]) -> None:
+        if on_message is not None:
+            for line in lines:
+                on_message(line)
+
     with scratch(place) as folder, staging(place, force=force) as stage:
         # ── Stages 1 and 2: load, export
+        found = checkpoint_at(checkpoint, spec, hub=hub, revision=revision, offline=offline, progress=progress)
+        source = found.path
         done(0)
         loaded = family_of(family).load(source, choices)
-        about, assets = {"family": family, **loaded.about}, {}
+        about, assets = {"family": family, "source": found.source, **loaded.about}, {}
         if loaded.classes is not None:
             labels = labels_of(source, spec.labels, loaded.classes)
             about["labels"], assets[labels.name] = labels.name, labels
-        opened = _opened_from_disk(loaded.export(), folder / "native.onnx", length, loaded.rate)
+        if loaded.writes is not None:
+            assets["labels.json"] = write_labels(loaded.writes, folder)
+            about["labels"] = "labels.json"
+        opened = _opened(loaded, folder / "native.onnx", length or loaded.length)
+        tell([*loaded.found, *(opened.notes() if loaded.declared else ())])
         step_graphs = {name: trace() for name, trace in loaded.step_graphs.items()}
         if step_graphs and len(precisions) > 1:
             raise MisuseError(
                 f"{family} streams, and its step graphs have one precision", fix=f"ask for {precisions[0]} alone"
+            )
+        if step_graphs and PRECISIONS[precisions[0]].fixed:
+            raise MisuseError(
+                f"{family} streams, and ranges of its step graphs are not fixed by examples", fix="ask for int8 or fp16"
             )
         del loaded
         gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
@@ -165,7 +190,12 @@ def export(
                 opened, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
             )
         ]
-        steps = {name: in_precision(graph, precisions[0]) for name, graph in step_graphs.items()}
+        tell(line for graph in graphs for line in told_ends(graph.metadata))
+        steps = {}
+        for name, graph in step_graphs.items():
+            (precision,) = precisions
+            stays = kept_in_steps(graph, opened.model, precision, known[precision], stage.lending)
+            steps[name] = in_precision(graph, precision, stays)
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
         belongings = Belongings(steps, assets, about)
@@ -195,11 +225,15 @@ def export(
     return place
 
 
-def _opened_from_disk(native: onnx.ModelProto, file: Path, length: str, rate: float | None) -> Opened:
+def _opened(loaded: Loaded, file: Path, length: str) -> Opened:
     """The native graph, its weights mapped from a file.
 
     The exporter leaves them in one message, and whoever reads a weight out of a message copies it: a model of 1 GB
     would lie in memory five times.
     """
-    write_model(ir.from_proto(native), file, external_data=True)
-    return open_model(file, [length], rate=rate)
+    native = loaded.export()
+    if isinstance(native, Path):
+        file = native
+    else:
+        write_model(ir.from_proto(native), file, external_data=True)
+    return open_model(file, [length], rate=loaded.rate, **loaded.declared)

@@ -1,7 +1,8 @@
-"""The token table of a checkpoint, found and compared with the classes that its weights have."""
+"""The token table of a checkpoint, found and compared with the classes that its weights have, or made."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from paddable.errors import UnreadableError
 from paddable.runtime.speech.text import read_vocabulary
 
-__all__ = ["labels_of"]
+__all__ = ["labels_of", "write_labels"]
 
 _SPECIAL = 1 / 20
 """Of the classes, those that a tiktoken file may leave out: it lists no special tokens, times and blank. Fun-ASR-Nano
@@ -47,4 +48,11 @@ def labels_of(folder: Path, patterns: Sequence[str], classes: int) -> Path:
             why="text would be lost or wrong",
             fix="take the table from the release that the weights are from",
         )
+    return path
+
+
+def write_labels(writes: Sequence[str | int], folder: Path) -> Path:
+    """labels.json in a folder: for each class the text that it writes, or its byte."""
+    path = folder / "labels.json"
+    path.write_text(json.dumps({"writes": list(writes)}, ensure_ascii=False) + "\n", encoding="utf-8")
     return path

@@ -49,7 +49,7 @@ def with_segments(
     for precision, found in known.items():
         if "vad" in settings and precision != "fp32":
             assert opened.source is not None
-            twin = stage.lend(in_precision(opened.model, precision, found.kept))
+            twin = stage.lend(in_precision(opened.model, precision, found.kept, found.fixed))
             rows = moved_segments(settings, opened.source, twin, found.examples, folder)
             if rows and on_message is not None:
                 on_message(told_segments(precision, rows))

@@ -14,12 +14,14 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.api.building import Padded, fitted
+from paddable.api.measuring import Measured
 from paddable.api.opened import Model, Opened, file_of, read_native, versions
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError, arguments
 from paddable.forms.form import Known
 from paddable.gates.engine import Engine
+from paddable.gates.examples import Example
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
 from paddable.padding.analysis import analyse
@@ -55,7 +57,8 @@ def open_fixed(model: Model, bindings: Sequence[str] = (), batch_size: int | Non
 def _freeze(model: ir.Model, batch_size: int | None) -> None:
     inputs = {value.name or "": value for value in model.graph.inputs}
     found = suggest(inputs, model.graph.outputs)
-    for name, axis in found.batch:
+    leading = [(name, 0) for name, value in inputs.items() if value.shape and not isinstance(value.shape[0], int)]
+    for name, axis in leading if batch_size and not found.batch else found.batch:
         sizes = list(inputs[name].shape or ())
         sizes[axis] = batch_size or 1
         inputs[name].shape = ir.Shape(sizes)
@@ -81,7 +84,7 @@ def frozen(
     *,
     precision: str = "fp32",
     forms: Sequence[str] | None = None,
-    kept: Mapping[str, str] | None = None,
+    known: Measured | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -92,7 +95,7 @@ def frozen(
         target: the provider whose fixes it gets.
         precision: of the result.
         forms: names of the forms that it gets; None for those that the target's record names.
-        kept: values that stay as they are in this precision.
+        known: what the precision knows of the model.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -102,14 +105,22 @@ def frozen(
     analysis = analyse(model.clone(), Declarations({}))
     emitter = Emitter(analysis.model, analysis.scope, {}, 1)
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
-    metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=kept or {})
-    return fitted(
-        analysis.model, metadata, target, Sampled(None, lend), "the model", forms, Known(kept=kept or {}), on_message
-    )
+    known = known or Measured()
+    metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=known.kept, fixed=known.fixed)
+    inside = Known(kept={*known.kept, *known.fixed})
+    return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", forms, inside, on_message)
 
 
-def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any]:
+def compare_frozen(
+    native: Path, made: Path, precision: str, examples: Sequence[Example] | None = None
+) -> Mapping[str, Any]:
     """Run both on the same inputs.
+
+    Args:
+        native: in fp32.
+        made: the result.
+        precision: of the result.
+        examples: the inputs; random ones of four magnitudes without.
 
     Returns:
         What ``verified`` of the metadata holds: the number of inputs, and the largest error of scale.
@@ -120,9 +131,13 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
     before, after = Engine(native, where="native"), Engine(made, where="the result")
     worst, allowed = 0.0, PRECISIONS[precision].moves
     rng = np.random.default_rng(0)
-    for count in range(_DRAWS):
-        feeds = {}
+    draws = _DRAWS if examples is None else len(examples)
+    for count in range(draws):
+        given = {} if examples is None else examples[count].arrays
+        feeds = dict(given)
         for name, dtype in after.dtypes.items():
+            if name in given:
+                continue
             sizes = tuple(size if isinstance(size, int) else 1 for size in after.shapes[name])
             if dtype.kind == "f":
                 feeds[name] = (draw(rng, sizes, dtype) * 10.0 ** (count - 2)).astype(dtype)
@@ -139,7 +154,7 @@ def compare_frozen(native: Path, made: Path, precision: str) -> Mapping[str, Any
                     why="nothing was written",
                     fix="leave out the target's fixes (no `target`), or report the model",
                 )
-    return {"inputs": _DRAWS, "worst": worst}
+    return {"inputs": draws, "worst": worst}
 
 
 def _error(want: Any, got: Any) -> float:

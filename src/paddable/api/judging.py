@@ -64,7 +64,8 @@ def judged(
     report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
     for precision, named in _by_precision(graphs, widest).items():
         if report.ok:
-            twin = stage.lend(in_precision(opened.model, precision, named[0].metadata.kept))
+            metadata = named[0].metadata
+            twin = stage.lend(in_precision(opened.model, precision, metadata.kept, metadata.fixed))
             with TemporaryDirectory(prefix=".paddable.", dir=stage.folder, ignore_cleanup_errors=True) as folder:
                 found = (known or {}).get(precision)
                 told = judge_in_precision(analysis, native, twin, named, Path(folder), measured=found)

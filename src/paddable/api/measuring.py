@@ -6,7 +6,7 @@ their headroom, which says how much louder an input may be than the examples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,18 +20,25 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import Example, default_examples, mistaken_examples
+from paddable.gates.examples import INT16, Example, default_examples, mistaken_examples
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
-from paddable.precision.dynamic import worth_keeping
+from paddable.precision.damage import worth_keeping
 from paddable.precision.half import reasons
+from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
+from paddable.precision.static import FixedRange, twins_in
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
 _NAMED = 3
 """Layers that a message names; the report has them all."""
+
+_SILENT = 1e-30
+"""A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
+
+_NODES = "products and convolutions"
 
 _LAYERS = {"Conv", "ConvTranspose", "Einsum", "GRU", "Gemm", "LSTM", "MatMul"}
 
@@ -46,6 +53,7 @@ class Measured:
         kept: values that stay in fp32, each with its reason.
         ranges: for the report: ``examples``, ``stays`` (nodes in fp32, with their reasons), ``layers`` (the headroom of
             each layer in half) and ``headroom``, the least of them.
+        fixed: ranges of values that are rounded to them.
         accept: what the answers on examples have to reach; see ``gates.verdict``.
     """
 
@@ -53,6 +61,7 @@ class Measured:
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
     kept: Mapping[str, str] = field(default_factory=dict)
     ranges: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, FixedRange] = field(default_factory=dict)
     accept: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -66,7 +75,7 @@ class Observed:
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
         mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
-        damage: what 8 bits do to each product at worst; empty where no precision asks.
+        damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
     """
 
     native: ir.Model
@@ -74,7 +83,7 @@ class Observed:
     numbers: Numbers
     ranges: Mapping[str, Range]
     mistaken: Mapping[str, Range]
-    damage: Mapping[str, float]
+    damage: Mapping[str, Mapping[str, float]]
 
 
 def observe(
@@ -85,7 +94,7 @@ def observe(
     *,
     numbers: Numbers | None = None,
     examples: str | Path | None = None,
-    damage: bool = False,
+    precisions: Collection[str] = (),
 ) -> Observed:
     """Run native on examples.
 
@@ -96,7 +105,7 @@ def observe(
         lend: writes a model to a file for as long as it runs.
         numbers: which numbers native takes besides.
         examples: a directory or file of examples; levels that speech models meet by default.
-        damage: measure what 8 bits do to each product as well.
+        precisions: that are asked for; what some of them do to each product is measured too.
 
     Raises:
         MisuseError: an example that native does not run on.
@@ -125,18 +134,33 @@ def observe(
                 if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
         mistaken: dict[str, Range] = {}
-        if given is None:
+        if given is None or any(PRECISIONS[name].fixed for name in precisions):
             with suppress(EngineError):
                 mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
-    worst: dict[str, float] = {}
-    if damage:
-        model, energies = compared(native)
+    ranges = merged(found)
+    kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
+    if any(PRECISIONS[name].fixed for name in precisions):
+        kinds |= {bits: twins_in(_fixed(native, ranges, int(bits))) for bits in ("8", "16")}
+    damage: dict[str, dict[str, float]] = {}
+    for kind, twins in kinds.items():
+        worst = damage.setdefault(kind, {})
+        model, energies = compared(native, twins)
         with lend(model) as file:
             comparison = Comparison(file, energies)
             for example in used:
                 for name, share in comparison.damage(feeds_of(example)).items():
                     worst[name] = max(share, worst.get(name, 0.0))
-    return Observed(native, used, numbers, merged(found), mistaken, worst)
+    return Observed(native, used, numbers, ranges, mistaken, damage)
+
+
+def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
+    """The range of what goes into each product or convolution that can be rounded; silence fixes none."""
+    names = [str(value.name) for node in storable(native.graph) if (value := node.inputs[0]) is not None]
+    return {
+        name: (ranges[name].low, ranges[name].high, bits)
+        for name in names
+        if name in ranges and ranges[name].peak > _SILENT
+    }
 
 
 def measured(
@@ -155,12 +179,16 @@ def measured(
     """
     blank = Measured(observed.examples, observed.numbers, accept=accept or {})
     native, ranges = observed.native, observed.ranges
-    if PRECISIONS[precision].damage:
-        kept = worth_keeping(observed.damage)
+    if PRECISIONS[precision].twins is not None:
+        damage = observed.damage[precision]
+        _tell_if_none(precision, damage, on_message)
+        kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
         if on_message is not None and kept:
-            on_message(f"{precision}: {len(kept)} of {len(observed.damage)} products stay in fp32: {_listed(kept)}")
-        shares = {name: _short(share) for name, share in observed.damage.items()}
+            on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
+        shares = {name: _short(share) for name, share in damage.items()}
         return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
+    if PRECISIONS[precision].fixed:
+        return _with_fixed(blank, observed, precision, on_message)
     if not PRECISIONS[precision].ranges:
         return blank
     kept = beyond_half(ranges)
@@ -170,6 +198,42 @@ def measured(
         for line in _lines(precision, kept, stays, observed.mistaken, nodes):
             on_message(line)
     return replace(blank, kept=kept, ranges=_told(observed.examples, ranges, stays, nodes))
+
+
+def _with_fixed(
+    blank: Measured, observed: Observed, precision: str, on_message: Callable[[str], None] | None
+) -> Measured:
+    """Each product and convolution in 8 bits, in 16 where 8 damage it, in fp32 where 16 do."""
+    eight, sixteen = observed.damage["8"], observed.damage["16"]
+    _tell_if_none(precision, eight, on_message)
+    wide = worth_keeping(eight, 8, PRECISIONS[precision].most)
+    kept = worth_keeping(sixteen, 16, PRECISIONS[precision].most)
+    fixed = {}
+    for bits in (8, 16):
+        known = _fixed(observed.native, observed.ranges, bits)
+        for node in storable(observed.native.graph):
+            name, value = str(node.outputs[0].name), node.inputs[0]
+            if value is not None and name in eight and name not in kept and (bits == 8 or name in wide):
+                fixed[str(value.name)] = known[str(value.name)]
+    if on_message is not None:
+        sixteens = {name: why for name, why in wide.items() if name not in kept}
+        for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
+            if chosen:
+                on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
+        loud = {name: found.peak for name, found in observed.mistaken.items() if name in fixed}
+        cut = [name for name, peak in loud.items() if peak > 2 * observed.ranges[name].peak]
+        if cut:
+            on_message(
+                f"{precision}: sound scaled to 16 bits, up to {INT16:.0f}, is cut off at {len(cut)} of {len(fixed)} "
+                "ranges; feed samples as those of the examples"
+            )
+    damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
+    return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
+
+
+def _tell_if_none(precision: str, damage: Mapping[str, float], on_message: Callable[[str], None] | None) -> None:
+    if not damage and on_message is not None:
+        on_message(f"{precision}: nothing changes, since no weight in fp32 that it takes has {LEAST:,} numbers or more")
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:

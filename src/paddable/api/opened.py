@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -108,7 +107,8 @@ class Opened:
     @property
     def native_opset(self) -> int | None:
         """The opset of native, where the model had to be brought up to another; None elsewhere."""
-        return None if self.native is self.model else self.native.opset_imports[""]
+        before, after = (model.opset_imports.get("") for model in (self.native, self.model))
+        return None if before == after else before
 
     def analyse(self) -> Analysis:
         """The analysis, made once. Whoever asks must not change it; ``rewrite`` does not.
@@ -158,7 +158,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
             f"nothing can be declared as {sorted(unknown)[0]!r}; choose {', '.join(Declared.__annotations__)}"
         )
     bindings = tuple(declared.get("bindings") or ())
-    native, found = read_native(model, bindings)
+    native, found = read_native(model, bindings, sized=True)
     length_inputs = declared.get("length_inputs") or ()
     if KEY in found.metadata_props and not length_inputs:
         raise MisuseError(
@@ -184,7 +184,7 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
     return Opened(found, declarations, rates, file_of(model), bindings, native)
 
 
-def read_native(model: Model, bindings: Sequence[str] = ()) -> tuple[ir.Model, ir.Model]:
+def read_native(model: Model, bindings: Sequence[str] = (), *, sized: bool = False) -> tuple[ir.Model, ir.Model]:
     """A model with its bindings, as it was read and in an opset that is understood; one object where it is in one.
 
     Raises:
@@ -193,8 +193,24 @@ def read_native(model: Model, bindings: Sequence[str] = ()) -> tuple[ir.Model, i
         RefusedError: its opset is too new, or too old and nothing brings it up.
     """
     native = read_model(model, older=True)
-    bind(native, bindings)
-    return native, raise_opset(native, _named(model))
+    return _bound(native, bindings, _named(model), sized)
+
+
+def _bound(native: ir.Model, bindings: Sequence[str], name: str, sized: bool) -> tuple[ir.Model, ir.Model]:
+    """Native, whose bound inputs have a default, and the model that is bound, in an opset that is understood.
+
+    Native keeps its branches and, ``sized`` apart, its symbolic sizes. ONNX Runtime 1.32 ends the process, or does not
+    load it, where a published detector is bound in the file: of its branches the one not taken has no answer then.
+    """
+    model = native.clone() if bindings else native
+    bound = {value.name: value for value in bind(model, bindings)}
+    for value in native.graph.inputs:
+        if value.name in bound:
+            value.const_value, value.shape = bound[value.name].const_value, bound[value.name].shape
+            native.graph.register_initializer(value)
+    if sized:
+        bind(native, [text for text in bindings if text.partition("=")[0] not in bound])
+    return native, raise_opset(model, name)
 
 
 def told_raised(opset: int, model: ir.Model) -> str:
@@ -210,10 +226,10 @@ def open_as_converted(native: Model, metadata: Metadata) -> Opened:
         MisuseError: it is not the model that the file was made from.
     """
     original = read_model(native, older=True)
-    for binding in metadata.bindings:
-        with suppress(MisuseError):  # the native graph of a bundle is bound already
-            bind(original, [binding])
-    found = raise_opset(original, _named(native))
+    try:
+        original, found = _bound(original, metadata.bindings, _named(native), bool(metadata.symbols))
+    except MisuseError:  # the native graph is bound already
+        found = raise_opset(original, _named(native))
     has = {value.name for value in found.graph.inputs}
     symbols = metadata.symbols
     own = [LengthDeclaration(owner.input, owner.axis, symbol(name)) for name, owner in symbols.items()]

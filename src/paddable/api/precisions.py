@@ -38,7 +38,7 @@ def chosen_precisions(
 
     Raises:
         MisuseError: no such precision, another than fp32 for a symbolic container, or examples or limits of what is
-            accepted, which fp32 has no use for.
+            accepted, which fp32 has no use for; or no examples, for one that fixes ranges.
     """
     found = list(dict.fromkeys((precision or "fp32").split(",")))
     if half is not None and half not in _HALVES:
@@ -57,6 +57,13 @@ def chosen_precisions(
     for given, what in ((examples, "examples are"), (accept, "limits of what is accepted are")):
         if given and not changed:
             raise MisuseError(f"{what} given, and fp32 needs none", fix="give `precision` too, or leave them out")
+    fixed = [name for name in found if PRECISIONS[name].fixed]
+    if fixed and not examples:
+        raise MisuseError(
+            f"{fixed[0]} fixes its ranges from examples, and none are given",
+            why="what the model will hear beyond a range is cut off",
+            fix="give `examples`, inputs or recordings that it will meet",
+        )
     parse_accept(accept)
     return found
 
@@ -89,7 +96,7 @@ def measure_native(
         lend,
         numbers=numbers,
         examples=examples,
-        damage=any(PRECISIONS[name].damage for name in precisions),
+        precisions=precisions,
     )
     limits = parse_accept(accept)
     return {name: Measured() if name == "fp32" else measured(seen, name, limits, on_message) for name in precisions}
@@ -106,11 +113,11 @@ def padded_in_each(
     lend: Lend | None = None,
 ) -> list[Padded]:
     """One padded graph in each precision. Padding, fixes and forms are the same for all. Arguments as of ``padded``."""
-    kept = {value: why for known in precisions.values() for value, why in known.kept.items()}
+    kept = {value for known in precisions.values() for value in (*known.kept, *known.fixed)}
     exact = padded(opened, container, target, forms=forms, kept=kept, on_message=on_message, lend=lend)
     found = []
     for name, known in precisions.items():
-        metadata = replace(exact.metadata, precision=name, kept=known.kept)
+        metadata = replace(exact.metadata, precision=name, kept=known.kept, fixed=known.fixed)
         if name == "fp32":
             found.append(exact)
         elif PRECISIONS[name].first:

@@ -121,12 +121,14 @@ class Fed:
         reference: its signature.
         steps: the valid ones.
         extra: arrays that were given under names of the other graph.
+        answers: of native to these inputs, where it was asked.
     """
 
     signals: Signals
     reference: Signature
     steps: Mapping[str, int]
     extra: Mapping[str, Array]
+    answers: Mapping[str, Array] | None = None
 
     def of(self, inputs: Signature, metadata: Metadata | None, size: Mapping[str, int]) -> dict[str, Array]:
         """The inputs of one graph, at a size.
@@ -185,6 +187,7 @@ def draw_inputs(
     numbers: Numbers,
     seed: int,
     native: Source,
+    threads: int,
 ) -> Fed:
     """Draw what is not given.
 
@@ -197,6 +200,7 @@ def draw_inputs(
         numbers: which numbers native takes.
         seed: of random numbers.
         native: run to see whether it takes them: some models have no answer for negative numbers.
+        threads: of that run; 0 takes every core.
     """
     inputs = signature(reference.model)
     widest = {name: max(size[name] for size in sizes) for name in steps}
@@ -210,8 +214,9 @@ def draw_inputs(
     if set(given.arrays) >= set(metadata.inputs) and given.arrays:
         return Fed(signals, inputs, steps, extra)
     try:
-        answers = Engine(native).run(signals.native(0, steps))
-        bad = any(a.dtype.kind == "f" and not np.isfinite(a).all() for a in answers.values())
+        answers = Engine(native, threads=threads).run(signals.native(0, steps))
     except PaddableError:
-        bad = True
-    return Fed(drawn(Numbers(numbers.limits, positive=True)) if bad else signals, inputs, steps, extra)
+        answers = None
+    if answers is None or any(a.dtype.kind == "f" and not np.isfinite(a).all() for a in answers.values()):
+        return Fed(drawn(Numbers(numbers.limits, positive=True)), inputs, steps, extra)
+    return Fed(signals, inputs, steps, extra, answers)

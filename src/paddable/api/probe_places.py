@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -126,14 +127,15 @@ def told_differences(first: Place, second: Place, one: Plain, other: Plain) -> l
 
 
 def _weights(plain: Plain) -> Counter[object]:
-    found = plain.model.graph.initializers.values()
-    return Counter(
-        plain.fingerprint(value)
-        for value in found
+    large = [
+        value
+        for value in plain.model.graph.initializers.values()
         if value.const_value is not None
         and value.const_value.size >= _WEIGHT
         and value.const_value.dtype.is_floating_point()
-    )
+    ]
+    with ThreadPoolExecutor() as pool:
+        return Counter(pool.map(plain.fingerprint, large))
 
 
 def _classes(value: ir.Value) -> int | None:

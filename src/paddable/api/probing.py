@@ -94,12 +94,14 @@ def probe(
     given = Inputs.read(inputs, first, second, setup.metadata)
     steps = _steps(setup, first, second, given, at, container)
     sizes = _sizes(setup, first, second, steps, container)
-    fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer)
+    threads = _threads(second.file)
+    fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads)
+    answers = fed.answers if setup.answer == second.file and sizes[1] == steps and against_provider == "cpu" else None
     both = first.file == second.file
     feeds = fed.of(signature(setup.one.model), first.metadata, sizes[0])
     one_side = _side(first, setup.one, feeds, steps, sizes[0], provider, both=both)
     feeds = fed.of(signature(setup.other.model), second.metadata, sizes[1])
-    other_side = _side(second, setup.other, feeds, steps, sizes[1], against_provider, both=both)
+    other_side = _side(second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers)
     stage = "compare values"
     return find(
         one_side,
@@ -145,10 +147,13 @@ def probe_zero_padding(
     given = Inputs.read(inputs, place, place, metadata)
     told = ",".join(f"{name}={count}" for name, count in container.items())
     steps = _steps(setup, place, place, given, at, told)
-    fed = draw_inputs(plain, metadata, given, (container, steps), steps, setup.numbers, seed, source)
+    fed = draw_inputs(
+        plain, metadata, given, (container, steps), steps, setup.numbers, seed, source, _threads(place.file)
+    )
     names = signature(plain.model)
     one = _side(place, plain, fed.of(names, None, container), steps, container, "cpu", both=True)
-    other = _side(place, plain, fed.of(names, None, steps), steps, steps, "cpu", both=True)
+    feeds = fed.of(names, None, steps)
+    other = _side(place, plain, feeds, steps, steps, "cpu", both=True, answers=fed.answers)
     return find(one, other, known, findings=analysis.findings)
 
 
@@ -332,6 +337,10 @@ def _sizes(
     return sizes[0], sizes[1]
 
 
+def _threads(file: Path) -> int:
+    return 0 if file.stat().st_size > _HEAVY else 1
+
+
 def _side(
     place: Place,
     plain: Plain,
@@ -341,8 +350,9 @@ def _side(
     provider: str,
     *,
     both: bool,
+    answers: Mapping[str, Array] | None = None,
 ) -> Side:
-    threads = 0 if place.file.stat().st_size > _HEAVY else 1
+    threads = _threads(place.file)
     precision = place.precision(plain)
     title = f"{place.file.name} on {provider}" if both or provider != "cpu" else place.file.name
     if size != steps:
@@ -351,6 +361,8 @@ def _side(
         )
 
     def answer() -> Mapping[str, Array]:
+        if answers is not None:
+            return answers
         if provider == "cpu":
             return Engine(place.file, config=session_config(precision), threads=threads).run(feeds)
         opening = Opening(session_advice(provider))

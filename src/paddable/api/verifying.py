@@ -82,7 +82,7 @@ def verify(
         for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
             same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
             twin = write_model(
-                in_precision(opened.model, precision, same[0].metadata.kept),
+                in_precision(opened.model, precision, same[0].metadata.kept, same[0].metadata.fixed),
                 scratch / f"native-{precision}.onnx",
                 external_data=True,
             )

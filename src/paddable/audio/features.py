@@ -41,6 +41,10 @@ class FrontEnd:
             return 0
         return -(-((samples - kaldi.FRAME) // kaldi.SHIFT + 1) // self.stride)
 
+    def most_samples(self, steps: int) -> int:
+        """Longest waveform of so many features: its last frame is whole, and one sample more would begin another."""
+        return steps * self.stride * kaldi.SHIFT + kaldi.FRAME - 1
+
     def __call__(self, audio: NDArray[np.float32]) -> NDArray[np.float32]:
         """Features of one waveform.
 

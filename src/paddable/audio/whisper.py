@@ -11,7 +11,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FFT", "HOP", "LOG_FLOOR", "RANGE", "SAMPLE_RATE", "SHORTEST", "frames", "log_mel", "mel_bank", "window"]
+__all__ = [
+    "FFT",
+    "HOP",
+    "LOG_FLOOR",
+    "RANGE",
+    "SAMPLE_RATE",
+    "SHORTEST",
+    "frames",
+    "log_mel",
+    "mel_bank",
+    "power",
+    "window",
+]
 
 SAMPLE_RATE = 16_000
 FFT = 400
@@ -32,11 +44,11 @@ def window() -> NDArray[np.float64]:
     return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(FFT) / FFT)
 
 
-def mel_bank(mels: int) -> NDArray[np.float64]:
-    """Triangular filters of unit area, float64 [FFT // 2 + 1, mels]; row k belongs to the bin at k * 40 Hz."""
+def mel_bank(mels: int, fft: int = FFT) -> NDArray[np.float64]:
+    """Triangular filters of unit area, float64 [fft // 2 + 1, mels]; row k belongs to the bin at k * 16000 / fft Hz."""
     edges = _hertz(np.linspace(0.0, _mel(SAMPLE_RATE / 2), mels + 2))
     left, centre, right = edges[:-2], edges[1:-1], edges[2:]
-    bins = np.arange(FFT // 2 + 1)[:, None] * (SAMPLE_RATE / FFT)
+    bins = np.arange(fft // 2 + 1)[:, None] * (SAMPLE_RATE / fft)
     triangles = np.maximum(0.0, np.minimum((bins - left) / (centre - left), (right - bins) / (right - centre)))
     return triangles * (2.0 / (right - left))
 
@@ -55,13 +67,14 @@ def log_mel(audio: NDArray[np.floating], mels: int = 128) -> NDArray[np.float32]
     signal = np.pad(signal, (0, max(SHORTEST - len(signal), 0)))
     framed = np.lib.stride_tricks.sliding_window_view(np.pad(signal, FFT // 2, mode="reflect"), FFT)[::HOP][:-1]
     bank, taper = mel_bank(mels), window()
-    blocks = [_power(framed[start : start + _BLOCK] * taper) @ bank for start in range(0, len(framed), _BLOCK)]
+    blocks = [power(framed[start : start + _BLOCK] * taper) @ bank for start in range(0, len(framed), _BLOCK)]
     decades = np.log10(np.maximum(np.concatenate(blocks), LOG_FLOOR))
     features: NDArray[np.float32] = ((np.maximum(decades, decades.max() - RANGE) + 4.0) / 4.0).T.astype(np.float32)
     return features
 
 
-def _power(frames_: NDArray[np.float64]) -> NDArray[np.float64]:
+def power(frames_: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Power spectrum of each row."""
     return np.abs(np.fft.rfft(frames_, axis=1)) ** 2
 
 

@@ -54,6 +54,7 @@ class Bundle:
         front_end: what stands between the sound and the first declared input, and its settings.
         settings: what the family's pipeline has to know, such as where the blank of its CTC classes is.
         labels: the file that holds the labels of the outputs, one text asset of the bundle.
+        source: the hub, repository and revision that the checkpoint was fetched from; None for one that was there.
         units: what one unit of each length is, such as ``{"logits_length": "frames of 60 ms"}``.
         files: SHA-256 of every file but ``bundle.json``; filled in when the bundle is written.
     """
@@ -67,6 +68,7 @@ class Bundle:
     front_end: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     labels: str | None = None
+    source: Mapping[str, Any] | None = None
     units: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,6 +95,7 @@ class Bundle:
             "front_end": self.front_end,
             "settings": dict(self.settings),
             "labels": self.labels,
+            "source": self.source,
             "units": dict(self.units),
             "files": dict(sorted(self.files.items())),
         }
@@ -123,6 +126,7 @@ class Bundle:
                 front_end=data.get("front_end"),
                 settings=dict(data.get("settings", {})),
                 labels=data.get("labels"),
+                source=data.get("source"),
                 units=dict(data.get("units", {})),
                 files=dict(data.get("files", {})),
             )
@@ -152,6 +156,7 @@ _EXPECTED: Mapping[str, Any] = {
     "front_end": Mapping[str, Any] | None,
     "settings": Mapping[str, Any],
     "labels": str | None,
+    "source": Mapping[str, Any] | None,
     "units": Mapping[str, str],
     "files": Mapping[str, str],
 }

@@ -99,6 +99,7 @@ class Metadata:
         native_opset: the opset of native, where it was brought up to the graph's first; absent elsewhere.
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
         kept: values of native that stay in fp32 in this precision, each with its reason; absent when there are none.
+        fixed: of values of native that are rounded to a fixed range: low, high, and how many bits hold it; likewise.
         forms: by form, how many ``places`` it took and why others were ``left``; absent when no form fits.
     """
 
@@ -118,6 +119,7 @@ class Metadata:
     native_opset: int | None = None
     padding_masks: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
+    fixed: Mapping[str, Sequence[float]] = field(default_factory=dict)
     forms: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -141,6 +143,7 @@ class Metadata:
             **({"native_opset": self.native_opset} if self.native_opset is not None else {}),
             **({"padding_masks": list(self.padding_masks)} if self.padding_masks else {}),
             **({"kept": dict(self.kept)} if self.kept else {}),
+            **({"fixed": {name: list(known) for name, known in self.fixed.items()}} if self.fixed else {}),
             **({"forms": dict(self.forms)} if self.forms else {}),
         }
 
@@ -186,6 +189,7 @@ class Metadata:
                 native_opset=data.get("native_opset"),
                 padding_masks=tuple(map(str, data.get("padding_masks", ()))),
                 kept={str(name): str(why) for name, why in data.get("kept", {}).items()},
+                fixed={str(name): list(map(float, known)) for name, known in data.get("fixed", {}).items()},
                 forms=dict(data.get("forms", {})),
             )
             _check_symbols(metadata)
@@ -230,6 +234,7 @@ _EXPECTED: Mapping[str, Any] = {
     "native_opset": int | None,
     "padding_masks": Sequence[str],
     "kept": Mapping[str, str],
+    "fixed": Mapping[str, Sequence[float | int]],
     "forms": Mapping[str, Mapping[str, Any]],
 }
 

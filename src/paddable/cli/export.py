@@ -15,7 +15,7 @@ from paddable.cli import options, render
 from paddable.cli.flags import in_flags
 from paddable.cli.progress import showing
 from paddable.families.registry import FAMILIES
-from paddable.families.spec import Option
+from paddable.families.spec import HUBS, Option
 from paddable.lengths.declare import split_containers
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["export"]
 
 _STAGES = {
+    ("download (MB)", 0): "fetch the checkpoint",
     ("export", 0): "load the checkpoint and export it",  # the first two stages
     ("export", 2): "judge",
     ("export", 3): "convert",
@@ -51,16 +52,24 @@ def _options_of_families(command: Callable[..., Any]) -> Callable[..., Any]:
             named.setdefault(option.name, []).append((spec.name, option))
     for name, offers in reversed(named.items()):
         words = list(dict.fromkeys(word for _, option in offers for word in option.words))
-        families = ", ".join(family for family, _ in offers)
+        alike: dict[Option, list[str]] = {}
+        for family, option in offers:
+            alike.setdefault(option, []).append(family)
         first = offers[0][1]
-        default = first.words[0] if words else ",".join(map(str, first.numbers))
         command = click.option(
             first.flag,
             name,
-            type=click.Choice(words) if words else _Numbers(),
-            help=f"{first.help} ({families}). Default: {default}.",
+            type=click.Choice(words) if words else str if first.text else _Numbers(),
+            metavar=first.text or None,
+            help=" ".join(f"{', '.join(families)}: {_told(option)}." for option, families in alike.items()),
         )(command)
     return command
+
+
+def _told(option: Option) -> str:
+    """What an option decides, and its default."""
+    default = option.words[0] if option.words else ",".join(map(str, option.numbers))
+    return f"{option.help} (default {default})" if default else option.help
 
 
 def _default_containers() -> str:
@@ -75,7 +84,7 @@ def _default_containers() -> str:
 
 @click.command(epilog="\b\nFamilies:\n" + "\n".join(f"  {spec.name:16} {spec.summary}" for spec in FAMILIES.values()))
 @click.argument("family", type=click.Choice(list(FAMILIES)), metavar="FAMILY")
-@click.argument("checkpoint", type=click.Path(path_type=Path), metavar="CHECKPOINT_DIR")
+@click.argument("checkpoint", metavar="CHECKPOINT")
 @options.out
 @click.option(
     "--containers",
@@ -91,12 +100,15 @@ def _default_containers() -> str:
 @options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
+@click.option("--hub", type=click.Choice(list(HUBS)), help="Where the repository CHECKPOINT is. Default: huggingface.")
+@click.option("--revision", metavar="NAME", help="A branch, tag or commit of the repository.")
+@click.option("--offline", is_flag=True, help="Take what was fetched before, and ask nobody.")
 @options.force
 @options.report
 @options.as_json
 def export(
     family: str,
-    checkpoint: Path,
+    checkpoint: str,
     out: Path | None,
     containers: str | None,
     report: Path | None,
@@ -105,10 +117,12 @@ def export(
 ) -> int:
     """Make a bundle from a checkpoint of a known family.
 
+    CHECKPOINT is a folder, the .onnx of a CTC model, or OWNER/NAME on a hub (extra: hub).
+
     Loads the weights, exports the native graph, converts it to every container, judges the result against native and
     writes it with labels and settings. A gate that fails leaves the report and no bundle.
 
-    Example: paddable export sense-voice SenseVoiceSmall/ -o sense-voice/ --containers 5s,30s
+    Example: paddable export sense-voice FunAudioLLM/SenseVoiceSmall -o sense-voice/ --containers 5s,30s
     """
     from paddable.api import export as export_family
 
@@ -118,18 +132,20 @@ def export(
     judged: list[GateReport] = []
     if report is not None:
         choices["on_report"] = judged.append
-    with showing(_STAGES) as progress:
-        written = export_family(
-            family,
-            checkpoint,
-            out,
-            containers=None if containers is None else split_containers(containers),
-            progress=progress,
-            on_message=told.append,
-            **choices,
-        )
-    for line in told:
-        print(in_flags(line), file=sys.stderr)
+    try:
+        with showing(_STAGES) as progress:
+            written = export_family(
+                family,
+                checkpoint,
+                out,
+                containers=None if containers is None else split_containers(containers),
+                progress=progress,
+                on_message=told.append,
+                **choices,
+            )
+    finally:  # what was found out helps most where it ended in an error
+        for line in told:
+            print(in_flags(line), file=sys.stderr)
     shown: dict[str, Any] = {}
     if report is not None:
         from paddable.api.reporting import about_result, write_page

@@ -13,14 +13,11 @@ import click
 from paddable.bundle.provider_errors import explain
 from paddable.cli.flags import in_flags
 from paddable.cli.grouping import lines_of
+from paddable.cli.stopping import Interrupted
 from paddable.cli.streams import cannot_be_written
 from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
 
 __all__ = ["Interrupted", "exit_code", "report"]
-
-
-class Interrupted(Exception):
-    """Ctrl-C in a command that has left something behind; the message says what."""
 
 
 _IN_USE = (5, 32)

@@ -1,4 +1,7 @@
-"""The entry point: finds the command, and turns whatever ends it into one line and an exit code."""
+"""The entry point: finds the command, and turns whatever ends it into one line and an exit code.
+
+What only a failure needs is imported when something fails: ``paddable --help`` has nothing to wait for.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +15,23 @@ import click
 
 from paddable._version import __version__
 from paddable.cli.commands import Commands
-from paddable.cli.failures import Interrupted, exit_code, report
-from paddable.cli.flags import in_flags
-from paddable.cli.stopping import unwinding
+from paddable.cli.stopping import Interrupted, unwinding
 from paddable.cli.streams import prepare_streams
 from paddable.errors import PaddableWarning
 
-__all__ = ["main"]
+__all__ = ["help_width", "main"]
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+def help_width() -> int:
+    """Columns of a help page, as click chooses them, without the module that it would import for that."""
+    try:
+        columns = int(os.environ.get("COLUMNS", 0)) or os.get_terminal_size().columns
+    except (ValueError, OSError):  # no number, no terminal
+        columns = 80
+    return max(min(columns or 80, 120) - 2, 50)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "terminal_width": help_width()})
 @click.version_option(__version__, prog_name="paddable")
 def paddable() -> None:
     """A compiler for padding: speech models to fixed-shape ONNX that gives the same answer at every length.
@@ -59,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except Exception as error:
             if os.environ.get("PADDABLE_DEBUG"):
                 raise
+            from paddable.cli.failures import exit_code, report
+
             report(error, as_json="--json" in words)
             return exit_code(error)
     return code if isinstance(code, int) else 0
@@ -70,6 +82,8 @@ def _show_warnings_as_lines() -> None:
 
     def show(message: Warning | str, category: type[Warning], filename: str, lineno: int, *rest: Any) -> None:
         if issubclass(category, PaddableWarning):
+            from paddable.cli.flags import in_flags
+
             print(f"warning: {in_flags(str(message))}", file=sys.stderr)
         else:
             shown(message, category, filename, lineno, *rest)

@@ -85,9 +85,9 @@ batch_size: Decorator = click.option(
 
 precision: Decorator = click.option(
     "--precision",
-    metavar="fp32|fp16|int8|int8-dynamic|int4",
-    help="Precision of the result, several with commas: int8 and int4 store weights, int8-dynamic computes in 8 bits. "
-    "Default: fp32.",
+    metavar="fp32|fp16|int8|int8-dynamic|int8-static|int4",
+    help="Precision of the result, several with commas: int8 and int4 store weights, int8-dynamic computes in 8 bits, "
+    "int8-static too and fixes its ranges from examples. Default: fp32.",
 )
 
 half: Decorator = click.option(

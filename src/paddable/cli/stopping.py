@@ -9,12 +9,14 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
-__all__ = ["Stop", "unwinding"]
+__all__ = ["Interrupted", "Stop", "unwinding"]
 
 
-@dataclass
+class Interrupted(Exception):
+    """Ctrl-C in a command that has left something behind; the message says what."""
+
+
 class Stop:
     """What an interrupted command ends with: 128 + the signal, as shells report it."""
 

@@ -61,7 +61,7 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
     if not all(finite):
         same = (x == y) | (np.isnan(x) & np.isnan(y))
         gap = np.where(same, 0, np.where(np.isfinite(x) & np.isfinite(y), gap, np.inf))
-    size = scale(b)
+    size = scale(y)
     error = float(gap.max(initial=0.0)) / size
     profile: tuple[float, ...] = ()
     if mine.time is not None and gap.size:
@@ -74,4 +74,4 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
         block = mine if mine.time is not None else theirs
         valid = block.array.shape[block.time or 0]
         reach = valid / max(valid, mine.physical, theirs.physical)
-    return Measure(error, (scale(a), scale(b)), finite, profile, reach, a.nbytes + b.nbytes)
+    return Measure(error, (scale(x), size), finite, profile, reach, a.nbytes + b.nbytes)

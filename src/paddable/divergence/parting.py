@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
@@ -90,15 +91,24 @@ def part(
     """
     matching = match(one.plain, other.plain)
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
-    measures = _measured(one, other, matching, known, tick)
+    with ThreadPoolExecutor(2, "paddable-probe") as pool:
+        measures = _measured(one, other, matching, known, tick, pool)
     outputs = outputs_apart(one.answer(), other.answer(), one, other)
     found, gradual = _forks(one, other, measures, outputs, tolerance)
     return Parting(one, other, matching, measures, outputs, found, gradual, tolerance)
 
 
 def _measured(
-    one: Side, other: Side, matching: Matching, known: Known, tick: Callable[[int, int], None]
+    one: Side,
+    other: Side,
+    matching: Matching,
+    known: Known,
+    tick: Callable[[int, int], None],
+    pool: ThreadPoolExecutor,
 ) -> dict[ir.Value, Measure]:
+    def compare(a: ir.Value, b: ir.Value) -> Measure | None:
+        return measure(*valid_blocks(one, other, a, b, left[a], right[b], known))
+
     partners = matching.values()
     mine = Pieces(one.plain, one.feeds, one.run)
     theirs = Pieces(other.plain, other.feeds, other.run)
@@ -116,16 +126,14 @@ def _measured(
             if value in partners and value.name and partners[value].name
         }
         wanted = {a: b for a, b in pairs.items() if _is_comparable(a, b, known)}
-        left = mine.advance(start, end, list(wanted))
+        ahead = pool.submit(mine.advance, start, end, list(wanted))
         right = theirs.advance(begin, stop, list(wanted.values()))
-        held = 0
-        for a, b in wanted.items():
-            if a in left and b in right:
-                blocks = valid_blocks(one, other, a, b, left.pop(a), right[b], known)
-                apart = measure(*blocks)
-                if apart is not None:
-                    found[a] = apart
-                    held += apart.bytes
+        left = ahead.result()
+        both = [(a, b) for a, b in wanted.items() if a in left and b in right]
+        compared = zip(both, pool.map(lambda pair: compare(*pair), both), strict=True)
+        measured = {a: apart for (a, _), apart in compared if apart is not None}
+        found |= measured
+        held = sum(apart.bytes for apart in measured.values())
         size = max(8, min(4 * size, size * _BUDGET // max(1, held)))
         start, begin = end, stop
         tick(start, total)

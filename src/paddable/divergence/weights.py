@@ -8,6 +8,7 @@ pair; whether they are equal is decided by their numbers.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import onnx_ir as ir
 
 __all__ = ["Fingerprint", "fingerprint"]
@@ -19,6 +20,18 @@ _CHUNK = 1 << 22
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
+def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    mixed = (bits + np.uint64(1)) * _ODD
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= _ODD
+    return mixed
+
+
+_HALVES = _mixed(np.arange(1 << 16, dtype=np.uint64))
+"""The hash of every half."""
+_HALVES[1 << 15] = _HALVES[0]  # -0 is 0
+
+
 def fingerprint(tensor: ir.TensorProtocol) -> Fingerprint:
     """The fingerprint of a tensor."""
     if tensor.dtype == ir.DataType.STRING:
@@ -28,12 +41,9 @@ def fingerprint(tensor: ir.TensorProtocol) -> Fingerprint:
     for start in range(0, flat.size, _CHUNK):
         part = flat[start : start + _CHUNK]
         if part.dtype.kind in "iub":
-            bits = part.astype(np.int64).view(np.uint64)
+            mixed = _mixed(part.astype(np.int64).view(np.uint64))
         else:
             with np.errstate(over="ignore", invalid="ignore"):
-                bits = (part.astype(np.float16) + np.float16(0)).view(np.uint16).astype(np.uint64)  # -0 is 0
-        mixed = (bits + np.uint64(1)) * _ODD
-        mixed ^= mixed >> np.uint64(29)
-        mixed *= _ODD
+                mixed = _HALVES[part.astype(np.float16).view(np.uint16)]
         total += int(mixed.sum(dtype=np.uint64))
     return int(flat.size), total & (2**64 - 1)

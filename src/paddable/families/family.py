@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,18 +22,26 @@ class Loaded:
     """A checkpoint in memory, and what belongs to its bundle.
 
     Attributes:
-        export: traces the native graph: one row, any length, no masks.
+        export: traces the native graph: one row, any length, no masks; or the file of a graph that is there already.
         rate: steps a second of the ragged axis that the spec names; None where it is no time.
         about: fields of ``Bundle``: ``sample_rate``, ``front_end``, ``units`` and ``settings``.
         classes: of the labels that the model writes; None where it writes no text.
         step_graphs: for each step graph of a stream, by file name, what traces it.
+        length: the ragged axis, where the spec does not say it.
+        declared: what else is known of the graph, as ``convert`` takes it, such as its length inputs.
+        writes: for each class the text that it writes, or its byte, where no file of the checkpoint holds them so.
+        found: sentences about what was found out, each with its evidence.
     """
 
-    export: Callable[[], onnx.ModelProto]
+    export: Callable[[], onnx.ModelProto | Path]
     rate: float | None
     about: Mapping[str, Any]
     classes: int | None = None
     step_graphs: Mapping[str, Callable[[], ir.Model]] = field(default_factory=dict)
+    length: str = ""
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    writes: Sequence[str | int] | None = None
+    found: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

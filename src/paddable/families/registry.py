@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from paddable.errors import MisuseError
 from paddable.families.ct_punc.spec import CT_PUNC
+from paddable.families.ctc.spec import CTC
 from paddable.families.fsmn_vad.spec import FSMN_VAD
 from paddable.families.fun_asr_nano.spec import FUN_ASR_NANO
 from paddable.families.paraformer.spec import PARAFORMER
@@ -17,7 +18,8 @@ from paddable.families.spec import FamilySpec
 __all__ = ["FAMILIES", "spec_of"]
 
 FAMILIES: Mapping[str, FamilySpec] = {
-    spec.name: spec for spec in (SENSE_VOICE, FUN_ASR_NANO, PARAFORMER, FSMN_VAD, CT_PUNC, QWEN3_ASR, QWEN3_TTS_CODEC)
+    spec.name: spec
+    for spec in (SENSE_VOICE, FUN_ASR_NANO, PARAFORMER, FSMN_VAD, CT_PUNC, QWEN3_ASR, QWEN3_TTS_CODEC, CTC)
 }
 
 

@@ -14,7 +14,10 @@ from typing import Any, Protocol
 
 from paddable.errors import MisuseError
 
-__all__ = ["Ability", "BundleFields", "FamilySpec", "Mark", "Option"]
+__all__ = ["HUBS", "Ability", "BundleFields", "FamilySpec", "Mark", "Option"]
+
+HUBS: Mapping[str, str] = {"huggingface": "Hugging Face", "modelscope": "ModelScope"}
+"""Where checkpoints are published; ``api.fetching_<hub>`` fetches from it."""
 
 
 class BundleFields(Protocol):
@@ -69,14 +72,16 @@ class Option:
     Attributes:
         name: the keyword of ``paddable.export``; the command line writes it with hyphens.
         help: what it decides, for the help of the command line.
-        words: what may be chosen, the default first; empty for a list of whole numbers.
-        numbers: the default of such a list.
+        words: what may be chosen, the default first; empty for anything else.
+        numbers: the default of a list of whole numbers.
+        text: what a free text stands for, such as ``FILE``; its default is None.
     """
 
     name: str
     help: str
     words: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    text: str = ""
 
     @property
     def flag(self) -> str:
@@ -84,11 +89,13 @@ class Option:
         return "--" + self.name.replace("_", "-")
 
     def read(self, value: object | None, family: str) -> Any:
-        """The value to export with: a word, or numbers in increasing order; the default for None.
+        """The value to export with: a word, a text, or numbers in increasing order; the default for None.
 
         Raises:
             MisuseError: a value that the family does not offer.
         """
+        if self.text:
+            return None if value is None else str(value)
         if self.words:
             if value not in (None, *self.words):
                 raise MisuseError(f"{family} has no {self.flag} {value}", fix=f"choose {', '.join(self.words)}")
@@ -134,11 +141,13 @@ class FamilySpec:
         files: what lies in a checkpoint folder, for the documentation.
         marks: what its folders are known by, any of them.
         length: the ragged axis of the native graph, as ``convert`` takes it; by the value of ``front_end``, or under
-            the empty string where the family has no such option.
+            the empty string where the family has no such option. Empty where only the graph tells.
         abilities: what its bundles can do beside ``run``.
         labels: patterns of token tables in the checkpoint folder, best first.
         options: what ``export`` can be asked for.
         containers: the sizes that ``export`` makes where it is asked for none.
+        downloads: of a repository, patterns of the files that ``export`` needs beside the labels: the first of them has
+            to be there, and a ``!`` in front leaves files out. One tuple for each layout, the likeliest first.
     """
 
     name: str
@@ -150,6 +159,7 @@ class FamilySpec:
     labels: tuple[str, ...] = ()
     options: tuple[Option, ...] = field(default=())
     containers: tuple[str, ...] = ("5s", "30s")
+    downloads: tuple[tuple[str, ...], ...] = (("model.pt", "config.yaml", "configuration.json", "am.mvn"),)
 
     @property
     def package(self) -> str:
@@ -177,5 +187,5 @@ class FamilySpec:
         return {option.name: option.read(given.get(option.name), self.name) for option in self.options}
 
     def length_of(self, choices: Mapping[str, Any]) -> str:
-        """The ragged axis of the graph that is exported with these choices."""
-        return self.length[choices.get("front_end", "")]
+        """The ragged axis of the graph that is exported with these choices; empty where only the graph tells."""
+        return self.length[choices.get("front_end", "")] if self.length else ""

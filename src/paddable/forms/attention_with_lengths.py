@@ -62,7 +62,8 @@ class AttentionWithLengths(Form):
         if product is None:
             return False
         heads = _Heads(rows, count, queries, keys, sizes(product.inputs[0])[-1])
-        self.demand_free([scores, node.inputs[0], *product.outputs, *node.outputs])
+        inside = (node.inputs[0], *node.outputs, scores, *product.inputs, *product.outputs)
+        self.demand_free([*inside, *weights.inputs, *weights.outputs])
         query, query_scale = _whole(product.inputs[0], _split(heads, heads.queries))
         key, key_scale = _whole(product.inputs[1], _split(heads, heads.keys).transpose(0, 1, 3, 2))
         value, value_scale = _whole(weights.inputs[1], _split(heads, heads.keys))

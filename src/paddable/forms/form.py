@@ -31,7 +31,7 @@ class Known:
 
     Attributes:
         finite: names of values whose padding is proven finite.
-        kept: names of values that measurement keeps in fp32: the nodes around them stay.
+        kept: names of values that measurement keeps in fp32, or rounds to a fixed range: nodes around them stay.
     """
 
     finite: Container[str] = frozenset()
@@ -95,9 +95,9 @@ class Form(ir.passes.InPlacePass):
         return ir.passes.PassResult(model, bool(self.taken.places))
 
     def demand_free(self, values: Iterable[ir.Value | None]) -> None:
-        """Raise ``Unfit`` if measurement keeps one of the values, which the form would do away with, in fp32."""
+        """Raise ``Unfit`` if measurement names one of the values, which the form would do away with."""
         if any(value is not None and value.name in self.known.kept for value in values):
-            raise Unfit("a value inside it is kept in fp32 because of its range")
+            raise Unfit("a value inside it is kept in fp32, or has a fixed range")
 
     def reference(self, model: ir.Model) -> ir.Model:
         """What the result is compared with."""

@@ -1,7 +1,7 @@
-"""What 8 bits do to each matrix product of native, measured where it stands, on examples.
+"""What fewer bits do to each product or convolution of native, measured where it stands, on examples.
 
-Beside each product runs the same in 8 bits, on the same input, so that one run tells the damage of every product alone:
-the energy of the difference over the energy of the answer, of each row, and the mean of all rows. A row with one large
+Beside each runs the same in fewer bits, on the same input, so that one run tells the damage of every one alone: the
+energy of the difference over the energy of the answer, of each row or step, and the mean of all. A row with one large
 number takes the range and leaves few codes to the others; over all rows at once its own energy would hide that.
 """
 
@@ -16,37 +16,36 @@ import onnx_ir as ir
 from paddable.gates.engine import Array, Engine
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.dynamic import in_8_bits, products
+from paddable.precision.damage import Twins
 from paddable.precision.half import know_types
 
 __all__ = ["Comparison", "compared"]
 
 
-def compared(model: ir.Model) -> tuple[ir.Model, dict[str, str]]:
-    """A copy whose only outputs are what is measured, and by product the name of its damage."""
+def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
+    """A copy whose only outputs are what is measured, and by the answer of each node the name of its damage."""
     made = model.clone()
     know_types(made)
     graph, names = made.graph, Names(made.graph)
     found: dict[str, str] = {}
     zero, one, tiny = (add_initialiser(graph, names, "compared", np.float32(number)) for number in (0, 1, 1e-30))
     graph.outputs.clear()
-    for node in products(graph):
-        exact = node.outputs[0]
-        readers = [(use.node, use.idx) for use in exact.uses()]
-        twin = in_8_bits(graph, names, node)
-        twin.name = names.fresh("compared")
-        ones = np.ones((_columns(twin), 1), np.float32)  # an axis of sums, in any opset
+    readers_of = {node: [(use.node, use.idx) for use in node.outputs[0].uses()] for node in graph}
+    for node, nodes in twins(made, names):
+        exact, readers = node.outputs[0], readers_of[node]
+        for made_node in nodes:
+            made_node.name = made_node.outputs[0].name = names.fresh("compared")
+        summed, ones = _summing(node)  # an axis of sums, in any opset
         columns = add_initialiser(graph, names, "compared", ones)
-        nodes = [twin]
 
         def add(operator: str, *inputs: ir.Value, nodes: list[ir.Node] = nodes, **attributes: int) -> ir.Value:
             nodes.append(ir.node(operator, inputs, attributes=attributes))
             nodes[-1].outputs[0].name = names.fresh("compared")
             return nodes[-1].outputs[0]
 
-        gap = add("Sub", twin.outputs[0], exact)
-        noise = add("MatMul", add("Mul", gap, gap), columns)
-        energy = add("Add", add("MatMul", add("Mul", exact, exact), columns), tiny)
+        gap = add("Sub", nodes[-1].outputs[0], exact)
+        noise = add(summed, add("Mul", gap, gap), columns)
+        energy = add("Add", add(summed, add("Mul", exact, exact), columns), tiny)
         share = add("ReduceMean", add("Min", add("Div", noise, energy), one), keepdims=0)
         passed = add("Add", exact, add("Mul", share, zero))  # who reads it waits, as of ``observe``
         for reader, position in readers:
@@ -55,15 +54,19 @@ def compared(model: ir.Model) -> tuple[ir.Model, dict[str, str]]:
         share.type, share.shape = ir.TensorType(ir.DataType.FLOAT), ir.Shape(())
         graph.outputs.append(share)
         found[str(exact.name)] = str(share.name)
-    if found:
-        made.opset_imports["com.microsoft"] = 1
     return made, found
 
 
-def _columns(product: ir.Node) -> int:
-    weight = product.inputs[1]
+def _summing(node: ir.Node) -> tuple[str, Array]:
+    """The operator that sums over the channels of a node's answer, and its constant."""
+    weight = node.inputs[1]
     assert weight is not None and weight.const_value is not None
-    return int(weight.const_value.numpy().shape[1])
+    sizes = list(weight.const_value.shape.numpy())
+    if node.op_type in ("MatMul", "Gemm"):
+        columns = sizes[0] if node.attributes.get_int("transB", 0) else sizes[-1]
+        return "MatMul", np.ones((columns, 1), np.float32)
+    channels = sizes[0] if node.op_type == "Conv" else sizes[1] * (node.attributes.get_int("group", 1) or 1)
+    return "Conv", np.ones((1, channels, *[1] * (len(sizes) - 2)), np.float32)
 
 
 class Comparison:
@@ -74,7 +77,7 @@ class Comparison:
         self._engine = Engine(file, optimise=False, where="native", threads=threads, half=False, arena=True)
 
     def damage(self, feeds: Mapping[str, Array]) -> dict[str, float]:
-        """By product, the share of energy that 8 bits change, from 0 to 1.
+        """By answer, the share of energy that fewer bits change, from 0 to 1.
 
         Raises:
             EngineError: native does not run on these inputs.

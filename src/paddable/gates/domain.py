@@ -11,11 +11,14 @@ from paddable.gates.apart import Apart
 from paddable.gates.engine import Array, EngineError
 from paddable.gates.report import DomainCheck
 from paddable.gates.signals import Signals, evaluate
+from paddable.padding.rules.slicing import KEEPS_SIGN
 
 __all__ = ["judge_domain"]
 
 AFFORDABLE = 1 << 15
 """Steps up to which native is tried beyond the end of the domain; attention over more would fill the memory."""
+
+_BEYOND = "beyond the longest"
 
 _BY_ITSELF = ", by ONNX's definition of its operators"
 """A runtime may cut a window short where ONNX has none: it answers, with another length than the operators define."""
@@ -29,6 +32,7 @@ def judge_domain(
     signals: Callable[[Mapping[str, int]], Signals],
     inside: Mapping[str, int],
     reasons: Mapping[str, str],
+    limits: Mapping[str, Mapping[str, str]],
 ) -> list[DomainCheck]:
     """Try native below, beyond and off the step of each symbol. A shortest length that was asked for is native's too.
 
@@ -38,6 +42,7 @@ def judge_domain(
         signals: makes inputs that reach so far.
         inside: an accepted length of each symbol; the other symbols keep it.
         reasons: why each symbol's shortest length is what it is.
+        limits: what each symbol's ``max`` comes from.
     """
     checks = []
     for name, symbol in metadata.symbols.items():
@@ -47,17 +52,20 @@ def judge_domain(
         if symbol.step > 1:
             tries.append((symbol.min + symbol.step + 1, f"off the step of {symbol.step}"))
         if symbol.max is not None:
-            tries.append((symbol.max + symbol.step, "beyond the longest"))
+            tries.append((symbol.max + symbol.step, _BEYOND))
         for at, why in tries:
             if at > max(AFFORDABLE, 2 * inside[name]):
                 checks.append(DomainCheck(name, at, why, "not tried: too long for a test", None))
                 continue
             steps = {**inside, name: at}
             outcome = _outcome(metadata, native, signals(steps), steps)
+            end = limits.get(name, {}).get("max", "") if why == _BEYOND else ""
+            if not outcome and KEEPS_SIGN in end:
+                outcome = f"native reads from the other end of an axis: {end}"
             answers = f"native answers, and {reasons[name]}" if name in reasons else "native answers"
             fix = _FIX.format(name=name, least=symbol.min) if not outcome and at < symbol.min else ""
             told = f"{name}={at}: ONNX Runtime answers ({outcome}); the padded model gives zeros and length 0"
-            note = told if _BY_ITSELF in outcome else ""
+            note = told if _BY_ITSELF in outcome else f"{name}={at}: {outcome}" if KEEPS_SIGN in outcome else ""
             checks.append(DomainCheck(name, at, why, outcome or answers, bool(outcome), fix, note))
     return checks
 

@@ -152,7 +152,7 @@ def _judged(
         rows += found
         domain += judge_refused_lengths(candidate, engine, whole)
         if position == 0:
-            domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons)
+            domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons, analysis.scope.limits)
         failing = next((i for i, row in enumerate(found) if not row.ok), None)
         if failing is not None and difference is None and count == 1:
             steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]

@@ -1,8 +1,8 @@
 """The range of every value of a native model, from one run an example.
 
-Each float value gets two numbers, its largest magnitude and how far its numbers are from integers, made in the graph
-where the value is made; nothing else comes back from a run. Whoever reads the value reads it with a zero added that is
-made of the two numbers: ONNX Runtime would otherwise measure at the end, and hold every value until then.
+Each float value gets three numbers, its smallest, its largest and how far its numbers are from integers, made in the
+graph where the value is made; nothing else comes back from a run. Whoever reads the value reads it with a zero added
+that is made of the three: ONNX Runtime would otherwise measure at the end, and hold every value until then.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from paddable.precision.ranges import Range
 __all__ = ["Observer", "watched"]
 
 
-def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
-    """A copy whose only outputs are what is measured, and by float value the names of its peak and its fraction.
+def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str, str]]]:
+    """A copy whose only outputs are what is measured, and by float value the names of its least, greatest and fraction.
 
     Values inside the bodies of control flow are not measured: a node with bodies stays in fp32 as a whole.
     """
     made = model.clone()
     know_types(made)
     graph, names = made.graph, Names(made.graph)
-    found: dict[str, tuple[str, str]] = {}
+    found: dict[str, tuple[str, str, str]] = {}
     infinity, zero = (add_initialiser(graph, names, "watched", np.float32(number)) for number in (np.inf, 0))
     graph.outputs.clear()
     for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
@@ -40,24 +40,25 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str]]]:
         if (producer := value.producer()) is not None and producer.op_type == "Constant":
             continue  # the rules know it
         readers = [(use.node, use.idx) for use in value.uses()]
-        nodes, peak, fraction, passed = _measuring(value, infinity, zero, names)
+        nodes, measures, passed = _measuring(value, infinity, zero, names)
         for reader, position in readers:
             reader.replace_input_with(position, passed)
         if producer is None:
             graph.insert_before(graph[0], nodes)
         else:
             graph.insert_after(producer, nodes)
-        for output in (peak, fraction):
+        for output in measures:
             output.type, output.shape = ir.TensorType(ir.DataType.FLOAT), ir.Shape(())
             graph.outputs.append(output)
-        found[str(value.name)] = str(peak.name), str(fraction.name)
+        low, high, fraction = (str(output.name) for output in measures)
+        found[str(value.name)] = low, high, fraction
     return made, found
 
 
 def _measuring(
     value: ir.Value, infinity: ir.Value, zero: ir.Value, names: Names
-) -> tuple[list[ir.Node], ir.Value, ir.Value, ir.Value]:
-    """Nodes; the largest finite magnitude, the largest fraction, and the value behind them."""
+) -> tuple[list[ir.Node], tuple[ir.Value, ir.Value, ir.Value], ir.Value]:
+    """Nodes; the smallest and largest finite number and the largest fraction; and the value behind them."""
     nodes: list[ir.Node] = []
 
     def made(operator: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
@@ -65,12 +66,12 @@ def _measuring(
         nodes[-1].outputs[0].name = names.fresh("watched")
         return nodes[-1].outputs[0]
 
-    magnitude = made("Abs", value)
-    finite = made("Where", made("Less", magnitude, infinity), magnitude, zero)  # NaN is not less either
-    peak = made("ReduceMax", finite, keepdims=0)
+    finite = made("Where", made("Less", made("Abs", value), infinity), value, zero)  # NaN is not less either
+    low, high = made("ReduceMin", finite, keepdims=0), made("ReduceMax", finite, keepdims=0)
     fraction = made("ReduceMax", made("Sub", finite, made("Floor", finite)), keepdims=0)
-    passed = made("Add", value, made("Mul", made("Mul", peak, zero), fraction))
-    return nodes, peak, fraction, passed
+    nothing = made("Mul", made("Mul", made("Mul", low, zero), made("Mul", high, zero)), fraction)
+    passed = made("Add", value, nothing)
+    return nodes, (low, high, fraction), passed
 
 
 class Observer:
@@ -82,7 +83,7 @@ class Observer:
         threads: of the session; 0 takes every core.
     """
 
-    def __init__(self, file: Path, names: Mapping[str, tuple[str, str]], threads: int = 0) -> None:
+    def __init__(self, file: Path, names: Mapping[str, tuple[str, str, str]], threads: int = 0) -> None:
         self._names = names
         # In an arena the many small answers do not split the memory that large values left.
         self._engine = Engine(file, optimise=False, where="native", threads=threads, half=False, arena=True)
@@ -105,7 +106,7 @@ class Observer:
         """
         numbers = {name: float(value) for name, value in self._engine.run(feeds).items()}
         found = {}
-        for name, (peak, fraction) in self._names.items():
-            highest = max(0.0, numbers[peak])
-            found[name] = Range(highest, highest, numbers[fraction] <= 0)
+        for name, (least, most, fraction) in self._names.items():
+            low, high = min(0.0, numbers[least]), max(0.0, numbers[most])
+            found[name] = Range(low, high, max(-low, high), numbers[fraction] <= 0)
         return found

@@ -36,8 +36,11 @@ def scale(native: Array) -> float:
     """Largest absolute finite value, at least ``FLOOR``."""
     if native.dtype.kind not in "fiu" or not native.size:
         return 1.0
-    magnitude = np.abs(native.astype(np.float64))
-    return max(FLOOR, float(magnitude[np.isfinite(magnitude)].max(initial=0.0)))
+    magnitude = np.abs(native if native.dtype.kind == "f" else native.astype(np.float64))
+    largest = float(magnitude.max())
+    if not np.isfinite(largest):
+        largest = float(magnitude[np.isfinite(magnitude)].max(initial=0.0))
+    return max(FLOOR, largest)
 
 
 class Oracle:

@@ -70,7 +70,7 @@ def require_native(
         raise RefusedError(
             "native's answer is NaN whatever it is given",
             why="nothing can be compared with it",
-            fix=_other_masks(candidate.metadata) or "look for NaN in its weights",
+            fix=_other_masks(candidate.metadata) or _bound_scalars(oracle.engine) or "look for NaN in its weights",
         )
     message = message.removeprefix("onnxruntime: ")
     raise RefusedError(
@@ -88,6 +88,12 @@ def _other_masks(metadata: Metadata) -> str:
         for axis, length in axes.items()
     ]
     return f"if True means padding in the mask, declare {arguments(mask_inputs=turned)}" if turned else ""
+
+
+def _bound_scalars(engine: Engine) -> str:
+    """The numbers to give where they may decide the answer: of a lowest and a highest frequency not any two will do."""
+    scalars = [f"{name}=VALUE" for name, shape in engine.shapes.items() if not shape]
+    return f"give the numbers that it is run with, as {arguments(bindings=scalars)}" if scalars else ""
 
 
 def _repair(message: str) -> str:

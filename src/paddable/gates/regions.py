@@ -91,7 +91,10 @@ class Frame:
                 yield padded, mask.reshape(self.shape(value))
 
     def contents(self, value: Facts) -> Array | None:
-        """The value itself where it is known: sizes of the container, lengths of the first row. None if not known."""
+        """The value itself where it is known: sizes of the container, lengths of each row. None if not known.
+
+        Where the value does not count rows, a length is the first row's.
+        """
         content = value.content
         shape = self.shape(value)
         dtype = value.dtype.numpy()
@@ -103,17 +106,21 @@ class Frame:
                 [float(n) if dtype.kind == "f" else int(n) for n in numbers if n is not None], dtype
             ).reshape(shape)
         if isinstance(content, Affine):
-            base = self._number(content.base)
-            if base is None:
+            row_atom = next((i for i, a in enumerate(value.atoms) if a.batch), None)
+            bases = [self._number(content.base, row) for row in range(1 if row_atom is None else len(self.lengths))]
+            if bases[0] is None:
                 return None
-            total = np.full(self._atom_shape(value), float(base))
+            total = np.zeros(self._atom_shape(value))
+            each = 1 if row_atom is None else total.shape[row_atom] // len(bases)
+            spread = np.repeat(np.array(bases, float), each)  # an axis may hold several entries of every row
+            total = total + spread.reshape([-1 if i == row_atom else 1 for i in range(total.ndim)])
             for position, coefficient in content.coefficients:
                 index = np.arange(total.shape[position], dtype=np.float64)
                 total += float(coefficient) * index.reshape([-1 if i == position else 1 for i in range(total.ndim)])
-            return total.reshape(shape).astype(dtype)
+            return np.asarray(total.reshape(shape), dtype)
         return None
 
-    def _number(self, found: Number | None) -> Fraction | None:
+    def _number(self, found: Number | None, row: int = 0) -> Fraction | None:
         if (
             found is None
             or found.face is Face.MIXED
@@ -122,5 +129,5 @@ class Frame:
             return None
         if found.face is Face.LENGTH:
             assert isinstance(found.length, Length)
-            return Fraction(self.valid_size(found.length, 0), found.divisor)
+            return Fraction(self.valid_size(found.length, row), found.divisor)
         return Fraction(self.physical(found.length), found.divisor)

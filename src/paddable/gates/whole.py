@@ -11,7 +11,7 @@ import numpy as np
 from paddable.bundle import Metadata
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.junk import FILLINGS
-from paddable.gates.oracle import Oracle, scale
+from paddable.gates.oracle import FLOOR, Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
 from paddable.precision import session_config
@@ -50,13 +50,15 @@ class Candidate:
 
         Args:
             steps: the length.
-            compared: gate J looks at it. Elsewhere a symbolic graph beside a static one leaves the largest to that.
+            compared: gate J looks at it. Elsewhere a symbolic graph beside a static one leaves the largest to that, and
+                n, where there is no padding, to the lengths that are compared.
         """
         if self.metadata.container:
             return [self.metadata.container]
         grown = [self._grown(steps, 1, 1), self._grown(steps, 2, 0), self.largest]
         if self.beside and not compared:
-            grown = [size for size in grown if size != self.largest]
+            several = [size for size in grown if size not in (steps, self.largest)]
+            return [size for i, size in enumerate(several) if size not in several[:i]] or [steps]
         return [steps, *(size for i, size in enumerate(grown) if size not in (steps, *grown[:i]))]
 
     def _grown(self, steps: Steps, factor: int, more: int) -> Steps:
@@ -219,10 +221,11 @@ def _judge(metadata: Metadata, blank: Row, row: int, steps: Steps, native: Array
     inside = tuple(slice(size) for size in native.shape)
     valid = array[inside]
     titles = _titles(name, ragged, outputs)
+    error, cosine = _distance(valid, native)
     return replace(
         blank,
-        error=_error(valid, native),
-        cosine=_cosine(valid, native),
+        error=error,
+        cosine=cosine,
         zero_behind=bool(np.count_nonzero(array) == np.count_nonzero(valid)),
         length_right=all(int(outputs[title].reshape(-1)[row]) == native.shape[axis] for axis, title in titles.items()),
         note=note,
@@ -240,27 +243,30 @@ def _titles(name: str, ragged: Mapping[int, str], got: Mapping[str, Array]) -> d
     return titles
 
 
-def _error(valid: Array, native: Array) -> float:
-    """Largest difference relative to scale. An infinity has to be the same; NaN is native's way to have no answer."""
+def _distance(valid: Array, native: Array) -> tuple[float, float]:
+    """Largest difference relative to scale, and the cosine.
+
+    An infinity has to be the same; NaN is native's way to have no answer, and is left out.
+    """
     if native.dtype.kind not in "fiu":
-        return 0.0 if np.array_equal(valid, native) else np.inf
+        return 0.0 if np.array_equal(valid, native) else np.inf, 1.0
     if not native.size:
-        return 0.0
-    a, b = valid.astype(np.float64), native.astype(np.float64)
-    finite, infinite = np.isfinite(b), np.isinf(b)
-    if not np.array_equal(a[infinite], b[infinite]) or not np.isfinite(a[finite]).all():
-        return np.inf
-    return float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / scale(native)
-
-
-def _cosine(valid: Array, native: Array) -> float:
-    if native.dtype.kind not in "fiu" or not native.size:
-        return 1.0
+        return 0.0, 1.0
     a, b = valid.astype(np.float64).ravel(), native.astype(np.float64).ravel()
-    both = np.isfinite(a) & np.isfinite(b)
-    a, b = a[both], b[both]
+    error = None
+    if not np.isfinite([a.sum(), b.sum()]).all():  # in one pass, where all are
+        finite, infinite = np.isfinite(b), np.isinf(b)
+        if not np.array_equal(a[infinite], b[infinite]) or not np.isfinite(a[finite]).all():
+            error = np.inf
+        both = finite & np.isfinite(a)
+        a, b = a[both], b[both]
     product = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / product if product else float(np.array_equal(a, b))
+    cosine = float(a @ b) / product if product else float(np.array_equal(a, b))
+    if error is None:
+        largest = float(np.abs(b).max(initial=FLOOR))
+        a -= b
+        error = float(np.abs(a, out=a).max(initial=0.0)) / largest
+    return error, cosine
 
 
 def _worse(one: Row | None, other: Row) -> Row:

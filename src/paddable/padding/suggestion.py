@@ -22,6 +22,9 @@ _MASK = re.compile(r"mask", re.IGNORECASE)
 _PADDING_MASK = re.compile(r"pad(ding)?_?mask", re.IGNORECASE)
 """PyTorch's name of a mask that is True at padding; transformers' ``attention_mask`` is 1 at valid steps."""
 _STATE = re.compile(r"(^|_)(h|c|hn|cn|h0|c0|hidden|cell|state|states|cache|past|context|mem)(_|\d|$)", re.IGNORECASE)
+_RATE = re.compile(r"^(sr|fs|rate|sampl(e|ing)_?rate)$", re.IGNORECASE)
+_UNNAMED = re.compile(r"None|\?|.*dynamic_axes_.*|")
+"""Names that an exporter makes up for an axis when nobody gave it one."""
 _WHOLE = (ir.DataType.INT64, ir.DataType.INT32)
 
 
@@ -36,6 +39,7 @@ class Suggestion:
         masks: input and axis of inputs that look like padding masks.
         states: inputs that look like state carried from run to run.
         scalars: inputs without axes, which ``--set`` can bind.
+        symbols: the length of each of ``time``: another one where the model calls the axis otherwise.
     """
 
     time: Sequence[tuple[str, int]] = ()
@@ -44,6 +48,7 @@ class Suggestion:
     masks: Sequence[tuple[str, int]] = ()
     states: Sequence[str] = ()
     scalars: Sequence[str] = ()
+    symbols: Sequence[str] = ()
 
     @property
     def parameters(self) -> str:
@@ -53,7 +58,10 @@ class Suggestion:
     @property
     def options(self) -> str:
         """The same as options of ``paddable check`` and ``paddable convert``, on one line."""
-        flags = {"lengths": "--length", "length_inputs": "--length-input", "mask_inputs": "--mask-input"}
+        flags = {
+            "lengths": "--length", "length_inputs": "--length-input", "mask_inputs": "--mask-input",
+            "bindings": "--set",
+        }  # fmt: skip
         words = [f"{flags[name]} {text}" for name, texts in self._declared.items() if name in flags for text in texts]
         return " ".join([*words, *([f"--batch {self.batch_axes}"] if self.time and self.batch_axes else [])])
 
@@ -64,13 +72,21 @@ class Suggestion:
             return {}
         masks = [f"{name}:{axis}={'~' if _PADDING_MASK.search(name) else ''}T" for name, axis in self.masks]
         held = [f"{name}=T" for name in self.length_inputs]
-        found = {"lengths": self.lengths, "length_inputs": held, "mask_inputs": masks, "batch": self.batch_axes}
+        found = {
+            "lengths": self.lengths, "length_inputs": held, "mask_inputs": masks, "batch": self.batch_axes,
+            "bindings": self._bindings,
+        }  # fmt: skip
         return {name: value for name, value in found.items() if value}
 
     @property
     def lengths(self) -> list[str]:
         """The ragged axes, as ``--length`` takes them."""
-        return [f"{name}:{axis}=T" for name, axis in self.time]
+        return [f"{name}:{axis}={symbol}" for (name, axis), symbol in zip(self.time, self.symbols, strict=True)]
+
+    @property
+    def _bindings(self) -> list[str]:
+        """The commonest rate for a scalar that is called one: the branch that it decides goes then."""
+        return [f"{name}=16000" for name in self.scalars if _RATE.match(name)]
 
     @property
     def batch_axes(self) -> str | None:
@@ -89,7 +105,12 @@ class Suggestion:
         if self.time:
             return f"paddable check {quoted} {self.options}"
         if self.batch:
-            return f"paddable convert {quoted} -o fixed.onnx --batch-size 1"
+            return " ".join(
+                [
+                    f"paddable convert {quoted} -o fixed.onnx --batch-size 1",
+                    *(f"--set {text}" for text in self._bindings),
+                ]
+            )
         return f"paddable lint {quoted}"
 
     def to_json(self) -> dict[str, object]:
@@ -136,8 +157,10 @@ def suggest(inputs: Mapping[str, ir.Value], outputs: Sequence[ir.Value] = ()) ->
         for name, axis in varying
         if (name, axis) not in taken and name not in vectors and name not in (mask for mask, _ in masks)
     ]
+    time = _data_first(time, states)
     return Suggestion(
-        time=_data_first(time, states),
+        time=time,
+        symbols=_symbols(time, varying),
         batch=[(name, axis) for name, axis in batch if name not in vectors] if time else batch,
         length_inputs=length_inputs if time else (),
         masks=masks if time else (),
@@ -167,6 +190,20 @@ def _is_state(name: str, value: ir.Value, outputs: Sequence[ir.Value]) -> bool:
         return False
     sizes = [size for size in value.shape or () if isinstance(size, int)]
     return any([size for size in output.shape or () if isinstance(size, int)] == sizes for output in outputs)
+
+
+def _symbols(time: Sequence[tuple[str, int]], varying: Mapping[tuple[str, int], str]) -> list[str]:
+    """T for the first axis and for all of its name, U for the next name, and so on.
+
+    Axes without a name of their own are alike between inputs, and differ within one.
+    """
+    keys: list[str | int] = []
+    for input_name, axis in time:
+        name = varying[input_name, axis]
+        unnamed = sum(other == input_name and isinstance(key, int) for (other, _), key in zip(time, keys, strict=False))
+        keys.append(unnamed if _UNNAMED.fullmatch(name) else name)
+    letters = {key: "TUVWXYZ"[min(i, 6)] for i, key in enumerate(dict.fromkeys(keys))}
+    return [letters[key] for key in keys]
 
 
 def _data_first(time: Sequence[tuple[str, int]], states: Sequence[str]) -> list[tuple[str, int]]:

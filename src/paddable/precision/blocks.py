@@ -21,7 +21,7 @@ from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 from paddable.precision.int8 import LEAST
 
-__all__ = ["StoreWeightsAsInt4Pass", "packed"]
+__all__ = ["StoreWeightsAsInt4Pass", "packed", "twins"]
 
 BLOCK, BITS, ZERO = 32, 4, 8
 
@@ -45,32 +45,51 @@ class StoreWeightsAsInt4Pass(ir.passes.InPlacePass):
         exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
         stored: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
         for node in list(graph):
-            weight = None if node in exact else _matrix(node)
-            if weight is None or weight.const_value is None:
-                continue
-            if weight not in stored:
-                numbers, scales = packed(weight.const_value.numpy())
-                stored[weight] = (
-                    add_initialiser(graph, names, f"{weight.name}_int4", numbers),
-                    add_initialiser(graph, names, f"{weight.name}_scale", scales),
-                )
-            rows, columns = weight.const_value.shape.numpy()
-            sizes = {"K": rows, "N": columns, "bits": BITS, "block_size": BLOCK}
-            made = ir.node(
-                "MatMulNBits",
-                [node.inputs[0], *stored[weight]],
-                attributes=sizes,
-                domain="com.microsoft",
-                name=node.name,
-                metadata_props=dict(node.metadata_props),
-            )
-            ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
+            made = None if node in exact else _in_4_bits(graph, names, node, stored)
+            if made is not None:
+                ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
         for weight in stored:
             if not weight.uses() and not weight.is_graph_output():
                 del graph.initializers[str(weight.name)]
         if stored:
             model.opset_imports["com.microsoft"] = 1
         return ir.passes.PassResult(model, bool(stored))
+
+
+def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
+    """See ``damage.Twins``."""
+    exact, found = front_end_nodes(model.graph), []
+    for node in model.graph:
+        made = None if node in exact else _in_4_bits(model.graph, names, node, {})
+        if made is not None:
+            found.append((node, [made]))
+    if found:
+        model.opset_imports["com.microsoft"] = 1
+    return found
+
+
+def _in_4_bits(
+    graph: ir.Graph, names: Names, node: ir.Node, stored: dict[ir.Value, tuple[ir.Value, ir.Value]]
+) -> ir.Node | None:
+    """A product in 4 bits, which stands in no graph yet; None for another node. Its weight is added to ``stored``."""
+    weight = _matrix(node)
+    if weight is None or weight.const_value is None:
+        return None
+    if weight not in stored:
+        numbers, scales = packed(weight.const_value.numpy())
+        stored[weight] = (
+            add_initialiser(graph, names, f"{weight.name}_int4", numbers),
+            add_initialiser(graph, names, f"{weight.name}_scale", scales),
+        )
+    rows, columns = weight.const_value.shape.numpy()
+    return ir.node(
+        "MatMulNBits",
+        [node.inputs[0], *stored[weight]],
+        attributes={"K": rows, "N": columns, "bits": BITS, "block_size": BLOCK},
+        domain="com.microsoft",
+        name=node.name,
+        metadata_props=dict(node.metadata_props),
+    )
 
 
 def _matrix(node: ir.Node) -> ir.Value | None:

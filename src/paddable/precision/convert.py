@@ -9,10 +9,13 @@ from functools import partial
 import onnx_ir as ir
 
 from paddable.errors import MisuseError
+from paddable.precision import blocks, dynamic, int8
 from paddable.precision.blocks import StoreWeightsAsInt4Pass
+from paddable.precision.damage import Twins
 from paddable.precision.dynamic import ComputeInInt8Pass
 from paddable.precision.half import ComputeInHalfPass
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
+from paddable.precision.static import FixedRange, FixRangesPass
 
 __all__ = ["PRECISIONS", "Precision", "in_precision", "least_noise", "register_precision", "session_config"]
 
@@ -24,9 +27,14 @@ class Precision:
     Attributes:
         name: as ``--precision`` takes it.
         change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
-            each with its reason; None for what models are in.
+            each with its reason, and with ``fixed`` from ranges besides; None for what models are in.
         ranges: what half cannot hold is measured first, on examples.
-        damage: what 8 bits do to each matrix product is measured first, on examples.
+        bits: of weights, in messages.
+        twins: what so few bits do to each node that it would change is measured first, on examples.
+        most: amplitude of that damage from which on a node stays. Even weights lose a hundredth in 8 bits and a twelfth
+            in 4, even inputs in 8 a hundredth besides: three times that; ten where speed is what is asked for; and half
+            as much again where 16 bits are the other choice.
+        fixed: the ranges of what goes into products and convolutions are fixed, from examples that the user gives.
         rounds: values are computed in fewer bits than fp32. Two right forms of one sum then differ by that rounding,
             and the gates measure it and allow for it. Weights that are only stored in fewer bits round nothing.
         first: native is changed before it is padded, and the padding rules see what it then computes. Such a graph may
@@ -37,10 +45,13 @@ class Precision:
     """
 
     name: str
-    change: Callable[[Mapping[str, str]], ir.passes.PassBase] | None
+    change: Callable[..., ir.passes.PassBase] | None
     ranges: bool = False
+    fixed: bool = False
     rounds: bool = False
-    damage: bool = False
+    bits: int = 32
+    twins: Twins | None = None
+    most: float = 0.1
     first: bool = False
     flips: float = 0.0
     moves: float = 1e-5
@@ -65,11 +76,18 @@ def register_precision(precision: Precision) -> Precision:
 
 register_precision(Precision("fp32", None))
 register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, rounds=True, moves=2e-2))
-register_precision(Precision("int8", StoreWeightsAsInt8Pass, moves=2e-1, session_config=SESSION_CONFIG))
-register_precision(Precision("int4", StoreWeightsAsInt4Pass, moves=5e-1))
 register_precision(
-    Precision("int8-dynamic", ComputeInInt8Pass, damage=True, rounds=True, first=True, flips=1e-3, moves=2e-1)
+    Precision(
+        "int8", StoreWeightsAsInt8Pass, bits=8, twins=int8.twins, most=0.03, moves=2e-1, session_config=SESSION_CONFIG
+    )
 )
+register_precision(Precision("int4", StoreWeightsAsInt4Pass, bits=4, twins=blocks.twins, most=0.25, moves=5e-1))
+register_precision(
+    Precision(
+        "int8-dynamic", ComputeInInt8Pass, bits=8, twins=dynamic.twins, rounds=True, first=True, flips=1e-3, moves=2e-1
+    )
+)
+register_precision(Precision("int8-static", FixRangesPass, fixed=True, most=0.02, rounds=True, flips=1e-3, moves=2e-1))
 register_precision(Precision("fp16-fast", partial(ComputeInHalfPass, fast=True), ranges=True, rounds=True, moves=5e-2))
 
 
@@ -83,7 +101,12 @@ def least_noise(precision: str) -> float:
     return PRECISIONS[precision].flips if precision in PRECISIONS else 0.0
 
 
-def in_precision(model: ir.Model, precision: str, kept: Mapping[str, str] | None = None) -> ir.Model:
+def in_precision(
+    model: ir.Model,
+    precision: str,
+    kept: Mapping[str, str] | None = None,
+    fixed: Mapping[str, FixedRange] | None = None,
+) -> ir.Model:
     """The model in a precision. Inputs, outputs and states keep their types.
 
     Args:
@@ -91,8 +114,10 @@ def in_precision(model: ir.Model, precision: str, kept: Mapping[str, str] | None
         precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding),
             ``fp16-fast`` (norms and the residual too),
             ``int8`` or ``int4`` (stores weights in so many bits and computes in fp32), ``int8-dynamic`` (computes
-            matrix products in 8 bits), or one that was registered.
+            matrix products in 8 bits), ``int8-static`` (rounds what goes into products and convolutions to ranges of
+            8 or 16 bits), or one that was registered.
         kept: names of values whose nodes stay as they are, each with its reason.
+        fixed: ranges by name of value, for a precision that fixes them.
 
     Raises:
         MisuseError: no such precision.
@@ -100,7 +125,8 @@ def in_precision(model: ir.Model, precision: str, kept: Mapping[str, str] | None
     """
     if precision not in PRECISIONS:
         raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")
-    change = PRECISIONS[precision].change
-    if change is None:
+    found = PRECISIONS[precision]
+    if found.change is None:
         return model
-    return change(kept or {})(model.clone()).model
+    change = found.change(kept or {}, fixed or {}) if found.fixed else found.change(kept or {})
+    return change(model.clone()).model

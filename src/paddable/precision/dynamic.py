@@ -23,7 +23,7 @@ from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 from paddable.precision.int8 import LEAST, quantised
 
-__all__ = ["ComputeInInt8Pass", "in_8_bits", "products", "worth_keeping"]
+__all__ = ["ComputeInInt8Pass", "twins"]
 
 
 class ComputeInInt8Pass(ir.passes.InPlacePass):
@@ -43,12 +43,13 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         graph, names = model.graph, Names(model.graph)
         exact = {value.producer() for value in moved_with(graph, self._kept)}
-        stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] = {}
-        found = [node for node in products(graph) if node not in exact]
+        stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ...]] = {}
+        found = [node for node in _products(graph) if node not in exact]
         weights = {node.inputs[1] for node in found}
         for node in found:
-            made = in_8_bits(graph, names, node, stored)
+            made = _in_8_bits(graph, names, node, stored)
             ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
+            _take_bias(graph, made)
         for weight in weights:
             if weight is not None and not weight.uses() and not weight.is_graph_output():
                 del graph.initializers[str(weight.name)]
@@ -57,21 +58,15 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         return ir.passes.PassResult(model, bool(found))
 
 
-MOST_DAMAGE = 0.01
-"""Energy of what 8 bits change over that of a product's answer, from which on it stays in fp32: a tenth in amplitude.
-Products of even weights and inputs lose 2e-4; one whose input has a single large number loses most."""
+def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
+    """See ``damage.Twins``."""
+    found = [(node, [_in_8_bits(model.graph, names, node)]) for node in _products(model.graph)]
+    if found:
+        model.opset_imports["com.microsoft"] = 1
+    return found
 
 
-def worth_keeping(damage: Mapping[str, float]) -> dict[str, str]:
-    """Names of the products that stay in fp32 by measured damage, each with its reason."""
-    return {
-        name: f"8 bits move it by {share**0.5:.0%} (root mean square)"
-        for name, share in damage.items()
-        if not share < MOST_DAMAGE
-    }
-
-
-def products(graph: ir.Graph) -> list[ir.Node]:
+def _products(graph: ir.Graph) -> list[ir.Node]:
     """The matrix products that can be made in 8 bits: with a constant matrix that is worth it, not of a front end."""
     exact = front_end_nodes(graph)
     return [node for node in graph if node not in exact and _is_product(node)]
@@ -101,16 +96,31 @@ def _is_product(node: ir.Node) -> bool:
 
 def _is_bias(bias: ir.Value, weight: ir.TensorProtocol, transposed: int) -> bool:
     columns = weight.shape[0 if transposed else 1]
-    return bias.const_value is not None and tuple(bias.const_value.shape) == (columns,) and not bias.is_graph_input()
+    tensor = bias.const_value if bias.is_initializer() and not bias.is_graph_input() else None
+    return tensor is not None and tuple(tensor.shape) == (columns,)
 
 
-def in_8_bits(
+def _take_bias(graph: ir.Graph, made: ir.Node) -> None:
+    """A bias that is added behind a product in 8 bits becomes its input: one pass over the answer less."""
+    (product,), weight = made.outputs, made.inputs[1]
+    readers = [user for user, _ in product.uses()]
+    if len(readers) != 1 or readers[0].op_type != "Add" or readers[0].domain or product.is_graph_output():
+        return
+    (added,), (bias,) = readers, [value for value in readers[0].inputs if value is not product]
+    assert weight is not None and weight.const_value is not None
+    if bias is not None and len(made.inputs) < 5 and _is_bias(bias, weight.const_value, 0):
+        made.resize_inputs(5)
+        made.replace_input_with(4, bias)
+        ir.convenience.replace_nodes_and_values(graph, added, [added], [], added.outputs, [product])
+
+
+def _in_8_bits(
     graph: ir.Graph,
     names: Names,
     node: ir.Node,
-    stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ir.Value]] | None = None,
+    stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ...]] | None = None,
 ) -> ir.Node:
-    """A product in 8 bits with the inputs of one of ``products``; it stands in no graph yet.
+    """A product in 8 bits with the inputs of one of ``_products``; it stands in no graph yet.
 
     Args:
         graph: gets the weight.
@@ -124,7 +134,7 @@ def in_8_bits(
     if (weight, transposed) not in stored:
         stored[weight, transposed] = _stored(graph, names, weight, transposed)
     bias = node.inputs[2] if len(node.inputs) > 2 else None
-    inputs = [node.inputs[0], *stored[weight, transposed], *([] if bias is None else [None, bias])]
+    inputs = [node.inputs[0], *stored[weight, transposed], *([] if bias is None else [bias])]
     made = ir.node(
         "DynamicQuantizeMatMul",
         inputs,
@@ -136,11 +146,12 @@ def in_8_bits(
     return made
 
 
-def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -> tuple[ir.Value, ir.Value]:
+def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -> tuple[ir.Value, ...]:
     assert weight.const_value is not None
     matrix = weight.const_value.numpy()
     numbers, scale = quantised(matrix.T if transposed else matrix, 1)
     return (
         add_initialiser(graph, names, f"{weight.name}_int8", np.ascontiguousarray(numbers)),
         add_initialiser(graph, names, f"{weight.name}_scale", scale),
+        add_initialiser(graph, names, f"{weight.name}_zero", np.int8(0)),  # OpenVINO does not load it without
     )

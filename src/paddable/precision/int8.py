@@ -9,7 +9,7 @@ quantises activations too, or stores matrices alone in an operator of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -20,7 +20,16 @@ from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
 
-__all__ = ["LEAST", "SESSION_CONFIG", "StoreWeightsAsInt8Pass", "quantised"]
+__all__ = [
+    "LEAST",
+    "SESSION_CONFIG",
+    "StoreWeightsAsInt8Pass",
+    "demand_axis",
+    "quantised",
+    "storable",
+    "store_weights",
+    "twins",
+]
 
 SESSION_CONFIG = {"session.disable_quant_qdq": "1"}
 """What ONNX Runtime is asked for: weights restored once, when the session opens. Left alone it fuses them with matrix
@@ -48,31 +57,62 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
         self._kept = kept or {}
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
-        if model.graph.opset_imports.get("", 0) < 13:
-            raise RefusedError(
-                f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
-                where="model",
-                fix="export it with opset 13 or later",
-            )
+        demand_axis(model)
         graph, names = model.graph, Names(model.graph)
-        exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
-        restored: dict[tuple[ir.Value, int], ir.Value] = {}
-        for node in list(graph):
-            found = None if node in exact else _weight(node)
-            if found is None:
-                continue
-            reader, position, axis = found
-            weight = reader.inputs[position]
-            assert weight is not None
-            if (weight, axis) not in restored:
-                dequantise = _stored(graph, names, weight, axis)
-                graph.insert_before(reader, dequantise)
-                restored[weight, axis] = dequantise.outputs[0]
-            reader.replace_input_with(position, restored[weight, axis])
-        for weight, _ in restored:
-            if not weight.uses() and not weight.is_graph_output():
-                del graph.initializers[str(weight.name)]
-        return ir.passes.PassResult(model, bool(restored))
+        exact = {value.producer() for value in moved_with(graph, self._kept)}
+        nodes = [node for node in storable(graph) if node not in exact]
+        return ir.passes.PassResult(model, store_weights(graph, names, nodes))
+
+
+def storable(graph: ir.Graph) -> list[ir.Node]:
+    """The products and convolutions with a constant that is worth it, those of a front end aside."""
+    exact = front_end_nodes(graph)
+    return [node for node in graph if node not in exact and _weight(node) is not None]
+
+
+def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
+    """See ``damage.Twins``."""
+    demand_axis(model)
+    found = []
+    for node in storable(model.graph):
+        reader, _, axis = _weight(node) or (None, 0, 0)
+        weight = node.inputs[1]
+        if reader is node and weight is not None:
+            stored = _stored(model.graph, names, weight, axis)
+            inputs = [node.inputs[0], stored.outputs[0], *node.inputs[2:]]
+            found.append((node, [stored, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]))
+    return found
+
+
+def demand_axis(model: ir.Model) -> None:
+    """Raise ``RefusedError`` where the opset has no scale a channel."""
+    if model.graph.opset_imports.get("", 0) < 13:
+        raise RefusedError(
+            f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
+            where="model",
+            fix="export it with opset 13 or later",
+        )
+
+
+def store_weights(graph: ir.Graph, names: Names, nodes: Iterable[ir.Node]) -> bool:
+    """Store the weights of some of ``storable`` in 8 bits; whether there was one."""
+    restored: dict[tuple[ir.Value, int], ir.Value] = {}
+    for node in nodes:
+        found = _weight(node)
+        if found is None:
+            continue
+        reader, position, axis = found
+        weight = reader.inputs[position]
+        assert weight is not None
+        if (weight, axis) not in restored:
+            dequantise = _stored(graph, names, weight, axis)
+            graph.insert_before(reader, dequantise)
+            restored[weight, axis] = dequantise.outputs[0]
+        reader.replace_input_with(position, restored[weight, axis])
+    for weight, _ in restored:
+        if not weight.uses() and not weight.is_graph_output():
+            del graph.initializers[str(weight.name)]
+    return bool(restored)
 
 
 def _weight(node: ir.Node) -> tuple[ir.Node, int, int] | None:

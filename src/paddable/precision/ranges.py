@@ -25,14 +25,21 @@ class Range:
     """Of one value, over one example or several.
 
     Attributes:
-        peak: largest finite magnitude.
+        low: smallest finite number, 0 among them.
+        high: largest finite number, 0 among them.
         quietest: the smallest of the examples' peaks, those that are all zeros aside; 0 where all are.
         whole: every number is an integer.
     """
 
-    peak: float
+    low: float
+    high: float
     quietest: float
     whole: bool
+
+    @property
+    def peak(self) -> float:
+        """Largest finite magnitude."""
+        return max(-self.low, self.high)
 
     @property
     def headroom(self) -> float:
@@ -58,7 +65,8 @@ def merged(examples: Iterable[Mapping[str, Range]]) -> dict[str, Range]:
             old = found.get(name)
             if old is not None:
                 quiet = [peak for peak in (old.quietest, new.quietest) if peak]
-                new = Range(max(old.peak, new.peak), min(quiet, default=0.0), old.whole and new.whole)
+                low, high = min(old.low, new.low), max(old.high, new.high)
+                new = Range(low, high, min(quiet, default=0.0), old.whole and new.whole)
             found[name] = new
     return found
 

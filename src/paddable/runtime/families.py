@@ -4,12 +4,14 @@
 :class:`PunctuationLayout`), ``vad`` (``model_conf`` of FunASR's config.yaml) and ``context`` (frames of the past that a
 posterior depends on).
 ``front_end``: ``kind``, ``in_graph`` and, for features in numpy, ``stack``, ``stride`` and ``cmvn`` (``shift`` and
-``scale``).
+``scale``); or, of any CTC model, ``input`` and ``axes`` (of a :class:`SoundInput`) and ``options`` of
+``audio.front_ends``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
@@ -17,12 +19,14 @@ import numpy as np
 
 from paddable.audio.cmvn import Cmvn
 from paddable.audio.features import FrontEnd
-from paddable.audio.kaldi import FRAME, SAMPLE_RATE, SHIFT
+from paddable.audio.front_ends import FRONT_ENDS
+from paddable.audio.kaldi import SAMPLE_RATE
 from paddable.bundle import Bundle
 from paddable.bundle.conform import conforms, type_name
 from paddable.errors import UnreadableError
 from paddable.families.fsmn_vad.spec import VadOptions
 from paddable.families.registry import FAMILIES
+from paddable.lengths import parse
 from paddable.runtime.session.session import Unjudged
 from paddable.runtime.speech.cif_decoder import CifDecoder, CifLayout
 from paddable.runtime.speech.ctc_decoder import CtcDecoder, CtcLayout
@@ -30,11 +34,12 @@ from paddable.runtime.speech.detection import Detector
 from paddable.runtime.speech.heard import Decoder
 from paddable.runtime.speech.pipelines import Recogniser
 from paddable.runtime.speech.punctuation import PunctuationLayout, Punctuator, rows_of
+from paddable.runtime.speech.sound_input import SoundInput
 from paddable.runtime.speech.text import Vocabulary, read_pieces, read_vocabulary
 
 __all__ = ["abilities_of", "detector_of", "front_end_of", "punctuator_of", "recogniser_of"]
 
-_Layout = TypeVar("_Layout", CtcLayout, CifLayout, PunctuationLayout)
+_Layout = TypeVar("_Layout")
 
 
 def abilities_of(bundle: Bundle) -> list[str]:
@@ -50,15 +55,31 @@ def recogniser_of(bundle: Bundle, folder: Path, session: Unjudged) -> Recogniser
         UnreadableError: its settings or labels are damaged.
         MissingExtraError: the labels need sentencepiece.
     """
-    front_end = front_end_of(bundle)
+    taken = _sound_input_of(bundle)
     decoder = _decoder(bundle, read_vocabulary(folder / str(bundle.labels)))
-    return Recogniser(session, decoder, front_end, max_seconds=_longest_seconds(session, front_end))
+    return Recogniser(session, decoder, taken, max_seconds=_longest_seconds(session, taken))
 
 
 def _decoder(bundle: Bundle, vocabulary: Vocabulary) -> Decoder:
     if "cif" in bundle.settings:
         return CifDecoder(vocabulary, _read_settings(CifLayout, bundle.settings["cif"], "settings.cif"))
-    return CtcDecoder(vocabulary, _read_settings(CtcLayout, bundle.settings["ctc"], "settings.ctc"))
+    layout = _read_settings(CtcLayout, bundle.settings["ctc"], "settings.ctc")
+    if layout.frame is None:
+        layout = replace(layout, frame=_frame_seconds(bundle, layout))
+    return CtcDecoder(vocabulary, layout)
+
+
+def _frame_seconds(bundle: Bundle, layout: CtcLayout) -> float:
+    """Seconds from one row of logits to the next, by the length that the output has for that of the sound."""
+    try:
+        (name, symbol), *_ = bundle.metadata.symbols.items()
+        length = parse(bundle.metadata.lengths[layout.output][layout.axes.index("T")])
+        rate, period = symbol.rate or 0, length.period()
+        first = max(int(rate), symbol.min)  # past the shortest clips, and before a table ends
+        rows = length.evaluate({name: first + period}) - length.evaluate({name: first})
+        return period / rows / rate
+    except (KeyError, ValueError, ZeroDivisionError) as error:
+        raise _damaged(f"the length of {layout.output} does not tell how long a frame is") from error
 
 
 def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
@@ -72,7 +93,8 @@ def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     context = bundle.settings.get("context")
     if type(context) is not int or context < 0:
         raise _damaged(f"settings.context is {context!r}, expected a number of frames")
-    return Detector(session, options, front_end, _longest_seconds(session, front_end), context)
+    taken = SoundInput() if front_end is None else SoundInput.of_features(front_end)
+    return Detector(session, options, front_end, _longest_seconds(session, taken), context)
 
 
 def punctuator_of(bundle: Bundle, folder: Path, session: Unjudged) -> Punctuator:
@@ -101,14 +123,26 @@ def front_end_of(bundle: Bundle) -> FrontEnd | None:
         raise _damaged(f"front_end: {type(error).__name__} {error}") from error
 
 
-def _longest_seconds(session: Unjudged, front_end: FrontEnd | None) -> float | None:
+def _sound_input_of(bundle: Bundle) -> SoundInput:
+    """How the graph of a recogniser takes sound."""
+    said: Mapping[str, Any] = bundle.front_end or {}
+    if "input" not in said:
+        front_end = front_end_of(bundle)
+        return SoundInput() if front_end is None else SoundInput.of_features(front_end)
+    kind, axes = FRONT_ENDS.get(said.get("kind", "")), said.get("axes")
+    if kind is None or not isinstance(axes, str) or not set(axes) <= set("B1STC") or len(set(axes) & set("ST")) != 1:
+        raise _damaged(f"front_end has the kind {said.get('kind')!r} and the axes {axes!r}")
+    if not conforms(said["input"], str) or not bundle.metadata.symbols:
+        raise _damaged("front_end.input is no input whose length varies")
+    features = _read_settings(kind, said.get("options", {}), "front_end.options")
+    fewest = next(iter(bundle.metadata.symbols.values())).min
+    return SoundInput(said["input"], axes, features, bundle.sample_rate or SAMPLE_RATE, fewest)
+
+
+def _longest_seconds(session: Unjudged, taken: SoundInput) -> float | None:
     """Seconds of sound that fit the largest container."""
     steps = next(iter(session.largest.values()), None)
-    if steps is None:
-        return None
-    # the last frame still fits whole, and one sample more would begin the next
-    samples = steps if front_end is None else steps * front_end.stride * SHIFT + FRAME - 1
-    return samples / SAMPLE_RATE
+    return None if steps is None else taken.features.most_samples(steps) / taken.rate
 
 
 def _damaged(what: str) -> UnreadableError:
@@ -116,7 +150,7 @@ def _damaged(what: str) -> UnreadableError:
 
 
 def _read_settings(layout: type[_Layout], said: Any, path: str) -> _Layout:
-    """A layout of what bundle.json says, each value of the type that the layout declares."""
+    """A record of what bundle.json says, each value of the type that the record declares."""
     hints = get_type_hints(layout)
     if not isinstance(said, Mapping):
         raise _damaged(f"{path} is {said!r}, expected a mapping")
@@ -125,4 +159,7 @@ def _read_settings(layout: type[_Layout], said: Any, path: str) -> _Layout:
             raise _damaged(f"{path} has the unknown key {key!r}, expected {', '.join(hints)}")
         if not conforms(value, hints[key]):
             raise _damaged(f"{path}.{key} is {value!r}, expected {type_name(hints[key])}")
-    return layout(**said)
+    try:
+        return layout(**said)
+    except ValueError as error:
+        raise _damaged(f"{path}: {error}") from error

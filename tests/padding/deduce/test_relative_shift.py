@@ -179,3 +179,26 @@ def test_weights_of_heads_moved_to_distances(rows: int) -> None:
     body = body.replace("y = MatMul (weights, centred)", "h = MatMul (weights, centred) y = Squeeze (h, one)")
     text = _vits(body, "2", rows).replace("int64[1] five", "int64[1] three = {3}, int64[1] five")
     assert_exact(text, "x:1=T", rows=rows, needs=["PAD103"])
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("heads", [True, False])
+def test_the_first_shift_of_espnet_is_a_gather(rows: int, heads: bool) -> None:
+    """Scores against as many positions as steps, with a column of zeros in front, mixed by a view."""
+    lead, two = ("batch, two", "axis = 3") if heads else ("batch", "axis = 2")
+    split = "h = Unsqueeze (m, one) raw = Concat <axis = 1> (h, h)" if heads else "raw = Identity (m)"
+    numbers = ", ".join(f"{(7 * k % 11) / 11:.3f}" for k in range(30 * 2))
+    assert_exact(
+        f"""g (float[batch, T, 2] x) => (float[{"batch, 2" if heads else "batch"}, T, T] y)
+           <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}}, int64[1] huge = {{2147483647}},
+           int64[1] high = {{{2 if heads else 1}}}, float[30, 2] table = {{{numbers}}}> {{
+           s = Shape (x) batch = Slice (s, zero, one) size = Slice (s, one, two) more = Add (size, one)
+           used = Slice (table, zero, size, zero) positions = Transpose <perm = [1, 0]> (used)
+           m = MatMul (x, positions) {split}
+           columnshape = Concat <axis = 0> ({lead}, size, one) column = ConstantOfShape (columnshape)
+           wide = Concat <{two}> (column, raw) tallshape = Concat <axis = 0> ({lead}, more, size)
+           tall = Reshape (wide, tallshape) cut = Slice (tall, one, huge, high)
+           backshape = Concat <axis = 0> ({lead}, size, size) shifted = Reshape (cut, backshape)
+           y = Softmax <{two}> (shifted) }}""",
+        "x:1=T", rows=None, padded_rows=rows, needs=["PAD105"],
+    )  # fmt: skip

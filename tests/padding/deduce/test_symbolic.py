@@ -62,7 +62,7 @@ EXAMPLES = {
     "a maximum as data": data("m = Max (n, five, two)", finds="PAD106 Add", claims="T finite; finite"),
     "a clipped number as data": data("m = Clip (n, two, five)", finds="PAD106 Add", claims="T finite; finite"),
     "a number clipped below as data": data("m = Clip (n, five)", finds="PAD106 Add", claims="T finite; finite"),
-    "a square as data": data("m = Pow (n, two)", finds="PAD106 Pow", claims="T finite; finite"),
+    "a square as data": data("m = Pow (n, two)", finds="PAD106 Add", claims="T finite; finite"),
     "a first power as data": data("m = Pow (n, one)", finds="PAD106 Add", claims="T finite; finite"),
     "a power of a constant as data": data(
         "p = Pow (three, two) m = Add (n, p)", finds="PAD106 Add", claims="T finite; finite"

@@ -15,6 +15,22 @@ TABLE = "float[20, 3] w"
 CODES = "int64[1, T] x"
 
 EXAMPLES = {
+    "elements of the first features": Example(
+        "y = GatherElements <axis = 1> (x, i)",
+        "float[1, 2, 2] y",
+        "float[1, 3, T] x",
+        "int64[1, 2, 2] i = {2, 0, 1, 1}",
+        claims="finite",
+        first="T=2",
+    ),
+    "elements of the first steps": Example(
+        "s = Slice (c, one, most, one) i = Mod (s, two) y = GatherElements <axis = 2> (x, i)",
+        "float[1, U, 2] y",
+        "float[1, T, 3] x, int64[1, T, 2] c",
+        "int64[1] one = {1}, int64[1] most = {2147483647}, int64 two = {2}",
+        claims="T-1 finite; finite",
+        first="T=2",
+    ),
     "a table": Example("y = Gather (w, x)", "float[1, T, 3] y", CODES, TABLE, claims="T finite; -1.4..1.4; finite"),
     "a column of a table": Example(
         "t = Gather <axis = 1> (w, x) y = Transpose <perm = [1, 0, 2]> (t)",
@@ -266,7 +282,8 @@ EXAMPLES = {
         "float[1, 2, 1] y",
         "float[1, 3, T] x",
         "int64[1, 2, 1] i = {0, 1}",
-        refused="GatherElements with an index that covers a part of an axis",
+        claims="finite",
+        first="T=2",
     ),
     "elements across rows": Example(
         "m = ArgMax <axis = 0> (x) y = GatherElements <axis = 0> (x, m)",

@@ -10,6 +10,14 @@ from ..native import assert_exact
 SCORES = "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s)"
 
 EXAMPLES = {
+    "Expand of positions that end": Example(
+        "n = Shape <start = 2> (x) p = Slice (w, zero, n) s = Concat <axis = 0> (two, n) "
+        "e = Expand (p, s) y = Add (x, e)",
+        "float[1, 2, T] y",
+        constants="float[9] w, int64[1] zero = {0}, int64[1] two = {2}",
+        claims="T finite; finite",
+        last="T=9",
+    ),
     "transposed": Example("y = Transpose <perm = [0, 2, 1]> (x)", "float[1, T, 2] y", claims="T finite; finite; image"),
     "transposed by default": Example(
         "t = Transpose (x) y = Transpose <perm = [2, 1, 0]> (t)", "float[1, 2, T] y", claims="T finite; finite; image"

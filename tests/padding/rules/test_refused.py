@@ -21,13 +21,13 @@ EXAMPLES = {
         "float[1] e) { g = Identity (k) o = Sin (h) e = Constant <value = float[1] {1}> () }>",
         "float[1, 2, T] y, float[3, 1] z",
         constants="int64 n = {3}, bool c = {1}",
-        refused="Loop has results whose size or order depends on data",
+        refused="Loop runs as often as there are steps, and what it carries",
     ),
     "Scan": Example(
         "t = Transpose <perm = [2, 0, 1]> (x) i = Constant <value = float[1, 2] {0, 0}> () l, a = Scan "
         "<num_scan_inputs = 1, body = b (float[1, 2] h, float[1, 2] v) => (float[1, 2] o, float[1, 2] e) { o = "
         "Add (h, v) e = Identity (o) }> (i, t) y = Transpose <perm = [1, 2, 0]> (a)",
-        refused="Scan has results whose size or order depends on data",
+        refused="Scan runs as often as there are steps, and what it carries",
     ),
     "NonMaxSuppression": Example(
         "y = NonMaxSuppression (x, s)",

@@ -76,7 +76,7 @@ def published(name: str, folder: Path) -> Answer:
     """Convert as the command line does."""
     from click.testing import CliRunner
 
-    from paddable.cli.main import main as command
+    from paddable.cli.main import paddable as command
 
     item = PUBLISHED[name]
     out = folder / f"{name.replace(' ', '_')}.padded.onnx"

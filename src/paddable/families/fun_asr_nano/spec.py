@@ -17,6 +17,10 @@ FUN_ASR_NANO = FamilySpec(
     length={"in-graph": "audio:1=S", "numpy": "speech:1=T", "early": "audio:1=S"},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),  # MLT-Nano has no CTC branch
     labels=("*.tiktoken", "tokens.json"),
+    downloads=(
+        ("model.pt", "config.yaml", "configuration.json", "am.mvn"),
+        ("config.json", "model.safetensors*", "model-*.safetensors"),
+    ),
     options=(
         Option(
             "front_end",

@@ -13,6 +13,7 @@ QWEN3_ASR = FamilySpec(
     marks=(Mark("config.json", r'"(thinker_config|audio_config)"'),),
     length={"in-graph": "audio:1=S", "numpy": "mel:2=T"},
     abilities=(Ability("encode"),),
+    downloads=(("config.json", "model.safetensors*", "model-*.safetensors"),),
     options=(
         Option(
             "front_end",

@@ -16,5 +16,9 @@ QWEN3_TTS_CODEC = FamilySpec(
     ),
     length={"": "codes:1=F"},
     abilities=(Ability("stream", step_graphs=True),),
+    downloads=(
+        ("speech_tokenizer/config.json", "speech_tokenizer/model.safetensors*"),
+        ("config.json", "model.safetensors*"),
+    ),
     options=(Option("chunks", "frames of each step graph", numbers=(4, 12)),),
 )

@@ -76,6 +76,10 @@ def _model(proto: onnx.ModelProto, where: str, files: WeightFiles | None) -> ir.
         raise UnreadableError(
             "the graph has a cycle", where=where, why="no runtime can order its nodes", fix="export the model again"
         ) from None
+    for value in (*model.graph.inputs, *(output for node in model.graph for output in node.outputs)):
+        if value.shape is not None and any(isinstance(size, int) and size < 0 for size in value.shape):
+            # Paddle writes an open axis as -1
+            value.shape = ir.Shape([None if isinstance(size, int) and size < 0 else size for size in value.shape])
     return model
 
 

@@ -20,8 +20,8 @@ _AXIS = re.compile(r"(?P<input>.+):(?P<axis>-?\d+)")
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 
 
-def bind(model: ir.Model, settings: Sequence[str]) -> None:
-    """Bind inputs and sizes, in place.
+def bind(model: ir.Model, settings: Sequence[str]) -> list[ir.Value]:
+    """Bind inputs and sizes, in place; the inputs that are bound.
 
     Args:
         model: the model; a bound input leaves its signature.
@@ -32,6 +32,7 @@ def bind(model: ir.Model, settings: Sequence[str]) -> None:
         MisuseError: another form, nothing of that name, or a value that the input cannot hold; the message lists what
             there is.
     """
+    bound = []
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals or not name or not text:
@@ -48,6 +49,7 @@ def bind(model: ir.Model, settings: Sequence[str]) -> None:
         ]
         if name in inputs:
             _bind_input(model, inputs[name], text)
+            bound.append(inputs[name])
         elif axis is not None and axis["input"] in inputs:
             _give_size(inputs[axis["input"]], int(axis["axis"]), text)
         elif named:
@@ -57,6 +59,7 @@ def bind(model: ir.Model, settings: Sequence[str]) -> None:
             raise MisuseError(
                 f"there is no input {name!r}", where="`bindings`", why=_listed(model.graph), fix="use one of these"
             )
+    return bound
 
 
 def _bind_input(model: ir.Model, value: ir.Value, text: str) -> None:

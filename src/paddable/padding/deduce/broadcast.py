@@ -12,8 +12,10 @@ from paddable.padding.deduce.scope import Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, flatten
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, Kind, join
+from paddable.padding.facts.numbers import Product
+from paddable.padding.remedies import Spread
 
-__all__ = ["Broadcast", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
+__all__ = ["Broadcast", "agree", "bring_rows", "broadcast", "counts_rows", "pads_of", "regions", "same_axis"]
 
 
 @dataclass(frozen=True)
@@ -105,10 +107,32 @@ def broadcast(context: RuleContext, indices: Sequence[int]) -> Broadcast:
     return Broadcast(tuple(axes), tuple(values), tuple(places))
 
 
+def bring_rows(context: RuleContext, index: int, place: int, held: int) -> Facts:
+    """Bring an operand's rows, which stand in front of native's axes, to where the result has them.
+
+    Args:
+        context: of the node.
+        index: the input.
+        place: of the rows in the result, counted from the right.
+        held: the rank of what the operand meets, which the result keeps where axes of the operand go.
+    """
+    value = context.peek(index)
+    more = place - value.rank
+    behind = value.axes[1:]
+    if more < 0:  # native's own axes of size 1 in front, the last of them where the others have the batch
+        if held < value.rank - 1 or any(behind[:-more]):
+            context.refuse("a vector made of each row's own length is wider than the rows")
+        behind = behind[-more:]
+    if more:
+        context.ask(Spread("", "the batch stands in front", index, more))
+    return context.replace(index, replace(value, axes=(value.axes[0], *((),) * more, *behind), rows_in_front=False))
+
+
 def _unify(
     context: RuleContext, values: list[Facts], indices: Sequence[int], present: list[int], back: int
 ) -> list[Facts]:
     scope = context.scope
+    batch = [v.rank - k for v in values for k, axis in enumerate(v.axes) if len(axis) == 1 and axis[0].batch]
 
     def axis_of(k: int) -> Axis:
         return values[k].axes[values[k].rank - back]
@@ -124,7 +148,7 @@ def _unify(
     for k in present:  # one atom each, prefix aligned
         value = values[k]
         if any(not atom.prefix for atom in axis_of(k)):
-            value = context.align(indices[k], value)
+            value = context.align(indices[k], value, batch[0] if batch else None)
             values[k] = value
     first = axis_of(present[0])
     if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):
@@ -139,7 +163,7 @@ def _unify(
         if same_axis(scope, a, b):
             continue
         left, right = context.length_of(a), context.length_of(b)
-        if not scope.same(left, right) and not _agree(scope, left, right):
+        if not scope.same(left, right) and not agree(scope, left, right):
             context.refuse(
                 f"sizes {left} and {right} do not agree at every length",
                 "a constant frozen by tracing, or a table too short: compute it from x.shape",
@@ -150,8 +174,9 @@ def _unify(
     return values
 
 
-def _agree(scope: Scope, left: Length, right: Length) -> bool:
-    if left.is_constant or right.is_constant:
+def agree(scope: Scope, left: Length | Product, right: Length | Product) -> bool:
+    """Whether two sizes that both vary are equal somewhere; the domain ends with that (a table of positions)."""
+    if isinstance(left, Product) or isinstance(right, Product) or left.is_constant or right.is_constant:
         return False
     return scope.need_equal(left, right, f"{left} must equal {right}")
 

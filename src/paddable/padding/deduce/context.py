@@ -21,7 +21,7 @@ from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, constant, scalar
 from paddable.padding.facts.numbers import Face, Number, Product, number
-from paddable.padding.remedies import Fill, Remedy, Segment, Take, UseLength, UseSize
+from paddable.padding.remedies import Fill, GiveRows, Remedy, Segment, Take, UseLength, UseSize
 
 __all__ = ["NoProof", "RuleContext", "merge_axis", "window_shift"]
 
@@ -100,7 +100,7 @@ class RuleContext:
         if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
             value = self._use_length(index, value, content, row_axis, shifted)
         if not shifted and any(not atom.prefix for atom in value.atoms):
-            value = self.align(index, value)
+            value = self.align(index, value, row_axis)
         return value
 
     def replace(self, index: int, value: Facts) -> Facts:
@@ -139,9 +139,7 @@ class RuleContext:
             if moved is not None:
                 self.operands[index] = moved
                 return moved
-        if isinstance(content, Elements) and any(
-            x is None or isinstance(x.length, Product) for x in content.array.flat
-        ):
+        if isinstance(content, Elements) and any(x is None for x in content.array.flat):
             self.refuse("a value computed from shapes is used as data and is not known symbolically")
         if self.rows.symbols & _symbols(content):
             self.refuse("the number of rows is used as data, and native has one row at a time", "export with batch 1")
@@ -199,8 +197,11 @@ class RuleContext:
     def _is_suffix(value: Facts) -> bool:
         return any(not atom.prefix and (atom.size - atom.shift).is_constant for atom in value.atoms)
 
-    def align(self, index: int, value: Facts) -> Facts:
-        """Move a shifted valid part to the front by a run-time gather."""
+    def align(self, index: int, value: Facts, row_axis: int | None = None) -> Facts:
+        """Move a shifted valid part to the front by a run-time gather, of each row's own where ``row_axis`` says so."""
+        alike = self.scope.single_row or any(atom.batch for atom in value.atoms)
+        if row_axis is not None and not alike:
+            value = self._give_rows(index, value, row_axis)
         for axis in range(value.rank):
             for atom in value.axes[axis]:
                 if atom.prefix:
@@ -217,6 +218,19 @@ class RuleContext:
                     "the valid part is counted from the end of the container",
                 )
         return value
+
+    def _give_rows(self, index: int, value: Facts, row_axis: int) -> Facts:
+        """A table repeated for every row, the batch ``row_axis`` from the right: each row reads another part of it."""
+        added = max(0, row_axis - value.rank)
+        axes = ((),) * added + value.axes
+        place = len(axes) - row_axis
+        if axes[place]:
+            self.refuse(_NO_ROWS, "export with batch 1, or compute it per row")
+        before = sum(len(axis) for axis in axes[:place])
+        axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])
+        pads = (*value.pads[:before], PaddingFact.of(ANY), *value.pads[before:])
+        self.ask(GiveRows("", "each row reads another part of a table", index, axes, added))
+        return self.replace(index, replace(value, axes=axes, pads=pads, content=None, diagonal=None))
 
     def sizes(self, index: int) -> list[Number]:
         """The operand used as a shape: its elements, with the container's face (lengths are emitted as sizes)."""
@@ -450,7 +464,8 @@ def _replace_atom(axes: Axes, position: int, atom: Factor) -> Axes:
 def _symbols(content: Elements | Affine) -> frozenset[str]:
     numbers = [content.base] if isinstance(content, Affine) else list(content.array.flat)
     lengths = [found.length for found in numbers if found is not None]
-    return frozenset().union(*(length.symbols for length in lengths if isinstance(length, Length)))
+    factors = [factor for each in lengths for factor in (each.factors if isinstance(each, Product) else (each,))]
+    return frozenset().union(*(factor.symbols for factor in factors))
 
 
 def _known(size: Length | Product) -> int | None:

@@ -24,6 +24,12 @@ The table of positions is centred, so its valid part starts at L(C) - L(n) in th
 X[i, L(C) - 1 - i + j], which is native's element L(n) - 1 - i + j behind that shift, and the third writes P[i, j] at
 L(C) - 1 - i + j: the physical shift is already right and needs no remedy, if the keys' padding is 0 in the third. It
 must run to its end before anything else reads it.
+
+ESPnet's first shift is none of distances: of square scores ``X[i, k]`` with a column in front, ``[L, L + 1]``, the view
+as ``[L + 1, L]`` without its first row. Theorem: with q counting that column, ``out[i, j]`` is element q = L - i + j of
+row i where j <= i, else q = j - i - 1 of row i + 1. Proof: ``L*(i + 1) + j`` is ``(L + 1)*i + L - i + j`` and ``(L +
+1)*(i + 1) + j - i - 1``, and q lies in 0 .. L in the first where j <= i, in the second elsewhere. L is the row's own,
+so the physical shift is wrong, and the elements are gathered (PAD105).
 """
 
 from __future__ import annotations
@@ -39,6 +45,7 @@ from paddable.padding.facts.axes import Axes, Axis, axis_size
 from paddable.padding.facts.facts import Facts, PaddingFact, Relative
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO
 from paddable.padding.facts.numbers import Number, Product, product
+from paddable.padding.remedies.forms import ShiftedSquare
 
 __all__ = ["relative_pad", "relative_shift", "relative_start", "relative_view"]
 
@@ -110,7 +117,7 @@ def relative_view(context: RuleContext, value: Facts, sizes: Sequence[Length | P
     """The views of the chains; anything else on the way is refused."""
     relative = value.relative
     if relative is None:
-        return None
+        return _square_view(context, value, sizes)
     scope, rows = context.scope, relative.rows
     wide = rows * 2 - 1
     known: dict[str, tuple[str, tuple[tuple[Length, ...], ...]]] = {
@@ -128,6 +135,26 @@ def relative_view(context: RuleContext, value: Facts, sizes: Sequence[Length | P
         if len(sizes) == len(wanted) and all(_same(scope, a, b) for a, b in zip(wanted, sizes, strict=True)):
             return _moved(context, value, relative, stage, shape, held)
     context.refuse("a relative shift is interrupted by another view")
+
+
+def _square_view(context: RuleContext, value: Facts, sizes: Sequence[Length | Product]) -> Facts | None:
+    """[.., L, L + 1] as [.., L + 1, L]; None where another view is meant."""
+    scope, last = context.scope, value.axes[-2:]
+    if len(last) < 2 or len(sizes) != value.rank or not all(len(axis) == 1 and axis[0].ragged for axis in last):
+        return None
+    ((rows,), (columns,)) = last
+    if scope.same(rows.size, columns.size) or not (rows.prefix and columns.prefix):
+        return None
+    lead, wanted = [axis_size(axis) for axis in value.axes[:-2]], rows.size + 1
+    forms = ([*lead, tall, rows.size] for tall in (columns.size, wanted))
+    if not any(all(_same(scope, a, b) for a, b in zip(form, sizes, strict=True)) for form in forms):
+        return None
+    if not scope.need_equal(columns.size, wanted, f"{columns.size} columns of a relative shift must be {wanted}"):
+        return None
+    if not scope.single_row and not any(len(axis) == 1 and axis[0].batch for axis in value.axes[:-2]):
+        return None
+    relative = Relative("square", rows.size, value.axes[-2], value.everywhere.finite)
+    return _within(value, (*value.axes[:-2], context.axis(wanted), last[0]), relative)
 
 
 def _same(scope: Scope, own: Length | Product, wanted: Length | Product) -> bool:
@@ -165,6 +192,10 @@ def relative_shift(
         same_end = end is None if last is None else end is not None and scope.same(end, last)
         return start is not None and scope.same(start, first) and same_end
 
+    if stage == "square" and is_cut(height, one, None) and len(cuts) == 1:
+        leak = "a view of padded scores mixes their rows by the container's size"
+        context.ask(ShiftedSquare("PAD105", leak, 0, rows))
+        return _to_keys(context, value, relative)
     if stage == "viewed" and is_cut(height, one, None) and len(cuts) == 1:
         return _moved(context, value, relative, "dropped", ((rows * 2 - 1,), (rows,)))
     if stage == "shifted" and is_cut(width, none, rows) and len(cuts) == 1:

@@ -93,6 +93,8 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
     def floor_power(x: Number, y: Number) -> Number | None:
         if x.is_constant and y.is_constant and y.fraction.denominator == 1 and 0 <= y.fraction <= 62:
             return number(x.fraction ** int(y.fraction))
+        if y.is_constant and y.fraction == 2:
+            return numbers.multiply(x, x)
         return x if y.is_constant and y.fraction == 1 else None
 
     def subtract(a: Number, b: Number) -> Number | None:

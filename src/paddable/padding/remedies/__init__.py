@@ -3,6 +3,7 @@
 from paddable.padding.remedies.remedy import (
     Fill,
     FromEnd,
+    GiveRows,
     Remedy,
     Replace,
     Segment,
@@ -16,6 +17,7 @@ from paddable.padding.remedies.remedy import (
 __all__ = [
     "Fill",
     "FromEnd",
+    "GiveRows",
     "Remedy",
     "Replace",
     "Segment",

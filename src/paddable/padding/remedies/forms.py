@@ -22,11 +22,13 @@ __all__ = [
     "MaskedNormalisation",
     "Resampled",
     "RowsInPlace",
+    "ShiftedSquare",
     "SqueezeBehindRows",
     "UnsqueezeBehindRows",
 ]
 
 FLOAT = ir.DataType.FLOAT
+INT64 = ir.DataType.INT64
 
 
 def _wide(emitter: Emitter, x: ir.Value, dtype: ir.DataType) -> ir.Value:
@@ -283,6 +285,53 @@ class RowsInPlace(Replace):
 
 
 @dataclass(frozen=True, eq=False)
+class ShiftedSquare(Replace):
+    """ESPnet's first relative shift, of scores with a column in front (``deduce/relative_shift.py``).
+
+    Attributes:
+        size: L, the native number of queries and of keys.
+    """
+
+    size: Length
+
+    @property
+    def text(self) -> str:
+        return "gather by run-time index"
+
+    def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value:
+        size, single = self.size, emitter.scope.single_row
+
+        def number(value: int) -> ir.Value:
+            return emitter.constant([value])
+
+        def make() -> ir.Value:
+            """Of each element its place in a row of scores: int64 [L * L], or [rows, L * L]."""
+            column = emitter.iota(size)
+            row = emitter.unsqueeze(column, [1])
+            length = emitter.length(size)
+            length = length if single else emitter.unsqueeze(length, [1, 2])
+            over = emitter.op("Sub", column, row, dtype=INT64)
+            own = emitter.op("Less", over, number(1))
+            place = emitter.where(own, emitter.op("Add", length, over, dtype=INT64), emitter.op("Sub", over, number(1)))
+            read = emitter.where(own, row, emitter.op("Add", row, number(1), dtype=INT64))
+            found = emitter.op("Add", emitter.op("Mul", read, emitter.size(size + 1), dtype=INT64), place, dtype=INT64)
+            return emitter.op("Reshape", found, number(-1) if single else emitter.constant([0, -1]))
+
+        index = emitter.once(("shifted square", size), make)
+        lead = len(axes) - 2
+        flat = emitter.op("Reshape", x, emitter.constant([0] * lead + [-1]))
+        if single:
+            taken = emitter.op("Gather", flat, index, axis=lead)
+        else:
+            taken = emitter.gather_rows(flat, index, (*axes[:lead], axes[-1]), lead)
+        shape: list[ir.Value | int] = [
+            *(emitter.size(axis_size(axis)) for axis in axes[:lead]),
+            *[emitter.size(size)] * 2,
+        ]
+        return emitter.op("Reshape", taken, emitter.shape_vector(shape))
+
+
+@dataclass(frozen=True, eq=False)
 class Resampled(Replace):
     """x at the positions that Resize computes from the run-time sizes.
 
@@ -296,7 +345,7 @@ class Resampled(Replace):
         total: the native size of the result.
         mode: ``nearest``, ``linear`` or ``bilinear``.
         transform: the operator's ``coordinate_transformation_mode``.
-        rounding: its ``nearest_mode``, ``floor`` or ``ceil``.
+        rounding: its ``nearest_mode``.
     """
 
     axis: int
@@ -326,13 +375,26 @@ class Resampled(Replace):
             return emitter.gather_rows(x, index, self.axes, self.axis)
 
         if self.mode == "nearest":
-            return read(within(emitter.op("Floor" if self.rounding == "floor" else "Ceil", found)))
+            return read(within(self._rounded(emitter, found)))
         found = within(found)
         low = emitter.op("Floor", found)
         part = self._in_place(emitter, emitter.cast(emitter.op("Sub", found, low), _dtype(node)))
         first, second = read(low), read(within(emitter.op("Add", low, emitter.constant(np.array([1.0]), FLOAT))))
         rest = emitter.op("Sub", emitter.cast(emitter.constant(np.array([1.0]), FLOAT), _dtype(node)), part)
         return emitter.op("Add", emitter.op("Mul", first, rest), emitter.op("Mul", second, part))
+
+    def _rounded(self, emitter: Emitter, found: ir.Value) -> ir.Value:
+        """To whole steps, as the runtime rounds: what lies in the middle goes to the side that is preferred."""
+        if self.rounding == "ceil":
+            return emitter.op("Ceil", found)
+        low = emitter.op("Floor", found)
+        if self.rounding == "floor":
+            return low
+        part, half = emitter.op("Sub", found, low), emitter.constant(np.array([0.5]), FLOAT)
+        high = emitter.op("Add", low, emitter.constant(np.array([1.0]), FLOAT))
+        if self.rounding == "round_prefer_floor":
+            return emitter.where(emitter.op("Less", half, part), high, low)
+        return emitter.where(emitter.op("Less", part, half), low, high)
 
     def _positions(self, emitter: Emitter, before: ir.Value, after: ir.Value) -> ir.Value:
         """Of each step of the result, where it lies among the ``before`` steps of the operand."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Fill",
     "FromEnd",
+    "GiveRows",
     "Remedy",
     "Replace",
     "Segment",
@@ -123,6 +124,23 @@ class Spread(Remedy):
     @property
     def text(self) -> str:
         return "align the rows"
+
+
+@dataclass(frozen=True, eq=False)
+class GiveRows(Remedy):
+    """Repeat the operand for every row, each of which reads another part of it.
+
+    Attributes:
+        axes: of the operand afterwards.
+        added: axes in front that it has not.
+    """
+
+    axes: Axes
+    added: int
+
+    @property
+    def text(self) -> str:
+        return "give every row its own"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from paddable.padding.facts.facts import Facts
 from paddable.padding.remedies import (
     Fill,
     FromEnd,
+    GiveRows,
     Remedy,
     Replace,
     Segment,
@@ -301,6 +302,10 @@ class _Rewriter:
         if isinstance(remedy, Spread):
             change = emitter.unsqueeze if remedy.count > 0 else emitter.squeeze
             return self._typed(change(value, list(range(1, 1 + abs(remedy.count)))), self._dtype(value))
+        if isinstance(remedy, GiveRows):
+            rows = [emitter.size(symbol(BATCH)) if any(a.batch for a in axis) else 1 for axis in remedy.axes]
+            spread = emitter.unsqueeze(value, list(range(remedy.added)))
+            return self._typed(emitter.op("Expand", spread, emitter.shape_vector(rows)), self._dtype(value))
         if isinstance(remedy, UseLength):
             dtype = self._dtype(value)
             made = emitter.contents(remedy.content, remedy.axes, dtype)

@@ -18,7 +18,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.lengths import Length
-from paddable.padding.deduce.broadcast import Broadcast, broadcast, pads_of
+from paddable.padding.deduce.broadcast import Broadcast, bring_rows, broadcast, pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.own_rows import computed_with_places
 from paddable.padding.deduce.pointwise import CONTRIBUTED, POINTWISE, bounds, evaluate, keeps_finite, row
@@ -27,7 +27,6 @@ from paddable.padding.deduce.symbolic import decide_comparison, difference, elem
 from paddable.padding.facts.facts import MASK_FILL, Affine, Diagonal, Facts, Pending
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, ZERO, Kind, constant, join
 from paddable.padding.facts.numbers import Face
-from paddable.padding.remedies import Spread
 
 __all__ = ["elementwise"]
 
@@ -296,20 +295,9 @@ def _spread_rows(context: RuleContext, indices: Sequence[int], rank: int) -> boo
         for position, axis in enumerate(value.axes):
             if i not in front and any(atom.batch for atom in axis):
                 rows = value.rank - position
-    place = rank + 1 if rows is None else rows
     for i in front:
-        value = context.peek(i)
-        more = place - value.rank
-        behind = value.axes[1:]
-        if more < 0:  # native's own axes of size 1 in front, the last of them where the others have the batch
-            held = all(context.peek(k).rank < value.rank - 1 for k in indices if k not in front)
-            if held or any(behind[:-more]):
-                context.refuse("a vector made of each row's own length is wider than the rows")
-            behind = behind[-more:]
-        if more:
-            context.ask(Spread("", "the batch stands in front", i, more))
-        axes = (value.axes[0], *((),) * more, *behind)
-        context.replace(i, replace(value, axes=axes, rows_in_front=False))
+        others = [context.peek(k).rank for k in indices if k not in front]
+        bring_rows(context, i, rank + 1 if rows is None else rows, max(others, default=0))
     return rows is None
 
 

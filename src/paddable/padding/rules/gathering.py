@@ -173,12 +173,7 @@ def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) 
     value = context.prefix_axis(0, axis)
     size = context.length_of(value.axes[axis])
     content = index.content
-    if isinstance(content, Elements) and all(p is not None and p.is_constant for p in content.array.flat):
-        picks = [int(p.fraction) for p in content.array.flat]
-        if min(picks) < 0:
-            context.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
-        if max(picks) >= 0:
-            context.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
+    _need_picks(context, content, size)
     if isinstance(content, Affine) and content.face is Face.CONSTANT and content.base.integer is not None:
         highest = content.base.integer
         for i, step in content.coefficients:
@@ -189,6 +184,16 @@ def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) 
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")
     return value, index
+
+
+def _need_picks(context: RuleContext, content: Elements | Affine | None, size: Length) -> None:
+    """Constant indices into a ragged axis need as many steps, from its beginning or from its end."""
+    if isinstance(content, Elements) and all(p is not None and p.is_constant for p in content.array.flat):
+        picks = [int(p.fraction) for p in content.array.flat]
+        if min(picks) < 0:
+            context.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
+        if max(picks) >= 0:
+            context.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
 
 
 def _from_the_end(context: RuleContext, index: Facts, size: Length) -> None:
@@ -263,6 +268,7 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
             context.refuse("GatherElements along a merged axis")
         value = merged
     if any(a.ragged for a in value.axes[axis]):
+        _need_picks(context, index.content, context.length_of(value.axes[axis]))
         _from_the_end(context, index, context.length_of(value.axes[axis]))
     for k in range(value.rank):
         if k == axis:
@@ -272,11 +278,21 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
                 "GatherElements with one index for all rows of a batch reads the first row alone",
                 "expand the index to the batch",
             )
-        if index.axes[k] and not same_axis(context.scope, value.axes[k], index.axes[k]):
-            context.refuse("GatherElements with an index that covers a part of an axis")
+        if index.axes[k]:
+            _need_beginning(context, index.axes[k], value.axes[k])
     finite = value.everywhere.finite
     pads = tuple(PaddingFact.of(FINITE if finite else ANY) for a in index.axes for _ in a)
     return [replace(value, axes=index.axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]
+
+
+def _need_beginning(context: RuleContext, part: Axis, whole: Axis) -> None:
+    """The index has the axis of the data, or as many steps from its beginning."""
+    if same_axis(context.scope, whole, part):
+        return
+    if not all(len(axis) == 1 and axis[0].prefix and not axis[0].batch for axis in (part, whole)):
+        context.refuse("GatherElements with an index whose axes are not those of the data, nor their beginning")
+    (read,), (held,) = part, whole
+    context.need(held.size - read.size, f"GatherElements reads {read.size} of {held.size} steps")
 
 
 @rule("GatherND")

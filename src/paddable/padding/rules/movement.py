@@ -14,14 +14,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from paddable.lengths import Length, constant
-from paddable.padding.deduce.broadcast import pads_of
+from paddable.lengths import Length, constant, symbol
+from paddable.padding.deduce.broadcast import agree, bring_rows, pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.regroup import Origin, regroup
 from paddable.padding.deduce.relative_shift import relative_view
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, fixed
 from paddable.padding.facts.facts import Affine, Copies, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
 from paddable.padding.facts.numbers import Product, number, product
@@ -280,7 +280,7 @@ def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
             if copies is None and not context.scope.grows(length):
                 copies = Copies(place, context.scope.simplify(length))
                 length = constant(1)
-        axes.append(context.axis(length))
+        axes.append(_rows_first(context.axis(length)))
     if copies is not None:
         shape = np.array(numbers, dtype=object)
         shape[copies.axis] = number(1)
@@ -288,10 +288,19 @@ def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
     return tuple(axes), copies
 
 
+def _rows_first(axis: Axis) -> Axis:
+    """Heads of every row in one axis: equal copies stand in any order, so in the one in which exporters join them."""
+    rows = symbol(BATCH)
+    heads = axis[0].size.terms[0][0] if len(axis) == 1 and axis[0].batch else 1
+    return (Factor(rows, batch=True), *fixed(heads)) if heads > 1 and axis[0].size == rows * heads else axis
+
+
 @rule("Expand")
 def expand(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
     target, copies = target_axes(context, 1)
+    if value.rows_in_front:
+        value = _rows_in_place(context, value, target)
     rank = max(value.rank, len(target))
     if copies is not None:
         copies = replace(copies, axis=copies.axis + rank - len(target))
@@ -305,7 +314,7 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
     for a, b in zip(own, wanted, strict=True):
         if a:
             sizes = axis_size(a), axis_size(b)
-            if b and not context.scope.same(*sizes):
+            if b and not context.scope.same(*sizes) and not agree(context.scope, *sizes):
                 context.refuse(f"Expand of size {sizes[0]} to {sizes[1]}")
             axes.append(a)
             origins += [Origin(position + k) for k in range(len(a))]
@@ -325,6 +334,14 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
         return value.kind([k for k in (back[i] for i in region) if k is not None])
 
     return [replace(result, pads=pads_of(result.axes, kind_at), copies=copies)]
+
+
+def _rows_in_place(context: RuleContext, value: Facts, target: Axes) -> Facts:
+    """Rows in front of native's axes, brought to the batch of the target, or in front of all its axes."""
+    batch = [len(target) - k for k, axis in enumerate(target) if any(atom.batch for atom in axis)]
+    place = batch[0] if batch else max(value.rank - 1, len(target)) + 1
+    placed = bring_rows(context, 0, place, len(target))
+    return context.replace(0, replace(placed, rows_in_front=not batch))
 
 
 @rule("Tile")

@@ -75,8 +75,9 @@ def advice_for(domain: str, op_type: str) -> str:
 
 @rule(*ADVICE)
 def refused(context: RuleContext) -> Sequence[Facts | None]:
-    random = context.type.startswith("Random") or context.type in ("Multinomial", "Bernoulli")
-    reason = (
-        "draws random numbers, so no two runs agree" if random else "has results whose size or order depends on data"
-    )
+    reason = "has results whose size or order depends on data"
+    if context.type.startswith("Random") or context.type in ("Multinomial", "Bernoulli"):
+        reason = "draws random numbers, so no two runs agree"
+    elif context.type in ("Loop", "Scan"):
+        reason = "runs as often as there are steps, and what it carries along them is not followed"
     context.refuse(f"{context.type} {reason}", ADVICE[context.type])

@@ -26,7 +26,10 @@ from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, join
 from paddable.padding.facts.numbers import Number, add, number
 from paddable.padding.remedies import Segment, Take
 
-__all__ = ["cut_pad", "replaced_axis"]
+__all__ = ["KEEPS_SIGN", "cut_pad", "replaced_axis"]
+
+KEEPS_SIGN = "must not change its sign"
+"""Of a bound: with another sign it counts from the other end of the axis, and native answers another question."""
 
 _HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
 
@@ -109,7 +112,7 @@ def _bound(context: RuleContext, bound: Number, size: Length, *, step: int, last
     else:
         sign = scope.domain.sign(length) if context.decided(lambda: scope.domain.sign(length) is not None) else None
         if sign is None:
-            if not scope.need(length, f"the slice bound {length} must not change its sign"):
+            if not scope.need(length, f"the slice bound {length} {KEEPS_SIGN}"):
                 context.refuse(f"the slice bound {length} changes its sign")
         elif sign < 0:
             length = size + length

@@ -31,6 +31,9 @@ class CtcLayout:
         text_norms: value of the input ``textnorm``, likewise.
         lead: seconds by which a frame begins before its place, as FunASR counts: half a frame for SenseVoice, whose
             frame i is centred on 60 i ms; 0 for Fun-ASR-Nano.
+        frame: seconds from one frame to the next; in a bundle None where the lengths of its graphs tell it.
+        output: the graph's output that holds them.
+        axes: its layout, a letter an axis: B of size 1, T frames, V classes.
     """
 
     blank: int = 0
@@ -38,6 +41,13 @@ class CtcLayout:
     languages: Mapping[str, int] = field(default_factory=dict)
     text_norms: Mapping[str, int] = field(default_factory=dict)
     lead: float = FRAME_SECONDS / 2
+    frame: float | None = FRAME_SECONDS
+    output: str = "ctc_logits"
+    axes: str = "BTV"
+
+    def __post_init__(self) -> None:
+        if not set(self.axes) <= set("B1TV") or self.axes.count("T") != 1 or self.axes.count("V") != 1:
+            raise ValueError(f"the axes {self.axes!r} are not one of frames and one of classes")
 
 
 @dataclass(frozen=True)
@@ -68,11 +78,15 @@ class CtcDecoder:
         return {name: np.array([value], np.int64) for name, value in values.items() if value is not None}
 
     def read(self, outputs: Mapping[str, NDArray[Any]], offset: float) -> Heard:
-        """What the output ``ctc_logits`` [1, T, V] says; raises ``PaddableError`` where it is not a number."""
-        logits = finite(outputs["ctc_logits"][0], "ctc_logits")
-        head, body = logits[: self.layout.tag_rows], logits[self.layout.tag_rows :]
+        """What the logits say, or their probabilities or logarithms; raises ``PaddableError`` for NaN."""
+        layout = self.layout
+        order = [layout.axes.index(axis) for axis in ("T", "V", *layout.axes.replace("T", "").replace("V", ""))]
+        rows = outputs[layout.output].transpose(order)
+        rows = np.maximum(rows.reshape(rows.shape[:2]), np.finfo(rows.dtype).min)  # the logarithm of 0 is no fault
+        logits = finite(rows, layout.output)
+        head, body = logits[: layout.tag_rows], logits[layout.tag_rows :]
         tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))
-        tokens = greedy(body, self.layout.blank % logits.shape[1])
+        tokens = greedy(body, layout.blank % logits.shape[1])
         text = strip_tags(self.vocabulary.text(token.id for token in tokens))
-        words = timed_words(tokens, self.vocabulary, len(body), offset, self.layout.lead)
+        words = timed_words(tokens, self.vocabulary, len(body), offset, layout.lead, layout.frame or FRAME_SECONDS)
         return Heard(text, tuple(words), tags)

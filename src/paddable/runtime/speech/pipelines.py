@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.audio.features import FrontEnd
-from paddable.audio.kaldi import FRAME, SAMPLE_RATE
+from paddable.audio.kaldi import SAMPLE_RATE
 from paddable.audio.read import as_waveform, read_audio
-from paddable.errors import PaddableError
+from paddable.errors import MisuseError, PaddableError
 from paddable.runtime.speech.detection import Detector, Session
 from paddable.runtime.speech.heard import Decoder, Heard
 from paddable.runtime.speech.punctuation import Punctuator
 from paddable.runtime.speech.rich_tags import RichTags
 from paddable.runtime.speech.segments import Word, split_segments
+from paddable.runtime.speech.sound_input import SoundInput
 from paddable.runtime.speech.transcript import Transcript
 
 __all__ = ["Recogniser"]
+
+
+_ASKED: Mapping[str, Any] = {"language": "auto", "itn": True, "hotwords": ()}
+"""What ``transcribe`` hands the decoder, and what it is by default."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,9 @@ class Recogniser:
     """A session, and everything around it.
 
     Attributes:
-        session: input ``audio`` [1, S], or ``speech`` [1, T, C] where ``front_end`` is given; outputs that
-            the decoder reads.
+        session: the input that ``sound_input`` fills; outputs that the decoder reads.
         decoder: outputs to text and words.
-        front_end: computes features in numpy, None where the graph does.
+        sound_input: how the graph takes sound: as it is, or as features.
         detector: cuts recordings longer than ``max_seconds``; None leaves them to the session, which may refuse them.
         max_seconds: longest stretch that the session takes; None for any.
         punctuator: writes punctuation into the text of a recording; None leaves it as it was recognised.
@@ -41,7 +44,7 @@ class Recogniser:
 
     session: Session
     decoder: Decoder
-    front_end: FrontEnd | None = None
+    sound_input: SoundInput = field(default_factory=SoundInput)
     detector: Detector | None = None
     max_seconds: float | None = None
     punctuator: Punctuator | None = None
@@ -78,17 +81,18 @@ class Recogniser:
             PaddableError: the model answers NaN.
         """
         prompts = self.decoder.prompts(language, itn, hotwords)
-        waveform = read_audio(sound) if isinstance(sound, (str, Path)) else as_waveform(sound, rate)
+        own = self.sound_input.rate
+        waveform = read_audio(sound, own) if isinstance(sound, (str, Path)) else as_waveform(sound, rate, own)
         audio, texts, tags = waveform.samples, [], None
         words: list[Word] = []
         for begin, end in self._stretches(audio):
-            heard = self._recognise(audio[begin:end], prompts, begin / SAMPLE_RATE)
+            heard = self._recognise(audio[begin:end], prompts, begin / own)
             tags = tags or heard.tags
             texts.append(heard.text)
             if timestamps:
                 words += heard.words
             if progress:
-                progress(end // SAMPLE_RATE, len(audio) // SAMPLE_RATE)
+                progress(end // own, len(audio) // own)
         text = " ".join(filter(None, texts))
         if self.punctuator is not None:
             text, words = self.punctuator.timed(text, words)
@@ -97,7 +101,7 @@ class Recogniser:
             tags or RichTags(),
             tuple(words),
             tuple(split_segments(words)),
-            len(audio) / SAMPLE_RATE,
+            len(audio) / own,
         )
 
     def transcribe_many(
@@ -115,8 +119,12 @@ class Recogniser:
             progress: told ``files``, how many are done and how many there are; and for each file its name, the seconds
                 that are done and those there are.
             options: of ``transcribe``.
+
+        Raises:
+            MisuseError: an unknown language, or hotwords that the model does not take: no file would be recognised.
         """
         sounds = list(sounds)
+        self.decoder.prompts(*(options.get(name, usual) for name, usual in _ASKED.items()))
         for done, sound in enumerate(sounds):
             inside = None
             if progress:
@@ -134,21 +142,33 @@ class Recogniser:
     def _stretches(self, audio: NDArray[np.float32]) -> Iterator[tuple[int, int]]:
         """Sample ranges to recognise: everything at once, or what the detector finds, never longer than the session
         takes."""
-        if len(audio) < FRAME:
+        rate, shortest = self.sound_input.rate, self.sound_input.shortest
+        if len(audio) < shortest:
             return
-        limit = len(audio) if self.max_seconds is None else int(self.max_seconds * SAMPLE_RATE)
+        limit = len(audio) if self.max_seconds is None else int(self.max_seconds * rate)
         if len(audio) <= limit or self.detector is None:
             yield 0, len(audio)
             return
+        if rate != SAMPLE_RATE:
+            raise MisuseError(
+                f"a detector beside a model of {rate} Hz", why=f"it hears {SAMPLE_RATE} Hz", fix="leave it out"
+            )
         for begin_seconds, end_seconds in self.detector.segments(audio):
-            begin, end = int(begin_seconds * SAMPLE_RATE), min(int(end_seconds * SAMPLE_RATE), len(audio))
+            begin, end = int(begin_seconds * rate), min(int(end_seconds * rate), len(audio))
             for start in range(begin, end, limit):
-                if min(start + limit, end) - start >= FRAME:
+                if min(start + limit, end) - start >= shortest:
                     yield start, min(start + limit, end)
 
     def _recognise(self, audio: NDArray[np.float32], prompts: Mapping[str, NDArray[np.int64]], offset: float) -> Heard:
-        sound = {"speech": self.front_end(audio)[None]} if self.front_end else {"audio": audio[None]}
-        return self.decoder.read(self.session.run({**sound, **prompts}), offset)
+        try:
+            answers = self.session.run({**self.sound_input(audio), **prompts})
+        except MisuseError as error:
+            fits = self.max_seconds is None or len(audio) <= self.max_seconds * self.sound_input.rate
+            if fits or self.detector is not None:
+                raise
+            advice = "add a `detector` that cuts it where nobody speaks, or convert the model with a larger container"
+            raise MisuseError(error.what, fix=advice) from error
+        return self.decoder.read(answers, offset)
 
 
 def _as_told(error: Exception, sound: str | Path) -> PaddableError:

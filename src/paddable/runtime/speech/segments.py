@@ -41,11 +41,12 @@ def timed_words(
     frames: int,
     offset: float = 0.0,
     lead: float = FRAME_SECONDS / 2,
+    frame: float = FRAME_SECONDS,
 ) -> list[Word]:
     """Words with times.
 
-    A token of frames [a, b) lasts from 60 a ms - ``lead`` to 60 b ms - ``lead``. A class that writes nothing is passed
-    over: the word goes on behind it.
+    A token of frames [a, b) lasts from ``frame`` a - ``lead`` to ``frame`` b - ``lead``. A class that writes nothing is
+    passed over: the word goes on behind it.
 
     Args:
         tokens: of ``ctc.greedy``.
@@ -53,6 +54,7 @@ def timed_words(
         frames: number of frames; no word ends later.
         offset: seconds to add.
         lead: seconds by which a frame begins before its place.
+        frame: seconds from one frame to the next.
     """
     words: list[Word] = []
     previous = " "
@@ -61,7 +63,7 @@ def timed_words(
             continue
         text = strip_tags(spelling)
         if text:
-            first, last = offset + _seconds(start, lead), offset + _seconds(min(end, frames), lead)
+            first, last = (offset + max(round(at * frame - lead, 6), 0.0) for at in (start, min(end, frames)))
             if words and _continues(previous, spelling):
                 words[-1] = Word(words[-1].text + text, words[-1].start, last)
             else:
@@ -119,14 +121,11 @@ def _continues(previous: str, spelling: str) -> bool:
     first, last = spelling[0], previous[-1]
     if unicodedata.category(first).startswith("P"):
         return True
-    return not (_is_wide(first) or _is_wide(last)) and (last.isalnum() or last in "'’-")
+    ended = unicodedata.category(last).startswith("P") and last not in "'’-"
+    return not (_is_wide(first) or _is_wide(last) or ended)
 
 
 def _is_wide(character: str) -> bool:
     return (
         unicodedata.east_asian_width(character) in "WF" and not "\uac00" <= character <= "\ud7a3"
     )  # Korean has spaces
-
-
-def _seconds(frame: int, lead: float) -> float:
-    return max(round(frame * FRAME_SECONDS - lead, 6), 0.0)

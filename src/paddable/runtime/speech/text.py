@@ -1,7 +1,8 @@
 """Token tables: from CTC classes to text.
 
 Every published table comes down to bytes for each class, so one class serves them all: SentencePiece models,
-tokens.json (the same pieces as a list), and tiktoken rank files.
+tokens.json (the same pieces as a list), tiktoken rank files, and labels.json, which ``export ctc`` makes of any other:
+``{"writes": [...]}``, for each class the text that it writes, or its byte as a number.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddable.bundle.conform import conforms
 from paddable.errors import UnreadableError
 from paddable.extras import import_extra
 
@@ -34,6 +36,11 @@ class Vocabulary:
     """
 
     spellings: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, writes: Iterable[str | int]) -> Vocabulary:
+        """Of the text that each class writes, or its byte."""
+        return cls(tuple(bytes([each]) if isinstance(each, int) else each.encode() for each in writes))
 
     def __len__(self) -> int:
         return len(self.spellings)
@@ -57,7 +64,11 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     path = Path(path)
     if not path.is_file():
         raise UnreadableError("no such file", where=str(path))
-    readers = {".json": _read_pieces, ".model": _read_sentencepiece, ".tiktoken": _read_tiktoken}
+    readers: dict[str, Callable[[Path], Iterable[bytes]]] = {
+        ".json": _read_pieces,
+        ".model": _read_sentencepiece,
+        ".tiktoken": _read_tiktoken,
+    }
     reader = readers.get(path.suffix)
     if reader is None:
         raise UnreadableError(
@@ -91,7 +102,10 @@ def _listed(path: Path) -> list[str]:
     return pieces
 
 
-def _read_pieces(path: Path) -> list[bytes]:
+def _read_pieces(path: Path) -> Iterable[bytes]:
+    said = json.loads(path.read_text(encoding="utf-8"))
+    if isinstance(said, dict) and conforms(said.get("writes"), Sequence[str | int]):
+        return Vocabulary.of(said["writes"]).spellings
     return _piece_spellings(_listed(path))
 
 

@@ -1,0 +1,1 @@
+"""Any recogniser with a CTC output, from its ``.onnx`` and its labels."""

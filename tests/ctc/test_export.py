@@ -1,0 +1,275 @@
+"""A stranger's recogniser becomes a bundle that writes what the graph itself says, at every length."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+
+import paddable
+from paddable.audio.front_ends import Features, Kaldi, Nemo, Waveform
+from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.runtime import Model
+
+from .ctc_models import CLASSES, LABELS, STRIDE, recogniser, tokens
+
+SOUND = np.random.default_rng(1).normal(0, 0.3, 20_000).astype(np.float32)
+
+
+def bundle(folder: Path, *, choices: dict[str, Any] | None = None, **form: Any) -> tuple[Model, list[str]]:
+    """A recogniser in a form, exported; and what was told."""
+    folder.mkdir(exist_ok=True)
+    model, labels, told = recogniser(folder / "model.onnx", **form), tokens(folder / "tokens.txt"), []
+    asked = {"labels": labels, "containers": ["1s", "2s"], "gate_lengths": 4, **(choices or {})}
+    made = paddable.export("ctc", model, folder / "bundle", on_message=told.append, **asked)
+    return paddable.load(made, target=asked.get("target")), told
+
+
+def heard(file: Path, features: Features, sound: np.ndarray, form: dict[str, Any]) -> tuple[str, list[int]]:
+    """What native says of a sound, decoded here: its text, and the first frame of each letter."""
+    steps = features(sound)
+    axes = form.get("input_axes", "BS" if steps.ndim == 1 else "BTC")
+    x = steps.T if "CT" in axes else steps
+    x = x.reshape([1] * axes.count("B") + [1] * axes.count("1") + list(x.shape))
+    feeds = {form.get("sound", "audio"): x}
+    feeds |= {form["lengths"]: np.array([len(steps)])} if "lengths" in form else {}
+    feeds |= {"attention_mask": np.ones((1, len(steps)), np.int64)} if form.get("mask") else {}
+    scores = ort.InferenceSession(file).run(["scores"], feeds)[0]
+    rows = scores.reshape(CLASSES, -1).T if form.get("output_axes") == "BVT" else scores.reshape(-1, CLASSES)
+    best = rows.argmax(1)
+    starts = [i for i, c in enumerate(best) if c and (i == 0 or best[i - 1] != c)]
+    text = "".join({"|": " "}.get(LABELS[best[i]], LABELS[best[i]]) for i in starts)
+    return text.strip(), [i for i in starts if LABELS[best[i]] != "|"]
+
+
+RATE = {"sample_rate": 16_000}
+KALDI = {"front_end": "kaldi", "fbank": "wenet"}
+FORMS: dict[str, tuple[dict[str, Any], dict[str, Any], Features]] = {
+    "samples": ({}, RATE, Waveform()),
+    "no batch": ({"input_axes": "S", "output_axes": "TV"}, RATE, Waveform()),
+    "channel first": ({"input_axes": "B1S", "output_axes": "BVT"}, RATE, Waveform()),
+    "time first": ({"output_axes": "TBV"}, RATE, Waveform()),
+    "log-probabilities": ({"scores": "log", "lengths": "wav_lengths"}, RATE, Waveform()),
+    "probabilities": ({"scores": "probabilities"}, RATE, Waveform()),
+    "a mask": ({"mask": True, "sound": "input_values"}, {**RATE, "normalise": "yes"}, Waveform(True)),
+    "features": ({"channels": 80, "lengths": "x_lens"}, KALDI, Kaldi("wenet")),
+    "channels left open": ({"channels": 80, "declared": {"C": "C"}}, KALDI, Kaldi("wenet")),
+    "features without a batch": ({"channels": 80, "input_axes": "TC", "output_axes": "TV"}, KALDI, Kaldi("wenet")),
+    "channels first": ({"channels": 64, "input_axes": "BCT", "lengths": "length"}, {"front_end": "nemo"}, Nemo(64)),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_it_writes_what_native_says(name: str, tmp_path: Path) -> None:
+    form, choices, features = FORMS[name]
+    model, _ = bundle(tmp_path, choices=choices, **form)
+    for length in (8_000, 12_345, 16_000):
+        text, _ = heard(tmp_path / "model.onnx", features, SOUND[:length], form)
+        assert text and model.transcribe(SOUND[:length]).text == text
+
+
+def test_what_was_found_is_told_with_its_evidence(tmp_path: Path) -> None:
+    _, told = bundle(tmp_path, choices=RATE)
+    assert told == [
+        "sound: input 'audio', BS",
+        "logits: output 'scores', BTV, 6 classes, labelled in tokens.txt",
+        "blank: class 0, which is labelled '<blk>'",
+        "word boundary: '|'",
+        "front end: waveform, as input 'audio' has no channels",
+        "sample rate: 16000 Hz, as asked",
+        "waveform: as it is, as nothing asks for more",
+    ]
+
+
+@pytest.mark.parametrize("rate", [8_000, 16_000])
+def test_words_have_the_times_of_the_path(rate: int, tmp_path: Path) -> None:
+    model, _ = bundle(tmp_path, choices={"sample_rate": rate})
+    said = model.transcribe(SOUND[:rate], rate=rate, timestamps=True)
+    _, starts = heard(tmp_path / "model.onnx", Waveform(), SOUND[:rate], {})
+    assert said.words[0].start == pytest.approx(starts[0] * STRIDE / rate)
+    assert {round(word.start * rate / STRIDE, 6) for word in said.words} <= set(starts)
+    assert "".join(word.text for word in said.words) == said.text.replace(" ", "") and said.seconds == 1.0
+    assert [word.end > word.start for word in said.words] == [True] * len(said.words)
+
+
+def test_sound_of_another_rate_is_resampled_to_the_models(tmp_path: Path) -> None:
+    model, _ = bundle(tmp_path, choices={"sample_rate": 8_000})
+    assert model.transcribe(np.repeat(SOUND[:8_000], 2), rate=16_000).seconds == 1.0
+    with pytest.raises(MisuseError, match="do not fit the largest container"):
+        model.transcribe(SOUND, rate=8_000)  # 2.5 s
+
+
+def test_other_precisions_and_targets(tmp_path: Path) -> None:
+    model, told = bundle(tmp_path, choices={**RATE, "precision": "fp16", "target": "directml", "containers": ["1s"]})
+    assert any("on directml" in line for line in told) and model.metadata is not None
+    assert [path.name for path in (tmp_path / "bundle").glob("directml-*")] == ["directml-fp16-16000.onnx"]
+
+
+def test_a_folder_and_what_lies_beside_the_model(tmp_path: Path) -> None:
+    recogniser(tmp_path / "model.onnx", sound="input_values")
+    recogniser(tmp_path / "model.int8.onnx")
+    tokens(tmp_path / "tokens.txt")
+    (tmp_path / "preprocessor_config.json").write_text(
+        '{"feature_extractor_type": "Wav2Vec2FeatureExtractor", "sampling_rate": 8000, "do_normalize": true}'
+    )
+    told: list[str] = []
+    made = paddable.export(
+        "ctc", tmp_path, tmp_path / "bundle", containers=["1s"], verify=False, on_message=told.append
+    )
+    assert "sample rate: 8000 Hz, as preprocessor_config.json says" in told
+    assert "waveform: normalised, as preprocessor_config.json says" in told
+    assert paddable.load(made).transcribe(SOUND[:4_000], rate=8_000).seconds == 0.5
+
+
+@pytest.mark.parametrize(
+    ("about", "channels", "said"),
+    [
+        ({"model_type": "zipformer2_ctc"}, 80, "filter bank: k2, as the metadata says"),
+        ({"model_type": "EncDecCTCModelBPE", "normalize_type": ""}, 80, "features: not normalised"),
+        (
+            {"model_type": "EncDecCTCModel", "normalize_type": "per_feature"},
+            64,
+            "features: normalised, as the metadata",
+        ),
+    ],
+)
+def test_metadata_of_sherpa_onnx_is_read(about: dict[str, str], channels: int, said: str, tmp_path: Path) -> None:
+    _, told = bundle(tmp_path, channels=channels, about=about, choices={"verify": False, "containers": ["1s"]})
+    assert any(said in line for line in told)
+
+
+def test_logits_among_several_outputs(tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match=r"2 outputs may hold the logits: scores, again; say `logits='scores'`"):
+        bundle(tmp_path, choices=RATE, twice=True)
+    model, _ = bundle(tmp_path, choices={**RATE, "logits": "scores", "verify": False}, twice=True)
+    assert model.transcribe(SOUND[:16_000]).text == heard(tmp_path / "model.onnx", Waveform(), SOUND[:16_000], {})[0]
+
+
+REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "no rate": ({}, {}, "which sample rate was it trained on?"),
+    "no rate at all": ({}, {"sample_rate": "fast"}, "is not a sample rate"),
+    "features of a waveform": ({}, {**RATE, "front_end": "kaldi"}, "the front end kaldi does not fit"),
+    "samples of features": ({"channels": 80}, {"front_end": "waveform"}, "the front end waveform does not fit"),
+    "which features": ({"channels": 80}, {}, "which features does it take, 80 channels a step?"),
+    "whose filter bank": ({"channels": 80}, {"front_end": "kaldi"}, "whose Kaldi features"),
+    "channels of whisper": ({"channels": 64}, {"front_end": "whisper"}, "does not give 64 channels"),
+    "channels of gigaam": ({"channels": 80}, {"front_end": "gigaam"}, "does not give 80 channels"),
+    "stacked": ({"channels": 560}, KALDI, "560 are seven stacked frames"),
+    "a rate of features": ({"channels": 80}, {**KALDI, "sample_rate": 8_000}, "those of 16000 Hz"),
+    "a choice in vain": ({"channels": 80}, {"front_end": "nemo", "fbank": "k2"}, "with the front end nemo"),
+    "normalised or not": ({"sound": "input_values"}, RATE, "is the waveform brought to mean 0"),
+    "other labels": ({"classes": 9}, RATE, "no output has a class for each of 6 labels, or one more"),
+    "no such output": ({}, {**RATE, "logits": "y"}, "`logits='y'` is no output"),
+    "the blank": ({}, {**RATE, "blank": "9"}, "neither a label nor a class below 6"),
+    "a choice of others": ({}, {**RATE, "front_end": "in-graph"}, "ctc has no --front-end in-graph; choose found"),
+    "a fixed length": ({"declared": {"S": 16_000}}, RATE, "axis 1 of input 'audio' has the fixed size 16000"),
+    "a fixed batch": ({"declared": {"B": 4}}, RATE, "axis 0 of input 'audio' has the fixed size 4"),
+    "padded already": ({"about": {"paddable": "{}"}}, RATE, "it is padded already"),
+    "an input of its own": ({"lengths": "language"}, RATE, "what is the input 'language'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_slip_is_one_line_and_leaves_nothing(name: str, tmp_path: Path) -> None:
+    form, choices, told = REFUSED[name]
+    with pytest.raises(MisuseError) as error:
+        bundle(tmp_path, choices=choices, **form)
+    assert told in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "bundle").exists()
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git LFS pointer"),
+        (b"<blk> 0\na 1\n", "are the model and the labels swapped?"),
+        (b"", "it is empty"),
+        (b"\x08\x09\x00\xff\xff", "ONNX Runtime does not open it"),
+    ],
+)
+def test_what_is_no_model_is_one_line(content: bytes, told: str, tmp_path: Path) -> None:
+    model, labels = written(tmp_path / "model.onnx", content), tokens(tmp_path / "tokens.txt")
+    with pytest.raises(PaddableError) as error:
+        paddable.export("ctc", model, tmp_path / "bundle", labels=labels)
+    assert told in str(error.value) and "model.onnx" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_swapped_files_and_absent_ones_are_told(tmp_path: Path) -> None:
+    model, labels = recogniser(tmp_path / "model.onnx"), tokens(tmp_path / "tokens.txt")
+    for first, second, told in (
+        (labels, model, "swapped"),
+        (tmp_path / "no.onnx", labels, "no.onnx: no such file"),
+        (model, tmp_path / "no.txt", "no.txt: no such file"),
+    ):
+        with pytest.raises(PaddableError, match=told):
+            paddable.export("ctc", first, tmp_path / "bundle", labels=second, sample_rate=16_000)
+    labels.unlink()
+    with pytest.raises(MisuseError, match="where are its labels"):
+        paddable.export("ctc", model, tmp_path / "bundle", sample_rate=16_000)
+    recogniser(tmp_path / "other.onnx")
+    with pytest.raises(PaddableError, match=r"which \.onnx is the model\? there are model\.onnx, other\.onnx"):
+        paddable.export("ctc", tmp_path, tmp_path / "bundle")
+
+
+def test_it_needs_no_torch_and_takes_no_bundle(tmp_path: Path) -> None:
+    recogniser(tmp_path / "model.onnx")
+    tokens(tmp_path / "tokens.txt")
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys(["torch", "transformers", "yaml", "safetensors"]))
+from paddable.cli import main
+words = ["--sample-rate", "16000", "--containers", "1s", "--gate-lengths", "2"]
+assert main(["export", "ctc", {str(tmp_path)!r}, "-o", {str(tmp_path / "bundle")!r}, *words]) == 0
+main(["export", "ctc", {str(tmp_path / "bundle")!r}, "-o", {str(tmp_path / "again")!r}])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[-1].endswith("bundle: it is a bundle already; give the model that it was made from")
+
+
+DAMAGE: dict[str, tuple[dict[str, Any], str]] = {
+    "front end": ({"front_end": {"kind": "mel", "input": "audio", "axes": "BS"}}, "front_end has the kind 'mel'"),
+    "axes": ({"front_end": {"kind": "waveform", "input": "audio", "axes": 7}}, "and the axes 7"),
+    "option": (
+        {"front_end": {"kind": "kaldi", "input": "audio", "axes": "BTC", "options": {"dialect": "x"}}},
+        "no Kaldi features are called 'x'",
+    ),
+    "logits": ({"settings": {"ctc": {"output": "y", "frame": None}}}, "the length of y does not tell"),
+    "layout": ({"settings": {"ctc": {"axes": "BV"}}}, "the axes 'BV' are not one of frames"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_bundle_is_one_line(name: str, made: Path, tmp_path: Path) -> None:
+    said, told = DAMAGE[name]
+    folder = Path(shutil.copytree(made, tmp_path / "bundle"))
+    text = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
+    (folder / "bundle.json").write_text(json.dumps({**text, **said}), encoding="utf-8")
+    with pytest.raises(UnreadableError, match=told):
+        paddable.load(folder).transcribe(SOUND[:8_000])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    bundle(folder, choices={**RATE, "verify": False, "containers": ["1s"]})
+    return folder / "bundle"
+
+
+def test_too_little_sound_is_an_empty_transcript(tmp_path: Path) -> None:
+    model, _ = bundle(tmp_path, choices={**KALDI, "verify": False}, channels=80)
+    for samples in (0, 399, 400, 800):  # native needs 7 features
+        assert model.transcribe(SOUND[:samples]).text == ""
+    assert model.transcribe(SOUND[: 400 + 6 * 160]).seconds == 0.085

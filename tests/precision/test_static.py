@@ -1,0 +1,173 @@
+"""int8-static: ranges fixed from examples, 16 bits where 8 damage, padding in no range, and nothing else rounded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, numpy_helper
+from onnxruntime.quantization import CalibrationMethod, QuantType
+from onnxruntime.quantization.calibrate import TensorData, TensorsData
+from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
+
+from paddable.api import convert, verify
+from paddable.bundle import read_bundle, read_metadata
+from paddable.errors import MisuseError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
+from paddable.precision import in_precision
+
+RANDOM = np.random.default_rng(0)
+TEXT = """<ir_version: 10, opset_import: ["" : 18]>
+net (float[1, T, 64] x) => (float[1, T, 48] y) {
+  q = MatMul(x, w) k = MatMul(x, v) t = Transpose<perm = [0, 2, 1]>(k) s = MatMul(q, t) p = Softmax<axis = -1>(s)
+  o = MatMul(p, q) m = Add(o, x) r = Relu(m) h = Transpose<perm = [0, 2, 1]>(r)
+  c = Conv<kernel_shape = [3], pads = [1, 1]>(h, z) i = Transpose<perm = [0, 2, 1]>(c)
+  f = Reshape(i, rows) g = Gemm<transB = 1>(f, u, b) y = Reshape(g, back)
+}"""
+FIXED = {"x": (-4.0, 4.5, 8), "h": (0.0, 5.0, 8), "f": (-6.0, 6.0, 8)}
+
+
+@pytest.fixture(scope="module")
+def native() -> onnx.ModelProto:
+    model = onnx.parser.parse_model(TEXT)
+    weights = {"w": (64, 64), "v": (64, 64), "z": (64, 64, 3), "u": (48, 64), "b": (48,)}
+    for name, shape in weights.items():
+        array = (RANDOM.standard_normal(shape) / (64 if name == "v" else 8)).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    for name, sizes in (("rows", [-1, 64]), ("back", [1, -1, 48])):
+        model.graph.initializer.append(numpy_helper.from_array(np.array(sizes), name))
+    for node in model.graph.node:
+        node.name = f"{node.op_type}_{node.output[0]}"
+    return model
+
+
+def plain(model: onnx.ModelProto, **feeds: np.ndarray) -> list[np.ndarray]:
+    """As ONNX says, without fused kernels."""
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(model.SerializeToString(), options).run(None, feeds)
+
+
+def test_it_is_what_onnxruntimes_quantiser_writes(native: onnx.ModelProto) -> None:
+    """But for other readers of a value: the residual x and the answer stay as they are. So m reads a copy here."""
+    apart, kinds = onnx.ModelProto(), ["MatMul", "Gemm", "Conv"]
+    apart.CopyFrom(native)
+    apart.graph.input.append(onnx.helper.make_tensor_value_info("same", TensorProto.FLOAT, [1, "T", 64]))
+    next(node for node in apart.graph.node if node.output[0] == "m").input[1] = "same"
+    ranges = {
+        name: TensorData(lowest=np.float32(low), highest=np.float32(high)) for name, (low, high, _) in FIXED.items()
+    }
+    options = {
+        "OpTypesToExcludeOutputQuantization": kinds,
+        "QDQOpTypePerChannelSupportToAxis": {"MatMul": 1},
+        "QuantizeBias": False,
+    }
+    nodes = [f"{kind}_{name}" for kind, name in (("MatMul", "q"), ("MatMul", "k"), ("Conv", "c"), ("Gemm", "g"))]
+    told = TensorsData(CalibrationMethod.MinMax, ranges)
+    theirs = QDQQuantizer(apart, True, False, QuantType.QInt8, QuantType.QUInt8, told, nodes, [], kinds, options)
+    theirs.quantize_model()
+    x = RANDOM.standard_normal((1, 30, 64)).astype(np.float32)
+    want = plain(theirs.model.model, x=x, same=x)[0]
+    got = plain(to_proto(in_precision(read_model(native), "int8-static", fixed=FIXED)), x=x)[0]
+    assert np.array_equal(got, want)
+    exact = plain(native, x=x)[0]
+    assert 5e-3 < np.abs(got - exact).max() / np.abs(exact).max() < 0.1
+
+
+def test_a_bundle_is_judged_on_examples(native: onnx.ModelProto, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 35, 64)).astype(np.float32))
+    out = convert(native, ["x:1=T"], containers=[20, 40], out=tmp_path / "b", precision="int8-static,int8",
+                  examples=tmp_path / "x.npy", accept=["cosine=0.999"], gate_lengths=4)  # fmt: skip
+    report = json.loads((out / "report.json").read_text())
+    assert report["ok"] and {row["model"] for row in report["examples"]["int8-static"]} >= {"native"}
+    files = [graph.file for graph in read_bundle(out).graphs if "static" in graph.file]
+    assert files == ["cpu-int8-static-20.onnx", "cpu-int8-static-40.onnx"]
+    assert read_metadata(out / files[0]).fixed.keys() == {"x", "h", "f"}
+    made = onnx.load(out / files[0], load_external_data=False)
+    kinds = [node.op_type for node in made.graph.node]
+    assert kinds.count("QuantizeLinear") == 3 and kinds.count("DequantizeLinear") == 7
+    rounded = {node.output[0] for node in made.graph.node if node.op_type == "DequantizeLinear"}
+    (residual,) = (node for node in made.graph.node if node.name == "Add_m")
+    assert rounded.isdisjoint(residual.input)
+    assert verify(out, limit=4).ok
+
+
+def test_what_8_bits_damage_takes_16_and_what_those_damage_stays(native: onnx.ModelProto, tmp_path: Path) -> None:
+    """One large number in the input takes the range: 300 leaves few of 255 codes to the others, 3e6 few of 65535."""
+    x = RANDOM.standard_normal((1, 30, 64)).astype(np.float32)
+    kinds = {}
+    for spike in (300.0, 3e6):
+        x[0, 3, 5] = spike
+        np.save(tmp_path / "x.npy", x)
+        told: list[str] = []
+        made = convert(native, ["x:1=T"], containers=[30], precision="int8-static", examples=tmp_path / "x.npy",
+                       gate_lengths=2, on_message=told.append)  # fmt: skip
+        named = json.loads(next(entry.value for entry in made.metadata_props if entry.key == "paddable"))
+        kinds[spike] = named.get("fixed", {}).get("x", [0, 0, 32])[2]
+        assert any("int8-static" in line and "q: " in line for line in told)
+        (got,) = plain(made, x=x, ilens=np.array([30]))[:1]
+        want = plain(native, x=x)[0]
+        assert float(got.ravel() @ want.ravel() / np.linalg.norm(got) / np.linalg.norm(want)) > 0.99
+    assert kinds == {300.0: 16, 3e6: 32}
+
+
+def test_padding_is_in_no_range(native: onnx.ModelProto, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 20, 64)).astype(np.float32))
+    made = convert(
+        native, ["x:1=T"], containers=[40], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2
+    )
+    x = RANDOM.standard_normal((1, 40, 64)).astype(np.float32)
+    lengths = np.array([17])
+    first = plain(made, x=x, ilens=lengths)[0]
+    x[:, 17:] = 1e4
+    assert np.array_equal(plain(made, x=x, ilens=lengths)[0], first)
+
+
+def test_silence_fixes_no_range(native: onnx.ModelProto, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((1, 20, 64), np.float32))
+    made = convert(
+        native, ["x:1=T"], containers=[20], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2
+    )
+    assert "QuantizeLinear" not in {node.op_type for node in made.graph.node}
+
+
+def test_sound_that_was_not_divided_is_told(tmp_path: Path) -> None:
+    text = """<ir_version: 10, opset_import: ["" : 18]> net (float[1, S] x) => (float[1, S, 16] y) {
+      t = Unsqueeze(x, one) a = Conv<kernel_shape = [3], pads = [1, 1]>(t, u) h = Relu(a)
+      c = Conv<kernel_shape = [1]>(h, v) y = Transpose<perm = [0, 2, 1]>(c)
+    }"""
+    model = onnx.parser.parse_model(text)
+    weights = {"u": RANDOM.standard_normal((64, 1, 3)), "v": RANDOM.standard_normal((16, 64, 1))}
+    for name, array in weights.items():
+        model.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "one"))
+    np.save(tmp_path / "x.npy", 0.5 * np.sin(np.arange(700, dtype=np.float32) / 9)[None])
+    told: list[str] = []
+    convert(model, ["x:1=S"], containers=[700], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2,
+            on_message=told.append)  # fmt: skip
+    assert any("scaled to 16 bits, up to 32768, is cut off at 1 of 1 ranges" in line for line in told)
+
+
+def test_it_needs_examples(native: onnx.ModelProto) -> None:
+    with pytest.raises(MisuseError, match="int8-static fixes its ranges from examples, and none are given"):
+        convert(native, ["x:1=T"], containers=[20], precision="int8-static")
+
+
+def test_a_model_of_fixed_sizes_is_compared_on_its_examples(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, 64] x) => (float[1, 64] y) { y = MatMul(x, w) }'
+    )
+    rng = np.random.default_rng(5)
+    model.graph.initializer.append(numpy_helper.from_array(rng.standard_normal((64, 64)).astype(np.float32), "w"))
+    x = rng.standard_normal((1, 64)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    made = convert(model, [], precision="int8-static", examples=tmp_path / "x.npy")
+    (got,), (want,) = plain(made, x=x), plain(model, x=x)
+    assert 0 < np.abs(got - want).max() < 0.02 * np.abs(want).max()
