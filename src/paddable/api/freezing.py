@@ -19,6 +19,7 @@ from paddable.api.opened import Model, Opened, file_of, read_native, versions
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError, arguments
+from paddable.forms.form import Known
 from paddable.gates.engine import Engine
 from paddable.gates.examples import Example
 from paddable.gates.junk import draw
@@ -101,6 +102,7 @@ def frozen(
     target: str,
     *,
     precision: str = "fp32",
+    forms: Sequence[str] | None = None,
     known: Measured | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
@@ -111,6 +113,7 @@ def frozen(
         model: every input has a fixed shape; it is not changed.
         target: the provider whose fixes it gets.
         precision: of the result.
+        forms: names of the forms that it gets; None for those that the target's record names.
         known: what the precision knows of the model.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
@@ -123,7 +126,8 @@ def frozen(
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
     known = known or Measured()
     metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=known.kept, fixed=known.fixed)
-    return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", on_message)
+    inside = Known(kept={*known.kept, *known.fixed})
+    return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", forms, inside, on_message)
 
 
 def compare_frozen(
