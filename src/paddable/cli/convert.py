@@ -46,6 +46,8 @@ __all__ = ["convert"]
 @click.option("--force", is_flag=True, help="Replace what is already there.")
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
 @options.precision
+@options.half
+@options.forms
 @options.examples
 @options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")

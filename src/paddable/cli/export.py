@@ -94,6 +94,8 @@ def _default_containers() -> str:
 @_options_of_families
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
 @options.precision
+@options.half
+@options.forms
 @options.examples
 @options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")

@@ -26,6 +26,8 @@ __all__ = [
     "lengths",
     "model",
     "out",
+    "forms",
+    "half",
     "precision",
     "provider",
     "report",
@@ -93,6 +95,19 @@ precision: Decorator = click.option(
     metavar="fp32|fp16|int8|int8-dynamic|int8-static|int4",
     help="Precision of the result, several with commas: int8 and int4 store weights, int8-dynamic computes in 8 bits, "
     "int8-static too and fixes its ranges from examples. Default: fp32.",
+)
+
+half: Decorator = click.option(
+    "--half",
+    type=click.Choice(["exact", "fast"]),
+    help="With --precision fp16: keep norms and the residual in fp32 (exact, the default: a quarter of the error), or "
+    "not (fast: 15 % less time).",
+)
+
+forms: Decorator = click.option(
+    "--forms",
+    metavar="none|NAME,...",
+    help="Operators to write containers in, of docs/forms.md. Default: those that the target runs fastest.",
 )
 
 examples: Decorator = click.option(

@@ -83,9 +83,10 @@ class CtcDecoder:
         order = [layout.axes.index(axis) for axis in ("T", "V", *layout.axes.replace("T", "").replace("V", ""))]
         rows = outputs[layout.output].transpose(order)
         rows = rows.reshape(rows.shape[:2])
-        if rows.min(initial=0) == -np.inf:  # the logarithm of 0 is no fault
-            rows = np.maximum(rows, np.finfo(rows.dtype).min)
-        logits = finite(rows, layout.output)
+        finite(rows.max(axis=1), layout.output)
+        logits = rows
+        if rows.min(initial=0) == -np.inf:  # the logarithm of 0 is no fault beside a number
+            logits = np.maximum(rows, np.finfo(rows.dtype).min)
         head, body = logits[: layout.tag_rows], logits[layout.tag_rows :]
         tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))
         tokens = greedy(body, layout.blank % logits.shape[1])
