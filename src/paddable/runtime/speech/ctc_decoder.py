@@ -84,7 +84,7 @@ class CtcDecoder:
         rows = outputs[layout.output].transpose(order)
         rows = rows.reshape(rows.shape[:2])
         finite(rows.max(axis=1), layout.output)
-        logits = rows
+        logits: NDArray[Any] = rows
         if rows.min(initial=0) == -np.inf:  # the logarithm of 0 is no fault beside a number
             logits = np.maximum(rows, np.finfo(rows.dtype).min)
         head, body = logits[: layout.tag_rows], logits[layout.tag_rows :]
