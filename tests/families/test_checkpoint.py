@@ -206,6 +206,16 @@ def test_a_pointer_of_git_lfs_is_told_as_one(tmp_path: Path, name: str) -> None:
         read_tensors(tmp_path / name)
 
 
+@pytest.mark.parametrize("keep", [0, 100, 0.5, 0.999])
+def test_a_file_that_is_cut_off_is_told_as_one(tmp_path: Path, keep: float) -> None:
+    file = tmp_path / "model.pt"
+    torch.save({"weight": torch.zeros(4096)}, file)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: int(keep * len(whole)) if keep < 1 else int(keep)])
+    with pytest.raises(UnreadableError, match=r"bytes are cut off, damaged.*download it again"):
+        read_tensors(file)
+
+
 @pytest.mark.parametrize("name", ["../secret.yaml", "/etc/passwd", "a/../../b", "C:\\x.yaml", "\\\\host\\x", "C:x"])
 @pytest.mark.parametrize("key", ["config", "init_param", "cmvn_file"])
 def test_configuration_json_names_nothing_outside(folder: Path, key: str, name: str) -> None:

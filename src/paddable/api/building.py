@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -13,8 +13,11 @@ from paddable.api.room import demand_room
 from paddable.api.running import Lend, Sampled
 from paddable.bundle import Metadata
 from paddable.errors import RefusedError
+from paddable.forms.applying import apply_forms
+from paddable.forms.form import Known
 from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import in_precision, session_config
+from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
 __all__ = ["Padded", "demand_target", "fitted", "padded", "precise", "told"]
@@ -48,6 +51,8 @@ def padded(
     target: str = "cpu",
     *,
     precision: str = "fp32",
+    forms: Sequence[str] | None = None,
+    kept: Collection[str] = (),
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -58,7 +63,9 @@ def padded(
         container: steps of each symbol; empty keeps the container symbolic.
         target: the provider whose fixes a static graph gets.
         precision: of a static graph; a symbolic one stays in fp32.
-        on_message: called with a line for each fix that was left out, and for where the nodes run.
+        forms: names of the forms that a static graph gets; None for those that the target's record names.
+        kept: values that some precision keeps in fp32 or in a fixed range: no form does away with them.
+        on_message: called with a line for each fix that was left out, each form, and where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
     Raises:
@@ -72,7 +79,9 @@ def padded(
     if not container:
         return Padded(model, metadata, model)
     metadata = replace(metadata, precision=precision)
-    return fitted(model, metadata, target, Sampled(container, lend), told(container), on_message)
+    finite = {name for name, facts in analysis.values.items() if facts.padding.finite}
+    known = Known(finite, kept)
+    return fitted(model, metadata, target, Sampled(container, lend), told(container), forms, known, on_message)
 
 
 def fitted(
@@ -81,9 +90,11 @@ def fitted(
     target: str,
     runner: Sampled,
     name: str,
+    forms: Sequence[str] | None = None,
+    known: Known | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Padded:
-    """A static graph with the fixes of its target, in its precision, and the advice for its session.
+    """A static graph with the fixes and forms of its target, in its precision, and the advice for its session.
 
     Args:
         model: the graph, every size known.
@@ -91,7 +102,9 @@ def fitted(
         target: the provider.
         runner: compares it before and after a fix.
         name: of the graph, in messages.
-        on_message: called with a line for each fix that was left out, and for where the nodes run.
+        forms: names of the forms that it gets; None for those that the target's record names.
+        known: of the graph, for its forms.
+        on_message: called with a line for each fix that was left out, each form, and where the nodes run.
 
     Raises:
         RefusedError: the target cannot run it whatever is done to it.
@@ -100,6 +113,12 @@ def fitted(
     if on_message is not None:
         for fix, why in fixes.refused.items():
             on_message(f"{name}: fix not applied: {fix}: {why}")
+    wanted = provider_named(target).forms if forms is None else forms
+    exact, formed = apply_forms(exact, wanted, known or Known(), runner)
+    metadata = replace(metadata, forms=formed.to_json())
+    if on_message is not None:
+        for line in formed.lines():
+            on_message(f"{name}: {line}")
     return precise(exact, metadata, target, name, on_message)
 
 

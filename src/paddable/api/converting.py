@@ -23,7 +23,8 @@ from paddable.api.precisions import chosen_precisions, measure_native, padded_in
 from paddable.api.room import demand_room
 from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
-from paddable.errors import MisuseError, RefusedError
+from paddable.errors import MisuseError, RefusedError, arguments
+from paddable.forms.applying import chosen_forms
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.scratch import letting_go
@@ -77,6 +78,8 @@ def convert(
     force: bool = False,
     target: str | None = None,
     precision: str | None = None,
+    half: str | None = None,
+    forms: str | None = None,
     examples: str | Path | None = None,
     accept: Sequence[str] = (),
     verify: bool = True,
@@ -101,6 +104,9 @@ def convert(
         target: the execution provider to convert for.
         precision: ``fp32`` (default), ``fp16`` or ``int8`` (weights), or several with commas between, which a bundle
             holds beside each other; see ``paddable.precision``.
+        half: with ``fp16``: ``exact`` (default) keeps norms and the residual in fp32, ``fast`` does not.
+        forms: the forms of ``paddable.forms`` that a container gets, names with commas or ``none``; by default those
+            that the target's record names.
         examples: inputs that the model will meet, by which a precision is chosen and judged: a ``.npz`` with arrays
             named after inputs, a ``.npy``, a recording for a model that takes a waveform, or a directory of those. By
             default random inputs at the levels that speech models meet.
@@ -110,7 +116,7 @@ def convert(
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
         on_message: called with a line for each limit of the accepted lengths, for each length that only native
-            answers, for each fix of the target that was left out, and for where the nodes run there.
+            answers, for each fix of the target that was left out, for each form, and for where the nodes run there.
         on_report: called with what the gates found, once they have passed.
         **declared: what else is known of the model, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
 
@@ -124,17 +130,20 @@ def convert(
         GateFailedError: the result differs from native.
     """
     target = provider_named(target).name if target is not None else "cpu"
+    wanted_forms = chosen_forms(forms)
     keep_dynamic = declared.get("keep_dynamic", False)
-    precisions = chosen_precisions(precision, keep_dynamic=keep_dynamic, examples=examples, accept=accept)
+    precisions = chosen_precisions(precision, half=half, keep_dynamic=keep_dynamic, examples=examples, accept=accept)
     place = None if out is None else Path(out)
     one = _OneFile(place, external_data, keep_traces)
     if not lengths:
-        opened = open_fixed(model, tuple(declared.get("bindings") or ()), declared.get("batch_size"))
+        _demand_nothing_of_lengths(declared)
+        bindings = tuple(declared.get("bindings") or ())
+        opened = open_fixed(model, bindings, declared.get("batch_size"), declared.get("batch"))
         _demand_one_graph(containers, precisions, accept, place)
         if place is not None:
             demand_place(place, opened.source, force)
         with staging(place, force=force) as stage:
-            return _convert_fixed(opened, target, precisions[0], examples, verify, one, stage, on_message)
+            return _convert_fixed(opened, target, precisions[0], wanted_forms, examples, verify, one, stage, on_message)
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
     for several, what in ((wanted, "containers"), (precisions, "precisions")):
@@ -159,7 +168,9 @@ def convert(
         for count, container in enumerate(wanted):
             if progress is not None:
                 progress("convert", count, len(wanted))
-            graphs += padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
+            graphs += padded_in_each(
+                opened, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
+            )
         if place is not None and place.suffix != ".onnx":
             files = keep_bundle(stage, graphs, keep_traces=keep_traces)
         else:
@@ -198,6 +209,20 @@ class _OneFile:
         return self.place
 
 
+def _demand_nothing_of_lengths(declared: Declared) -> None:
+    """Refuse declarations that speak of a length where none is declared; they would change nothing."""
+    spoken = {
+        name: value
+        for name, value in declared.items()
+        if value and name in ("length_inputs", "mask_inputs", "shortest", "rate")
+    }
+    if spoken:
+        raise MisuseError(
+            f"{arguments(**spoken)} speaks of a length, and `lengths` declares none",
+            fix="declare the axis that varies with `lengths`, or leave it out",
+        )
+
+
 def _demand_one_graph(
     containers: Sequence[str | int], precisions: Sequence[str], accept: Sequence[str], place: Path | None
 ) -> None:
@@ -220,6 +245,7 @@ def _convert_fixed(
     opened: Opened,
     target: str,
     precision: str,
+    forms: Sequence[str] | None,
     examples: str | Path | None,
     verify: bool,
     one: _OneFile,
@@ -235,7 +261,9 @@ def _convert_fixed(
         blank = Metadata(symbols={})
         seen = observe(opened.model, blank, {}, stage.lending, examples=examples, precisions=[precision])
         known = measured(seen, precision, on_message=on_message)
-    made = frozen(opened.model, target, precision=precision, known=known, on_message=on_message, lend=stage.lending)
+    made = frozen(
+        opened.model, target, precision=precision, forms=forms, known=known, on_message=on_message, lend=stage.lending
+    )
     file = one.keep(made.model, stage)
     meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges
     told = compare_frozen(stage.lend(opened.native), file, precision, meant) if verify else {}

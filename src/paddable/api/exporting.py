@@ -47,6 +47,7 @@ from paddable.bundle import refuse_what_is_there
 from paddable.errors import MisuseError
 from paddable.families.family import Loaded
 from paddable.families.registry import spec_of
+from paddable.forms.applying import chosen_forms
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.scratch import letting_go
@@ -69,6 +70,8 @@ def export(
     containers: Sequence[str | int] | None = None,
     target: str | None = None,
     precision: str | None = None,
+    half: str | None = None,
+    forms: str | None = None,
     examples: str | Path | None = None,
     accept: Sequence[str] = (),
     force: bool = False,
@@ -93,6 +96,9 @@ def export(
             seconds of sound.
         target: the execution provider to convert for.
         precision: of the containers and step graphs: ``fp32`` (default), ``fp16`` or ``int8``; native stays in fp32.
+        half: with ``fp16``: ``exact`` (default) keeps norms and the residual in fp32, ``fast`` does not.
+        forms: the forms of ``paddable.forms`` that a container gets, names with commas or ``none``; by default those
+            that the target's record names.
         examples: inputs that the model will meet; see ``convert``.
         accept: what the answers on them have to reach; see ``convert``.
         force: replace what is at ``out``.
@@ -100,7 +106,7 @@ def export(
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
         on_message: called with a line for what was found out of a stranger's model, for each fix of the target that was
-            left out, and for where the nodes run there.
+            left out, for each form, and for where the nodes run there.
         on_report: called with what the gates found, once they have passed.
         hub: where a repository is: ``huggingface`` (default) or ``modelscope``.
         revision: of the repository: a branch, a tag or a commit; bundle.json keeps the commit.
@@ -120,10 +126,11 @@ def export(
     spec = spec_of(family)
     choices = spec.chosen(options)
     length = spec.length_of(choices)
-    precisions = chosen_precisions(precision, examples=examples, accept=accept)
+    precisions = chosen_precisions(precision, half=half, examples=examples, accept=accept)
     containers = spec.containers if containers is None else containers
     place = Path(out)
     target = provider_named(target).name if target is not None else "cpu"
+    wanted_forms = chosen_forms(forms)
     refuse_what_is_there(place, force)
 
     for text in containers if length else ():
@@ -179,7 +186,9 @@ def export(
         graphs = [
             graph
             for container in wanted
-            for graph in padded_in_each(opened, container, target, known, on_message=on_message, lend=stage.lending)
+            for graph in padded_in_each(
+                opened, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
+            )
         ]
         tell(line for graph in graphs for line in told_ends(graph.metadata))
         steps = {}

@@ -19,6 +19,9 @@ from paddable.precision import PRECISIONS, in_precision
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
+_HALVES = {"exact": "fp16", "fast": "fp16-fast"}
+"""The precision for each choice of ``half``."""
+
 Precisions = Mapping[str, Measured]
 """By name, in the order of asking."""
 
@@ -26,6 +29,7 @@ Precisions = Mapping[str, Measured]
 def chosen_precisions(
     precision: str | None,
     *,
+    half: str | None = None,
     keep_dynamic: bool = False,
     examples: str | Path | None = None,
     accept: Sequence[str] = (),
@@ -37,6 +41,11 @@ def chosen_precisions(
             accepted, which fp32 has no use for; or no examples, for one that fixes ranges.
     """
     found = list(dict.fromkeys((precision or "fp32").split(",")))
+    if half is not None and half not in _HALVES:
+        raise MisuseError(f"half is {half!r}", fix=f"choose {' or '.join(_HALVES)}")
+    if half is not None and "fp16" not in found:
+        raise MisuseError(f"{arguments(half=half)} is given, and no precision is fp16", fix="give `precision` too")
+    found = [_HALVES[half or "exact"] if name == "fp16" else name for name in found]
     for name in found:
         if name not in PRECISIONS:
             raise MisuseError(f"no precision is called {name!r}", fix=f"choose {', '.join(PRECISIONS)}")
@@ -99,11 +108,13 @@ def padded_in_each(
     target: str,
     precisions: Precisions,
     *,
+    forms: Sequence[str] | None = None,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> list[Padded]:
-    """One padded graph in each precision. Padding and the target's fixes are the same for all. Errors as ``padded``."""
-    exact = padded(opened, container, target, on_message=on_message, lend=lend)
+    """One padded graph in each precision. Padding, fixes and forms are the same for all. Arguments as of ``padded``."""
+    kept = {value for known in precisions.values() for value in (*known.kept, *known.fixed)}
+    exact = padded(opened, container, target, forms=forms, kept=kept, on_message=on_message, lend=lend)
     found = []
     for name, known in precisions.items():
         metadata = replace(exact.metadata, precision=name, kept=known.kept, fixed=known.fixed)
@@ -112,7 +123,7 @@ def padded_in_each(
         elif PRECISIONS[name].first:
             native = in_precision(opened.model, name, known.kept)
             oracle = native if opened.native is opened.model else opened.native
-            made = padded(replace(opened, model=native, native=oracle), container, target, lend=lend)
+            made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)
             metadata = replace(made.metadata, precision=name, kept=known.kept)
             found.append(Padded(made.model, metadata, exact.model, native))
         else:

@@ -100,6 +100,7 @@ class Metadata:
         precision: what the graph computes or stores its weights in; absent from the text when it is fp32.
         kept: values of native that stay in fp32 in this precision, each with its reason; absent when there are none.
         fixed: of values of native that are rounded to a fixed range: low, high, and how many bits hold it; likewise.
+        forms: by form, how many ``places`` it took and why others were ``left``; absent when no form fits.
     """
 
     symbols: Mapping[str, Symbol]
@@ -119,6 +120,7 @@ class Metadata:
     padding_masks: tuple[str, ...] = ()
     kept: Mapping[str, str] = field(default_factory=dict)
     fixed: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    forms: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
@@ -142,6 +144,7 @@ class Metadata:
             **({"padding_masks": list(self.padding_masks)} if self.padding_masks else {}),
             **({"kept": dict(self.kept)} if self.kept else {}),
             **({"fixed": {name: list(known) for name, known in self.fixed.items()}} if self.fixed else {}),
+            **({"forms": dict(self.forms)} if self.forms else {}),
         }
 
     def dumps(self) -> str:
@@ -187,6 +190,7 @@ class Metadata:
                 padding_masks=tuple(map(str, data.get("padding_masks", ()))),
                 kept={str(name): str(why) for name, why in data.get("kept", {}).items()},
                 fixed={str(name): list(map(float, known)) for name, known in data.get("fixed", {}).items()},
+                forms=dict(data.get("forms", {})),
             )
             _check_symbols(metadata)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -231,6 +235,7 @@ _EXPECTED: Mapping[str, Any] = {
     "padding_masks": Sequence[str],
     "kept": Mapping[str, str],
     "fixed": Mapping[str, Sequence[float | int]],
+    "forms": Mapping[str, Mapping[str, Any]],
 }
 
 _OF_BATCH: Mapping[str, Any] = {"size": int | None, "inputs": Mapping[str, int], "outputs": Mapping[str, int]}

@@ -89,11 +89,13 @@ def _default_containers() -> str:
 @click.option(
     "--containers",
     metavar="A,B,C",
-    help=f"Seconds, or steps of the input. Default: {_default_containers()}.",
+    help=f"Seconds, or steps of the input; 2s..30s/8 is eight of them. Default: {_default_containers()}.",
 )
 @_options_of_families
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
 @options.precision
+@options.half
+@options.forms
 @options.examples
 @options.accept
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")

@@ -26,6 +26,8 @@ __all__ = [
     "lengths",
     "model",
     "out",
+    "forms",
+    "half",
     "precision",
     "provider",
     "report",
@@ -48,18 +50,25 @@ as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print
 
 
 class ProviderName(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
-    """The name of an execution provider; help and errors list those there are."""
+    """The name of an execution provider; help and errors list those there are.
+
+    Args:
+        others: words that are allowed beside, such as ``auto``.
+    """
 
     name = "NAME"
 
+    def __init__(self, *others: str) -> None:
+        self._others = others
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """``cpu|cuda|directml|...``"""
-        return "|".join(known_advice())
+        return "|".join((*self._others, *known_advice()))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name as it was given."""
-        if value not in known_advice():
-            self.fail(f"{value!r} is not one of {', '.join(known_advice())}", param, ctx)
+        if value not in (allowed := (*self._others, *known_advice())):
+            self.fail(f"{value!r} is not one of {', '.join(allowed)}", param, ctx)
         return value
 
 
@@ -86,6 +95,19 @@ precision: Decorator = click.option(
     metavar="fp32|fp16|int8|int8-dynamic|int8-static|int4",
     help="Precision of the result, several with commas: int8 and int4 store weights, int8-dynamic computes in 8 bits, "
     "int8-static too and fixes its ranges from examples. Default: fp32.",
+)
+
+half: Decorator = click.option(
+    "--half",
+    type=click.Choice(["exact", "fast"]),
+    help="With --precision fp16: keep norms and the residual in fp32 (exact, the default: a quarter of the error), or "
+    "not (fast: 15 % less time).",
+)
+
+forms: Decorator = click.option(
+    "--forms",
+    metavar="none|NAME,...",
+    help="Operators to write containers in, of docs/forms.md. Default: those that the target runs fastest.",
 )
 
 examples: Decorator = click.option(
@@ -123,7 +145,11 @@ bundle: Decorator = click.option(
 )
 
 provider: Decorator = click.option(
-    "--provider", default="cpu", show_default=True, type=ProviderName(), help="The execution provider to run on."
+    "--provider",
+    default="auto",
+    show_default=True,
+    type=ProviderName("auto"),
+    help="The execution provider to run on. auto takes the fastest that the bundle was made for and that works here.",
 )
 
 device: Decorator = click.option(

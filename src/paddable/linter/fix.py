@@ -17,7 +17,10 @@ from paddable.linter.site import PlacementT, Site
 from paddable.linter.view.graph import GraphView, NodeView
 from paddable.linter.view.light import graph_at
 
-__all__ = ["Found", "GraphFix", "NodeFix"]
+__all__ = ["TOLERANCE", "Found", "GraphFix", "NodeFix"]
+
+TOLERANCE = 1e-6
+"""Largest change of an output, relative to its largest absolute value, that a fix may cause."""
 
 
 Found = list[tuple[Site[PlacementT], Match]]
@@ -37,10 +40,12 @@ class GraphFix(ir.passes.InPlacePass, Generic[PlacementT]):
         rule: what finds the places.
         exact: whether the result is the same function of every input by construction, so that it may be applied where
             no sample input runs. Any other fix is applied only where its numbers were compared.
+        tolerance: largest change of an output, of its largest absolute value.
     """
 
     rule: ClassVar[type[Rule[Any]]]
     exact: ClassVar[bool] = False
+    tolerance: ClassVar[float] = TOLERANCE
 
     def __init__(self, look: Callable[[ir.Model], Sequence[Site[PlacementT]]]) -> None:
         super().__init__()

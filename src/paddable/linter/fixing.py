@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,19 +13,16 @@ import onnx
 import onnx_ir as ir
 
 from paddable.errors import PaddableError, RefusedError
-from paddable.linter.fix import GraphFix
+from paddable.linter.fix import TOLERANCE, GraphFix
 from paddable.linter.view.light import without_weights
 
-__all__ = ["FixReport", "Runner", "apply_fixes"]
+__all__ = ["TOLERANCE", "Changed", "FixReport", "Judge", "Runner", "apply_fixes"]
 
 Array = npt.NDArray[Any]
 Feed = Mapping[str, Array]
 Runner = Callable[[ir.Model, Sequence[Feed]], Sequence[Sequence[Array]]]
 """Loads a model on the CPU, once, and runs it on each feed: outputs in the order of the graph. Without a feed it only
 loads it. Handed in, since this layer knows no runtime."""
-
-TOLERANCE = 1e-6
-"""Largest change of an output, relative to its largest absolute value, that a fix may cause."""
 
 
 @dataclass
@@ -61,7 +58,7 @@ def apply_fixes(
         The fixed model and the report.
     """
     report = FixReport()
-    judge: _Judge | None = None
+    judge: Judge | None = None
     sites: Sequence[Any] | None = None  # what the fixes of one target see is the same until one changes the model
     for fix in fixes:
         name = name_of(type(fix))
@@ -70,7 +67,7 @@ def apply_fixes(
                 sites = fix.look(model)
             if not fix.matches(sites):
                 continue
-            judge = judge or _Judge(model, runner, feeds)
+            judge = judge or Judge(model, runner, feeds)
             fixed = fix(_named(model.clone())).model
             change = judge.change(model, fixed, fix)
         except Exception as error:  # a fix is a help: whatever goes wrong in one, the graph before it is still there
@@ -82,7 +79,22 @@ def apply_fixes(
     return model, report
 
 
-class _Judge:
+class Changed(Protocol):
+    """A pass whose result is compared with the model before it: a fix, or a form."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the result is the same function by construction, and needs no comparison."""
+
+    @property
+    def tolerance(self) -> float:
+        """Largest change of an output, of its largest absolute value."""
+
+    def reference(self, model: ir.Model) -> ir.Model:
+        """What the result is compared with."""
+
+
+class Judge:
     """What a model was before any fix: how valid it is, whether it loads, and its answers."""
 
     def __init__(self, model: ir.Model, runner: Runner | None, feeds: Sequence[Feed]) -> None:
@@ -93,7 +105,7 @@ class _Judge:
             with suppress(PaddableError):  # no kernel on the CPU: made for a provider that has one
                 self._reference = runner(model, feeds)
 
-    def change(self, model: ir.Model, fixed: ir.Model, fix: GraphFix[Any]) -> float | None:
+    def change(self, model: ir.Model, fixed: ir.Model, fix: Changed) -> float | None:
         """Largest relative change of an output against the fix's reference; None where nothing was compared.
 
         Args:
@@ -122,7 +134,7 @@ class _Judge:
                     why="it may round otherwise",
                 )
             return None
-        wanted, allowed, exact = self._reference, TOLERANCE, fix.reference(model)
+        wanted, allowed, exact = self._reference, fix.tolerance, fix.reference(model)
         if exact is not model:
             wanted = self._runner(exact, self._feeds)
             allowed = max(allowed, _largest(wanted, self._reference))

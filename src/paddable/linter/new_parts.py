@@ -22,6 +22,10 @@ class Parts:
         self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
         self._ir_version = model.ir_version
 
+    def fresh(self, stem: str) -> str:
+        """A name that nothing in the model has."""
+        return self._names.fresh(stem)
+
     def integers(self, node: ir.Node, name: str, values: Sequence[int] | int) -> ir.Value:
         """A new int64 initializer in the node's graph."""
         return self.constant(node, name, np.asarray(values, np.int64))
@@ -52,14 +56,33 @@ class Parts:
 
     def replace(self, node: ir.Node, new_nodes: Sequence[ir.Node], new_outputs: Sequence[ir.Value]) -> None:
         """Put new nodes in the place of one: outputs keep names, types and readers; the trace is copied."""
+        self.replace_all(node, [node], new_nodes, node.outputs, new_outputs)
+
+    def replace_all(
+        self,
+        node: ir.Node,
+        nodes: Sequence[ir.Node],
+        new_nodes: Sequence[ir.Node],
+        outputs: Sequence[ir.Value],
+        new_outputs: Sequence[ir.Value],
+    ) -> None:
+        """Put new nodes in the place of several.
+
+        Args:
+            node: one of them, where the new ones go; their trace is its.
+            nodes: the old ones; outside of them, nobody reads anything of theirs but ``outputs``.
+            new_nodes: in topological order.
+            outputs: values of the old nodes that are read elsewhere.
+            new_outputs: what takes the name, type and readers of each. A value without a use may be nameless.
+        """
         assert isinstance(node.graph, ir.Graph)
         for new in new_nodes:
             new.metadata_props.update(node.metadata_props)
             new.doc_string = new.doc_string or node.doc_string
             new.name = self._names.fresh(f"{node.name or node.op_type}_{new.op_type.lower()}")
             for output in new.outputs:
-                if output not in new_outputs:
+                if output not in new_outputs and output.name != "":
                     output.name = self._names.fresh(f"{new.name}_output")
         ir.convenience.replace_nodes_and_values(
-            node.graph, node, [node], list(new_nodes), list(node.outputs), list(new_outputs)
+            node.graph, node, list(nodes), list(new_nodes), list(outputs), list(new_outputs)
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import onnx_ir as ir
 
@@ -87,6 +88,7 @@ register_precision(
     )
 )
 register_precision(Precision("int8-static", FixRangesPass, fixed=True, most=0.02, rounds=True, flips=1e-3, moves=2e-1))
+register_precision(Precision("fp16-fast", partial(ComputeInHalfPass, fast=True), ranges=True, rounds=True, moves=5e-2))
 
 
 def session_config(precision: str) -> Mapping[str, str]:
@@ -109,7 +111,8 @@ def in_precision(
 
     Args:
         model: in fp32; it is not changed, and the result shares the weights that stay.
-        precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding)
+        precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding),
+            ``fp16-fast`` (norms and the residual too),
             ``int8`` or ``int4`` (stores weights in so many bits and computes in fp32), ``int8-dynamic`` (computes
             matrix products in 8 bits), ``int8-static`` (rounds what goes into products and convolutions to ranges of
             8 or 16 bits), or one that was registered.

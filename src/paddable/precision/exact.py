@@ -31,8 +31,9 @@ _SUMS = {
     "BatchNormalization", "CumSum", "GRU", "GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "LSTM",
     "LayerNormalization", "LogSoftmax", "LpNormalization", "MeanVarianceNormalization", "RMSNormalization", "RNN",
     "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum",
-    "ReduceSumSquare", "Softmax", "Sqrt",
+    "ReduceSumSquare", "SkipLayerNormalization", "Softmax", "Sqrt",
 }  # fmt: skip
+_NORMS = {"LayerNormalization", "RMSNormalization", "SkipLayerNormalization"}
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
 _INTEGERS = {
     ir.DataType.INT8, ir.DataType.INT16, ir.DataType.INT32, ir.DataType.INT64,
@@ -57,13 +58,15 @@ _MOVES = {
 """Operators whose results are numbers of their inputs: they have the same range."""
 
 
-def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None) -> dict[ir.Node, str]:
+def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast: bool = False) -> dict[ir.Node, str]:
     """The nodes of a graph that stay in fp32, each with its reason. Types of values must be known.
 
     Args:
         graph: the graph.
         kept: names of values that measured ranges keep, each with its reason; of native, and so of what is made of it.
+        fast: let norms of the last axis, and so the residual in front of them, go to half: their kernels sum in fp32.
     """
+    sums = _SUMS - _NORMS if fast else _SUMS
     positions = _positions(graph)
     exact: dict[ir.Node, str] = {}
     beyond = moved_with(graph, kept or {})
@@ -79,7 +82,7 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None) -> dict[
     for node in graph:
         if node in positions:
             exact.setdefault(node, "a position")
-        elif node.op_type in _SUMS:
+        elif node.op_type in sums:
             exact.setdefault(node, "a sum over an axis")
         elif _has_a_table(node, positions):
             exact.setdefault(node, "a table over positions")

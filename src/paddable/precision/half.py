@@ -27,6 +27,7 @@ class ComputeInHalfPass(ir.passes.InPlacePass):
 
     Args:
         kept: names of values that stay in fp32 because of their range, each with its reason; see ``ranges``.
+        fast: whether norms and the residual go to half too.
 
     Requires: weights and values in fp32, in topological order; a target's fixes are behind it.
     Ensures: inputs and outputs keep names and types; a control-flow node stays in fp32 as a whole.
@@ -36,12 +37,12 @@ class ComputeInHalfPass(ir.passes.InPlacePass):
         RefusedError: the type of a value is not known.
     """
 
-    def __init__(self, kept: Mapping[str, str] | None = None) -> None:
-        self._kept = kept or {}
+    def __init__(self, kept: Mapping[str, str] | None = None, *, fast: bool = False) -> None:
+        self._kept, self._fast = kept or {}, fast
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         know_types(model)
-        _Halving(model, exact_nodes(model.graph, self._kept)).run()
+        _Halving(model, exact_nodes(model.graph, self._kept, fast=self._fast)).run()
         common.RemoveUnusedNodesPass()(model)
         return ir.passes.PassResult(model, True)
 
@@ -151,7 +152,7 @@ class _Halving:
 
 def _half_inputs(node: ir.Node, versions: Mapping[str, int]) -> set[int] | None:
     """Positions of the inputs that become half with the outputs; None for a node that stays in fp32."""
-    if node.domain or any(attribute.type in _BODIES for attribute in node.attributes.values()):
+    if (node.domain and node.op_type not in _CONTRIB) or any(a.type in _BODIES for a in node.attributes.values()):
         return None
     for output in node.outputs:
         if output.dtype is None and output.uses():
@@ -165,6 +166,8 @@ def _half_inputs(node: ir.Node, versions: Mapping[str, int]) -> set[int] | None:
         return None  # comparisons and conversions to integers see all digits
     if node.op_type == "Cast":
         return set() if node.inputs[0] is not None and node.inputs[0].dtype == ir.DataType.BOOL else None
+    if node.domain:  # all their floats have one type
+        return {i for i, value in enumerate(node.inputs) if value is not None and _is_float(value)}
     schema = onnx.defs.get_schema(node.op_type, versions[""], "")
     allows_half = {c.type_param_str for c in schema.type_constraints if "tensor(float16)" in c.allowed_type_strs}
     types = [schema.inputs[min(i, len(schema.inputs) - 1)].type_str for i in range(len(node.inputs))]
@@ -179,6 +182,9 @@ def _half_inputs(node: ir.Node, versions: Mapping[str, int]) -> set[int] | None:
 def _is_float(value: ir.Value) -> bool:
     return value.dtype in (FLOAT, HALF)
 
+
+_CONTRIB = ("MultiHeadAttention", "SkipLayerNormalization")
+"""Operators of ONNX Runtime that the forms are written in and that compute in half."""
 
 _BODIES = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 

@@ -29,6 +29,7 @@ class Provider:
         advice: how to open a session there.
         rules: its own rules; those that test facts are asked besides.
         fixes: its fixes, in the order in which they are applied.
+        forms: names of the forms that it runs faster than what exporters write; see ``paddable.forms``.
         place: predicts where the nodes of a graph run; None where that is not modelled.
     """
 
@@ -36,6 +37,7 @@ class Provider:
     advice: SessionAdvice
     rules: tuple[type[Rule[Any]], ...] = ()
     fixes: tuple[type[GraphFix[Any]], ...] = ()
+    forms: tuple[str, ...] = ()
     place: Callable[[GraphView], Placement] | None = None
 
     @property
@@ -62,5 +64,6 @@ class Provider:
             "highest_opset": self.facts.highest_opset,
             "unsupported": {op: str(fact) for op, fact in self.facts.unsupported.items()},
             "facts": self.facts.listed(),
+            "forms": list(self.forms),
             "session": self.advice.to_json(),
         }

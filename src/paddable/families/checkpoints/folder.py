@@ -116,26 +116,32 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     except UnpicklingError as error:  # its text advises to load with code allowed
         raise _not_tensors_alone(path, str(error)) from error
     except (OSError, RuntimeError, ValueError, KeyError, EOFError) as error:
-        first_line = str(error).strip().split("\n")[0]
-        raise UnreadableError("not a readable file of tensors", where=str(path), why=first_line) from error
+        raise _damaged(path, str(error)) from error
     return {key: value.float() if value.dtype in FLOATS else value for key, value in _unwrap(state, path).items()}
 
 
 def _not_tensors_alone(path: Path, told: str) -> UnreadableError:
     code = re.search(r"GLOBAL (\S+)", told) or re.search(r"Unsupported class (\S+)", told)
     if code is None:
-        return UnreadableError(
-            "not a readable file of tensors",
-            where=str(path),
-            why="it is damaged, or of another format",
-            fix="download it again",
-        )
+        return _damaged(path)
     name = code[1].rstrip(".,")
     return UnreadableError(
         f"it holds code ({name}), not tensors alone, and is not loaded",
         where=str(path),
         why="reading it would run that code on this machine",
         fix="take the weights from the release as safetensors or as a plain dictionary of tensors",
+    )
+
+
+def _damaged(path: Path, told: str = "") -> UnreadableError:
+    """A file that is cut off is the usual case, and PyTorch's own words for it are those of its zip reader."""
+    what = "not a readable file of tensors"
+    if path.suffix in (".safetensors", ".json") or not path.is_file():
+        return UnreadableError(what, where=str(path), why=told.strip().split("\n")[0])
+    size = path.stat().st_size
+    why = f"its {size:,} bytes are cut off, damaged, or of another format"
+    return UnreadableError(
+        what, where=str(path), why=why, fix="compare its size with the release, and download it again"
     )
 
 

@@ -289,6 +289,14 @@ class Facts:
         return min(strong, key=lambda kind: (kind.value is None, not kind.scalar, not kind.finite))
 
     @property
+    def padding(self) -> Kind:
+        """What is known of every element that is padding along any axis; of a value without a ragged axis, all."""
+        regions = itertools.chain.from_iterable(
+            itertools.combinations(self.ragged, count) for count in range(1, len(self.ragged) + 1)
+        )
+        return join(self.kind(region) for region in regions) if self.ragged else FINITE
+
+    @property
     def everywhere(self) -> Kind:
         """What is known of every element, valid or not."""
         regions = itertools.chain.from_iterable(

@@ -33,4 +33,4 @@ FACTS = ProviderFacts(
     ),
 )
 
-PROVIDER = Provider(FACTS, ADVICE, rules=RULES, place=place)
+PROVIDER = Provider(FACTS, ADVICE, rules=RULES, forms=("attention", "relu-as-max", "skip-normalisation"), place=place)

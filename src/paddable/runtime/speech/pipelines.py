@@ -25,6 +25,10 @@ from paddable.runtime.speech.transcript import Transcript
 __all__ = ["Recogniser"]
 
 
+_ASKED: Mapping[str, Any] = {"language": "auto", "itn": True, "hotwords": ()}
+"""What ``transcribe`` hands the decoder, and what it is by default."""
+
+
 @dataclass(frozen=True)
 class Recogniser:
     """A session, and everything around it.
@@ -86,7 +90,7 @@ class Recogniser:
             tags = tags or heard.tags
             texts.append(heard.text)
             if timestamps:
-                words += heard.words
+                words += (word._replace(end=min(word.end, end / own)) for word in heard.words)
             if progress:
                 progress(end // own, len(audio) // own)
         text = " ".join(filter(None, texts))
@@ -115,8 +119,12 @@ class Recogniser:
             progress: told ``files``, how many are done and how many there are; and for each file its name, the seconds
                 that are done and those there are.
             options: of ``transcribe``.
+
+        Raises:
+            MisuseError: an unknown language, or hotwords that the model does not take: no file would be recognised.
         """
         sounds = list(sounds)
+        self.decoder.prompts(*(options.get(name, usual) for name, usual in _ASKED.items()))
         for done, sound in enumerate(sounds):
             inside = None
             if progress:
@@ -152,7 +160,15 @@ class Recogniser:
                     yield start, min(start + limit, end)
 
     def _recognise(self, audio: NDArray[np.float32], prompts: Mapping[str, NDArray[np.int64]], offset: float) -> Heard:
-        return self.decoder.read(self.session.run({**self.sound_input(audio), **prompts}), offset)
+        try:
+            answers = self.session.run({**self.sound_input(audio), **prompts})
+        except MisuseError as error:
+            fits = self.max_seconds is None or len(audio) <= self.max_seconds * self.sound_input.rate
+            if fits or self.detector is not None:
+                raise
+            advice = "add a `detector` that cuts it where nobody speaks, or convert the model with a larger container"
+            raise MisuseError(error.what, fix=advice) from error
+        return self.decoder.read(answers, offset)
 
 
 def _as_told(error: Exception, sound: str | Path) -> PaddableError:
