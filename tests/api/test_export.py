@@ -95,7 +95,7 @@ def test_weights_lie_on_disk_once(sense_voice: tuple[Path, Path]) -> None:
 @torch.no_grad()
 def test_sense_voice_answers_as_the_checkpoint_does(sense_voice: tuple[Path, Path]) -> None:
     checkpoint, folder = sense_voice
-    model, native = library.load(folder, threads=1), sense_voice_from_folder(checkpoint)
+    model, native = library.load(folder, "cpu", threads=1), sense_voice_from_folder(checkpoint)
     prompt = {"language": np.array([LANGUAGES["ko"]]), "textnorm": np.array([TEXT_NORMS["woitn"]])}
     for length in LENGTHS:
         audio = SOUND[None, :length]
@@ -114,7 +114,9 @@ def test_sense_voice_answers_as_the_checkpoint_does(sense_voice: tuple[Path, Pat
 def test_from_the_command_line(paddable: Any, sense_voice: tuple[Path, Path], tmp_path: Path) -> None:
     soundfile.write(tmp_path / "a.wav", SOUND[:16_000], 16_000)
     done = paddable("transcribe", tmp_path / "a.wav", "--model", sense_voice[1])
-    assert done.code == 0 and done.out.strip() == library.load(sense_voice[1]).transcribe(tmp_path / "a.wav").text
+    assert (
+        done.code == 0 and done.out.strip() == library.load(sense_voice[1], "cpu").transcribe(tmp_path / "a.wav").text
+    )
 
 
 @torch.no_grad()
@@ -129,7 +131,7 @@ def test_features_in_numpy_are_normalised_as_the_checkpoint_says(
     native = fun_asr_nano_from_folder(checkpoint, "none")
     features = FrontEnd(7, 6, read_am_mvn(checkpoint / "am.mvn"))(SOUND)[None]
     _, embeddings, logits = (output.numpy() for output in native(torch.from_numpy(features)))
-    model = library.load(tmp_path / "bundle", threads=1)
+    model = library.load(tmp_path / "bundle", "cpu", threads=1)
     result = model.run({"speech": features})
     assert close(result["ctc_logits"], logits) and close(result["adaptor_output"], embeddings)
     letters = "abcdefghijklmnopqrs"  # the last of 20 classes is the blank
@@ -143,7 +145,7 @@ def test_fsmn_vad_finds_the_segments_of_the_checkpoint(checkpoints: ModuleType, 
     checkpoint = checkpoints.fsmn_vad(tmp_path / "checkpoint")
     folder = export("fsmn-vad", checkpoint, tmp_path / "bundle", containers=["0.5s", "1s"], front_end="numpy")
     assert read_bundle(folder).settings["context"] == 2 * 4 + 2
-    model = library.load(folder, threads=1)
+    model = library.load(folder, "cpu", threads=1)
     sound = np.tile(SOUND, 4)  # eight times the largest container
     native = fsmn_vad_from_folder(checkpoint)(torch.from_numpy(sound[None]))[0].numpy()
     options = VadOptions.from_funasr({"max_end_silence_time": 500, "sil_pdf_ids": [0], "speech_noise_thres": 0.1})
@@ -167,7 +169,10 @@ def test_a_missing_key_of_fsmn_vad_is_spelled_as_funasr_would(checkpoints: Modul
 def test_qwen3_asr_encodes_as_the_checkpoint_does(checkpoints: ModuleType, tmp_path: Path) -> None:
     checkpoint = checkpoints.qwen3_asr(tmp_path / "checkpoint")
     folder = export("qwen3-asr", checkpoint, tmp_path / "bundle", containers=["2s"])
-    model, native = library.load(folder, threads=1), qwen3_asr_from_folder(checkpoint, front_end=WhisperFrontEnd())
+    model, native = (
+        library.load(folder, "cpu", threads=1),
+        qwen3_asr_from_folder(checkpoint, front_end=WhisperFrontEnd()),
+    )
     for length in (1, 7_999, 16_000, 16_001, 32_000):
         _, wanted = native(torch.from_numpy(SOUND[None, :length]))
         assert close(model.encode(SOUND[:length]), wanted[0].numpy())
@@ -208,8 +213,12 @@ def test_a_bundle_for_a_target_says_so(
     (graph,) = read_bundle(folder).graphs
     assert (graph.file, graph.target, graph.container) == ("directml-fp32-10.onnx", "directml", {"T": 10})
     with pytest.raises(MisuseError, match="no graph for 'cpu'; it was made for directml"):
-        library.load(folder)
-    assert library.load(folder, target="directml").run({"x": np.ones((1, 4, 7), np.float32)})["y"].shape == (1, 4, 7)
+        library.load(folder, "cpu")
+    assert library.load(folder, "cpu", target="directml").run({"x": np.ones((1, 4, 7), np.float32)})["y"].shape == (
+        1,
+        4,
+        7,
+    )
 
 
 def test_nothing_is_overwritten_and_nothing_is_loaded_in_vain(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def test_the_bundle_streams_and_decodes(bundle: Path, codes: np.ndarray, wanted:
     told = json.loads((bundle / "report.json").read_text())
     assert told["ok"] and told["streams"]["ok"]
     assert [row["chunks"] for row in told["streams"]["rows"]] == ["step-4.onnx", "step-12.onnx", "random"]
-    model = library.load(bundle, threads=1)
+    model = library.load(bundle, "cpu", threads=1)
     assert close(model.run({"codes": codes[:, :20]})["wav"][0], wanted[: 20 * SAMPLES])
     one, other = model.stream(), model.stream()
     parts = [one.push(codes[:, i : i + 5]) for i in range(0, 40, 5)]
@@ -221,7 +221,7 @@ def test_sound_of_nan_is_not_written(
 
 @pytest.mark.parametrize("code", [64, -1])
 def test_run_refuses_the_codes_that_a_stream_refuses(bundle: Path, codes: np.ndarray, code: int) -> None:
-    model = library.load(bundle, threads=1)
+    model = library.load(bundle, "cpu", threads=1)
     bad = codes[:, :8].copy()
     bad[0, 5:] = code
     with pytest.raises(MisuseError, match=rf"{code} at \[0, 5, 0\] is outside 0 .. 63"):
@@ -297,7 +297,7 @@ def test_what_a_codec_does_not_do_is_said(bundle: Path) -> None:
     with pytest.raises(
         MisuseError, match="does not transcribe; it is of the family qwen3-tts-codec; it has stream and run"
     ):
-        library.load(bundle).transcribe(np.zeros(16_000, np.float32))
+        library.load(bundle, "cpu").transcribe(np.zeros(16_000, np.float32))
 
 
 def test_verify_judges_the_streams_too(bundle: Path, tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ def test_streams_in_another_precision_give_the_whole(
     told = exporting_streams.judge_streams(native, twin, steps, precision)
     assert told["ok"] and 0 < told["precision"][precision]["error"] < 0.05
     assert precision == "fp16" or told["tolerance"] < 2e-5
-    model = library.load(out, threads=1)
+    model = library.load(out, "cpu", threads=1)
     stream = model.stream()
     parts = [stream.push(codes[:, i : i + 7]) for i in range(0, 40, 7)]
     assert {value.dtype for value in stream.save().values()} == {np.dtype("float32"), np.dtype("int64")}

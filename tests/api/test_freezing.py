@@ -96,6 +96,23 @@ def test_rows_that_are_asked_for_are_the_first_axis(tmp_path: Path) -> None:
     assert [d.dim_value for d in onnx.load(tmp_path / "f.onnx").graph.input[0].type.tensor_type.shape.dim] == [3, 8]
 
 
+def test_which_axis_counts_rows_may_be_said(tmp_path: Path) -> None:
+    native = save(HEAD + "g (float[batch, N, 8] x) => (float[batch, N, 8] y) { y = Relu(x) }", tmp_path / "n.onnx")
+
+    def sizes(**given: Any) -> list[int]:
+        model = library.convert(native, [], **given)
+        assert isinstance(model, onnx.ModelProto)
+        return [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+
+    assert sizes(batch="x:1", batch_size=3, bindings=["x:0=2"]) == [2, 3, 8]
+    with pytest.raises(MisuseError, match="x:0 varies"):
+        sizes(batch="none", bindings=["x:1=4"])
+    with pytest.raises(MisuseError, match="no axis 5 of an input 'x'"):
+        sizes(batch="x:5")
+    with pytest.raises(MisuseError, match="speaks of a length, and `lengths` declares none"):
+        sizes(shortest=["T=3"])
+
+
 def test_an_open_axis_that_is_written_as_minus_one(tmp_path: Path) -> None:
     """As Paddle writes it."""
     model = onnx.parser.parse_model(HEAD + "g (float[N, 8] x) => (float[N, 8] y) { y = Relu(x) }")

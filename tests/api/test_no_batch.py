@@ -35,7 +35,7 @@ def test_there_is_one_length(native: Path, batch: str | None) -> None:
     assert read_metadata(out).batch is None
     assert verify(out, native, limit=4).ok
     x = np.random.default_rng(0).standard_normal((6, 11), dtype="f4")
-    with paddable.load(out) as model:
+    with paddable.load(out, "cpu") as model:
         answer = model.run({"mel": x})["y"]
     np.testing.assert_allclose(answer, [np.maximum(x, 0).mean()], rtol=1e-5)
     assert any("`batch='none'`" in line for line in told) == (batch is None)

@@ -31,7 +31,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
     assert options == {
         "stream": True,
         "chunk": 7,
-        "provider": "cpu",
+        "provider": "auto",
         "device_id": 0,
         "allow_mixed": False,
         "allow_tf32": False,

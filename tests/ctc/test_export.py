@@ -29,7 +29,7 @@ def bundle(folder: Path, *, choices: dict[str, Any] | None = None, **form: Any) 
     model, labels, told = recogniser(folder / "model.onnx", **form), tokens(folder / "tokens.txt"), []
     asked = {"labels": labels, "containers": ["1s", "2s"], "gate_lengths": 4, **(choices or {})}
     made = paddable.export("ctc", model, folder / "bundle", on_message=told.append, **asked)
-    return paddable.load(made, target=asked.get("target")), told
+    return paddable.load(made, "cpu", target=asked.get("target")), told
 
 
 def heard(file: Path, features: Features, sound: np.ndarray, form: dict[str, Any]) -> tuple[str, list[int]]:
@@ -125,7 +125,7 @@ def test_a_folder_and_what_lies_beside_the_model(tmp_path: Path) -> None:
     )
     assert "sample rate: 8000 Hz, as preprocessor_config.json says" in told
     assert "waveform: normalised, as preprocessor_config.json says" in told
-    assert paddable.load(made).transcribe(SOUND[:4_000], rate=8_000).seconds == 0.5
+    assert paddable.load(made, "cpu").transcribe(SOUND[:4_000], rate=8_000).seconds == 0.5
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_damaged_bundle_is_one_line(name: str, made: Path, tmp_path: Path) -> 
     text = json.loads((folder / "bundle.json").read_text(encoding="utf-8"))
     (folder / "bundle.json").write_text(json.dumps({**text, **said}), encoding="utf-8")
     with pytest.raises(UnreadableError, match=told):
-        paddable.load(folder).transcribe(SOUND[:8_000])
+        paddable.load(folder, "cpu").transcribe(SOUND[:8_000])
 
 
 @pytest.fixture(scope="module")

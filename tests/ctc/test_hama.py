@@ -33,7 +33,7 @@ def recogniser(tmp_path_factory: pytest.TempPathFactory) -> Model:
         containers=["6s", "15s"],
         verify=False,  # its gates take minutes; the answers below are the judge
     )
-    return paddable.load(made)
+    return paddable.load(made, "cpu")
 
 
 def alone(native: ort.InferenceSession, sound: np.ndarray) -> str:

@@ -67,7 +67,7 @@ def recogniser(published: tuple[Path, Wav2Vec2ForCTC, Wav2Vec2Processor]) -> Mod
     made = paddable.export(
         "ctc", folder, folder / "bundle", labels=folder / "vocab.json", containers=["1s", "2s"], gate_lengths=4
     )
-    return paddable.load(made)
+    return paddable.load(made, "cpu")
 
 
 @pytest.mark.parametrize("length", [4_000, 12_321, 16_000, 32_000])

@@ -93,6 +93,31 @@ def test_blank_at_the_end_and_no_prompt() -> None:
     assert transcript.text == "你你" and transcript.tags == RichTags()
 
 
+@pytest.mark.parametrize("value", [-np.inf, np.inf, np.nan])
+def test_the_logarithm_of_0_is_read_and_a_row_of_nothing_else_is_refused(value: float) -> None:
+    class Certain(Parrot):
+        def run(self, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+            return {"ctc_logits": rows[None]}
+
+    recogniser = Recogniser(Certain(), CtcDecoder(VOCABULARY, CtcLayout()))
+    with np.errstate(divide="ignore"):
+        rows = np.log(np.eye(len(TABLE), dtype=np.float32)[[5, 0, 6]])
+    assert recogniser.transcribe(NOISE).text == "hello world"
+    rows[1] = value
+    with pytest.raises(PaddableError, match="the model answers NaN or infinity in ctc_logits"):
+        recogniser.transcribe(NOISE)
+
+
+def test_no_word_ends_behind_the_sound() -> None:
+    class Last(Parrot):
+        def run(self, inputs: dict[str, Any]) -> dict[str, np.ndarray]:
+            return {"ctc_logits": np.eye(len(TABLE), dtype=np.float32)[[0] * 16 + [5]][None]}
+
+    layout = CtcLayout(lead=0.0)  # the last of 17 frames of 60 ms reaches 1.02 s
+    (word,) = Recogniser(Last(), CtcDecoder(VOCABULARY, layout)).transcribe(NOISE, timestamps=True).words
+    assert (word.start, word.end) == (0.96, 1.0)
+
+
 @pytest.mark.parametrize("samples", [0, 160, 399])
 def test_less_than_a_frame_is_an_empty_transcript(recogniser: Recogniser, parrot: Parrot, samples: int) -> None:
     transcript = recogniser.transcribe(np.zeros(samples, np.float32), timestamps=True)

@@ -140,7 +140,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_bundle_writes_punctuation(bundle: Path) -> None:
     folder = bundle.parent / "checkpoint"
     assert ct_punc_from_folder(folder).config == CT_PUNC
-    model: Model = load(bundle, threads=1)
+    model: Model = load(bundle, "cpu", threads=1)
     assert {graph.container["N"] for graph in model._home.bundle.graphs} == {64, 256}  # type: ignore[union-attr]
     ours = Punctuator(InTorch(ct_punc_from_folder(folder)), rows_of(CT_PUNC_PIECES, ""), longest=256)
     for text in texts()[::6]:
@@ -151,8 +151,10 @@ def test_a_bundle_writes_punctuation(bundle: Path) -> None:
 
 def test_transcribe_writes_punctuation(bundle: Path, tmp_path: Path) -> None:
     checkpoint = checkpoints.paraformer(tmp_path / "checkpoint")
-    recogniser = load(export("paraformer", checkpoint, tmp_path / "b", containers=["2s"], verify=False), threads=1)
-    marks = load(bundle, threads=1)
+    recogniser = load(
+        export("paraformer", checkpoint, tmp_path / "b", containers=["2s"], verify=False), "cpu", threads=1
+    )
+    marks = load(bundle, "cpu", threads=1)
     sound = (np.random.default_rng(0).standard_normal(24_000) / 10).astype(np.float32)
     plain = recogniser.transcribe(sound, timestamps=True)
     told = recogniser.transcribe(sound, timestamps=True, punctuator=marks)

@@ -277,7 +277,7 @@ def natives(graphs: dict[str, onnx.ModelProto], tmp_path_factory: pytest.TempPat
     folder = tmp_path_factory.mktemp("native")
     for kind, graph in graphs.items():
         onnx.save(graph, folder / f"{kind}.onnx")
-    return {kind: load(folder / f"{kind}.onnx", threads=1) for kind in graphs}
+    return {kind: load(folder / f"{kind}.onnx", "cpu", threads=1) for kind in graphs}
 
 
 @pytest.fixture(scope="module")
@@ -288,7 +288,7 @@ def padded(graphs: dict[str, onnx.ModelProto], tmp_path_factory: pytest.TempPath
     for kind, graph in graphs.items():
         out = folder / kind
         convert(graph, ["speech:1=T"], containers=["5s", "30s", "60s"], out=out, rate=16.666666, verify=False)
-        made[kind] = [load(out / graph.file, threads=1) for graph in read_bundle(out).graphs]
+        made[kind] = [load(out / graph.file, "cpu", threads=1) for graph in read_bundle(out).graphs]
     return made
 
 
@@ -324,6 +324,7 @@ def test_a_bundle_transcribes(tmp_path: Path, front_end: str) -> None:
     checkpoint = checkpoints.paraformer(tmp_path / "checkpoint")
     model = load(
         export("paraformer", checkpoint, tmp_path / "b", containers=["2s"], front_end=front_end, verify=False),
+        "cpu",
         threads=1,
     )
     sound = (np.random.default_rng(0).standard_normal(24_000) / 10).astype(np.float32)
@@ -432,7 +433,7 @@ def seaco_bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_bundle_hears_hotwords(seaco_bundle: Path) -> None:
     native = paraformer_from_folder(seaco_bundle.parent / "checkpoint", "none")
-    padded, graph = load(seaco_bundle, threads=1), load(seaco_bundle / "native.onnx", threads=1)
+    padded, graph = load(seaco_bundle, "cpu", threads=1), load(seaco_bundle / "native.onnx", "cpu", threads=1)
     for name in HOTWORDS:
         rows, lengths = hotword_inputs(HOTWORDS[name])
         inputs = {"speech": speech(17).numpy(), "hotwords": rows.numpy(), "hotword_lengths": lengths.numpy()}
@@ -453,7 +454,7 @@ def test_directml_runs_hotwords_in_few_pieces(seaco: Path) -> None:
 
 
 def test_transcribe_takes_hotwords(seaco_bundle: Path) -> None:
-    model = load(seaco_bundle, threads=1)
+    model = load(seaco_bundle, "cpu", threads=1)
     sound = (np.random.default_rng(0).standard_normal(24_000) / 10).astype(np.float32)
     plain = model.transcribe(sound, timestamps=True)
     told = model.transcribe(sound, timestamps=True, hotwords=["一二", "world", "a 三"])

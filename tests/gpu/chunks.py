@@ -56,7 +56,7 @@ def main(bundle: str) -> int:
     folder = Path(bundle)
     card = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True)
     print(f"{card.stdout.strip()}, onnxruntime {ort.__version__}", flush=True)
-    on_cpu = paddable.load(folder, target="cuda")
+    on_cpu = paddable.load(folder, "cpu", target="cuda")
     random = np.random.default_rng(0)
     utterance = random.integers(0, 2048, (1, WHOLE, 16))
     streamed = on_cpu.stream().push(utterance)

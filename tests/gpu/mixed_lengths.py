@@ -67,7 +67,7 @@ def main(first: str, *others: str) -> int:
     print(f"{card.stdout.strip()}, onnxruntime {ort.__version__}; {UTTERANCES} utterances of {lengths.min()} to")
     print(f"{lengths.max()} frames, {len(set(lengths))} different lengths, container {longest}", flush=True)
 
-    cpu = paddable.load(folder, target="cuda")
+    cpu = paddable.load(folder, "cpu", target="cuda")
     expected = [cpu.run({"x": x})["y"] for x in stream[:COMPARED]]
     heuristic = {"use_tf32": "0", "cudnn_conv_algo_search": "HEURISTIC"}
     forms: dict[str, Callable[[], Run]] = {

@@ -23,7 +23,7 @@ import onnxruntime as ort
 
 from paddable.bundle import KEY
 from paddable.bundle.state import STEP_METADATA_KEY
-from paddable.runtime.session.binding import bind_all
+from paddable.runtime.session.binding import bind
 from paddable.runtime.session.device_session import DeviceSession
 from paddable.runtime.session.dtypes import DTYPES
 
@@ -92,7 +92,7 @@ def captured(path: Path, feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
     providers = [("CUDAExecutionProvider", OPTIONS | {"enable_cuda_graph": "1"}), "CPUExecutionProvider"]
     session = ort.InferenceSession(path, options, providers=providers, enable_fallback=0)
     on = DeviceSession(session, "cuda", bind=True, captured=True)
-    binding = bind_all(on)
+    binding = bind(on, feeds)
     assert binding is not None
     on.exclusively(lambda: binding.run({name: np.zeros_like(array) for name, array in feeds.items()}))
     on.exclusively(lambda: binding.run(feeds))

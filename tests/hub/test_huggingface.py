@@ -61,6 +61,22 @@ def test_only_what_the_family_needs_is_fetched_and_the_commit_is_kept(hub: Hub, 
     assert again.path.name == COMMIT and not [path for _, path, _ in hub.asked[before:] if "model.onnx" in path]
 
 
+@pytest.mark.parametrize(
+    ("there", "wanted"),
+    [
+        (["onnx/model.onnx", "onnx/model_int8.onnx", "vocab.json"], {"onnx/model.onnx", "vocab.json"}),
+        (["model.int8.onnx", "tokens.txt"], {"model.int8.onnx", "tokens.txt"}),  # nothing else is there
+    ],
+)
+def test_another_precision_is_fetched_only_where_there_is_no_other(
+    there: list[str], wanted: set[str], hub: Hub
+) -> None:
+    hub.files = {name: name.encode() for name in there}
+    for offline in (False, True):
+        found = checkpoint_at(REPOSITORY, CTC, offline=offline)
+    assert hub.fetched() == wanted and all((found.path / name).is_file() for name in wanted)
+
+
 def test_what_was_fetched_serves_offline(hub: Hub) -> None:
     with pytest.raises(UnreadableError, match="it was not fetched before, or not all of it; nobody is asked offline"):
         checkpoint_at(REPOSITORY, CTC, offline=True)

@@ -124,7 +124,15 @@ def test_containers_that_are_refused(text: str, symbols: list[str], told: str) -
         ("", ()),
         ("T=8,U=4,T=16,U=4", ("T=8,U=4", "T=16,U=4")),
         ("T=8,T=16", ("T=8", "T=16")),
+        ("10..160/5", ("10", "20", "40", "80", "160")),
+        ("2s..32s/3, 40s", ("2.000s", "8.000s", "32.000s", "40s")),
     ],
 )
 def test_a_list_of_containers(text: str, expected: tuple[str, ...]) -> None:
     assert split_containers(text) == expected
+
+
+@pytest.mark.parametrize("text", ["30s..2s/8", "2s..30/8", "2s..30s/1", "0..8/4"])
+def test_a_row_of_containers_that_is_none(text: str) -> None:
+    with pytest.raises(MisuseError, match=r"is not a row of containers.*write it like 2s\.\.30s/8"):
+        split_containers(text)

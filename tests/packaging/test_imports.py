@@ -112,13 +112,13 @@ import paddable
 from paddable.cli import main
 from paddable.runtime import Model, Session
 reached = []
-for name in ("transcribe", "decode", "doctor"):
+for name in ("transcribe", "decode", "bench", "doctor"):
     command = import_module(f"paddable.cli.{name}")
-    words = {"transcribe": ["a.wav", "--model", "absent"], "doctor": []}.get(
+    words = {"transcribe": ["a.wav", "--model", "absent"], "bench": ["absent"], "doctor": []}.get(
         name, ["a.npy", "-o", "a.wav", "--model", "absent"]
     )
     reached.append(main([name, *words, "--json"]))
-assert reached == [2, 2, 0], reached
+assert reached == [2, 2, 2, 0], reached
 for call in (
     lambda: paddable.load("absent.onnx"),
     lambda: Model([], None).stream(),

@@ -58,7 +58,7 @@ def test_links_lead_somewhere(repository: Path) -> None:
 def test_commands_of_known_ctc_models_parse(repository: Path) -> None:
     text = (repository / "docs/models/ctc.md").read_text(encoding="utf-8")
     shown = [shlex.split(line) for line in re.findall(r"`paddable ([^`]+)`", text)]
-    assert len(shown) == 7
+    assert len(shown) == 8
     for name, *words in shown:
         command = paddable.get_command(click.Context(paddable), name)
         assert command is not None

@@ -366,3 +366,38 @@ def test_every_row_reads_the_end_of_a_table(kept: bool) -> None:
         }""",
         "x:1=T", rows=None, kept=kept, padded_rows=3,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize(
+    "read",
+    [
+        "y = Gather <axis = 1> (x, i)",
+        "q = Transpose <perm = [0, 2, 1]> (x) g = Gather <axis = -1> (q, i) y = Transpose <perm = [0, 2, 1]> (g)",
+        "q = Transpose <perm = [1, 0, 2]> (x) u = Unsqueeze (i, one) g = GatherND (q, u) "
+        "y = Transpose <perm = [1, 0, 2]> (g)",
+    ],
+)
+def test_steps_picked_by_an_index_of_each_rows_own(read: str, kept: bool) -> None:
+    """A signal stretched to half as many steps more: where a step lies depends on how long the row is."""
+    assert_exact(
+        f"""g (float[batch, T, 3] x) => (float[batch, U, 3] y)
+           <int64 none = {{0}}, int64 step = {{1}}, int64[1] one = {{1}}, int64[1] end = {{2}}, int64 two = {{2}}> {{
+           s = Shape (x) t = Slice (s, one, end) n = Squeeze (t) half = Div (n, two) more = Add (n, half)
+           p = Range (none, more, step) far = Mul (p, n) i = Div (far, more) {read} }}""",
+        "x:1=T", rows=None, kept=kept, padded_rows=3,
+    )  # fmt: skip
+
+
+def test_a_square_of_each_rows_own_is_not_read_by_index() -> None:
+    """The rows stand in front of it, so that its axes are others than native's."""
+    verdict = verdict_of(
+        """g (float[batch, T, 3] x) => (float[batch, T, 3] y)
+           <int64 none = {0}, int64 step = {1}, int64 ahead = {2}, int64[1] one = {1}, int64[1] end = {2},
+            int64[1] last = {-1}> {
+           s = Shape (x) t = Slice (s, one, end) n = Squeeze (t) p = Range (none, n, step) far = Add (p, ahead)
+           e = Min (far, n) column = Unsqueeze (e, one) d = Sub (column, p) first = Gather <axis = 1> (d, none)
+           f = Cast <to = 1> (first) w = Unsqueeze (f, last) y = Mul (x, w) }""",
+        "x:1=T", rows=None, padded_rows=3,
+    )  # fmt: skip
+    assert (verdict.outcome, verdict.reason) == ("refused", "what each row's own length made is read by index")

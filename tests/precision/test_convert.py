@@ -60,9 +60,11 @@ def test_a_bundle_is_judged_written_verified_and_run(native, tmp_path, precision
     again = verify(out)
     assert again.ok and len(again.rows) == 16 and again.precision[precision].keys() == {"y"}
 
-    exact = paddable.load(convert(native, ["x:2=T"], containers=[20], out=tmp_path / "exact", verify=False), threads=1)
+    exact = paddable.load(
+        convert(native, ["x:2=T"], containers=[20], out=tmp_path / "exact", verify=False), "cpu", threads=1
+    )
     x = np.random.default_rng(1).standard_normal((1, 16, 17)).astype(np.float32)
-    got, want = (model.run({"x": x})["y"] for model in (paddable.load(out, threads=1), exact))
+    got, want = (model.run({"x": x})["y"] for model in (paddable.load(out, "cpu", threads=1), exact))
     assert got.dtype == np.float32 and got.shape == want.shape
     assert 0 < np.abs(got - want).max() < 0.05 * np.abs(want).max()
     sizes = {path.name: path.stat().st_size for path in out.glob("*.data")}
@@ -111,11 +113,11 @@ def test_precisions_lie_beside_each_other_in_one_bundle(native, tmp_path):
     assert verify(out, limit=4).ok
 
     x = np.random.default_rng(1).standard_normal((1, 16, 17)).astype(np.float32)
-    answers = {name: paddable.load(out, precision=name, threads=1).run({"x": x})["y"] for name in precisions}
+    answers = {name: paddable.load(out, "cpu", precision=name, threads=1).run({"x": x})["y"] for name in precisions}
     scale = np.abs(answers["fp32"]).max()
     errors = {name: np.abs(got - answers["fp32"]).max() / scale for name, got in answers.items()}
     assert 0 < errors["fp16"] < 2e-3 and errors["fp16"] < errors["int8"] < 0.05
-    assert np.array_equal(paddable.load(out, threads=1).run({"x": x})["y"], answers["fp32"])
+    assert np.array_equal(paddable.load(out, "cpu", threads=1).run({"x": x})["y"], answers["fp32"])
 
     with pytest.raises(MisuseError, match="2 precisions do not fit one file"):
         convert(native, ["x:2=T"], containers=[20], out=tmp_path / "one.onnx", precision="fp16,int8")

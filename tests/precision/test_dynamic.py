@@ -107,8 +107,8 @@ def test_a_bundle_is_judged_and_holds_native_too(native: onnx.ModelProto, tmp_pa
     assert verify(out, limit=4).ok
 
     x = RANDOM.standard_normal((1, 17, 64)).astype(np.float32)
-    alone = paddable.load(out / "native-int8-dynamic.onnx", threads=1).run({"x": x})["y"]
-    got = paddable.load(out, precision="int8-dynamic", threads=1).run({"x": x})["y"]
+    alone = paddable.load(out / "native-int8-dynamic.onnx", "cpu", threads=1).run({"x": x})["y"]
+    got = paddable.load(out, "cpu", precision="int8-dynamic", threads=1).run({"x": x})["y"]
     assert np.abs(got - alone).max() < 3e-3 * np.abs(alone).max()
 
 

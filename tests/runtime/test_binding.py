@@ -18,12 +18,13 @@ import paddable
 from paddable.bundle import KEY, Bundle, Graph, new_directory, read_metadata, write_bundle
 from paddable.errors import MisuseError, UnreadableError
 from paddable.providers.advice import known_advice
+from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.session.graph import GraphSession, Opening
 
 from .conftest import build
 
 Padded = Callable[..., Path]
-ON_CPU = replace(known_advice()["cpu"], bind=True)
+TURNS = replace(known_advice()["cpu"], one_run_at_a_time=True)
 
 
 def feeds(n: int) -> dict[str, np.ndarray]:
@@ -42,9 +43,7 @@ def fixed(tmp_path: Path) -> Path:
 
 def test_bound_runs_give_what_plain_runs_give(fixed: Path) -> None:
     plain = GraphSession(fixed, Opening(known_advice()["cpu"]))
-    bound = GraphSession(fixed, Opening(ON_CPU), static=True)
-    assert plain._binding is None
-    assert bound._binding is not None
+    bound = GraphSession(fixed, Opening(known_advice()["cpu"]), static=True)
     kept = []
     for n in (16, 2, 9, 0):
         got, expected = bound.run(feeds(n)), plain.run(feeds(n))
@@ -53,18 +52,21 @@ def test_bound_runs_give_what_plain_runs_give(fixed: Path) -> None:
             np.testing.assert_array_equal(got[name], value)
             assert got[name].dtype == value.dtype
         kept.append((got, expected))
+    assert bound._idle[0].reused
+    assert not plain._idle[0].reused
     for got, expected in kept:  # an answer is the caller's own: later runs leave it alone
         np.testing.assert_array_equal(got["y"], expected["y"])
 
 
 def test_an_open_shape_is_run_plainly(padded_file: Padded) -> None:
-    session = GraphSession(padded_file(None, 1), Opening(ON_CPU), static=True)
-    assert session._binding is None
+    session = GraphSession(padded_file(None, 1), Opening(known_advice()["cpu"]), static=True)
     assert session.run(feeds(16))["y"].shape == (1, 8)
+    assert not session._idle[0].inputs
 
 
-def test_threads_take_turns_on_the_buffers(fixed: Path) -> None:
-    plain, bound = (GraphSession(fixed, Opening(a), static=a.bind) for a in (known_advice()["cpu"], ON_CPU))
+@pytest.mark.parametrize("advice", [known_advice()["cpu"], TURNS], ids=["side by side", "in turn"])
+def test_threads_do_not_share_buffers(fixed: Path, advice: SessionAdvice) -> None:
+    plain, bound = (GraphSession(fixed, Opening(advice), static=static) for static in (False, True))
     expected = [plain.run(feeds(n))["y"] for n in range(16)]
     with ThreadPoolExecutor(4) as pool:
         for _ in range(5):
@@ -171,7 +173,7 @@ def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
     paddable.load(made_for_cuda, provider="cuda", allow_tf32=True).run(X)
     assert cuda.opened[0]["use_tf32"] == "1"
     with pytest.raises(MisuseError, match="no TF32; leave it out; cuda has it"):
-        paddable.load(made_for_cuda, allow_tf32=True)
+        paddable.load(made_for_cuda, "cpu", allow_tf32=True)
     metadata = replace(read_metadata(made_for_cuda), container={})
     with new_directory(tmp_path / "out") as folder:
         onnx.save(onnx.load(made_for_cuda), folder / "a.onnx")
@@ -183,4 +185,4 @@ def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
 
 def test_the_cpu_has_no_numbered_devices(fixed: Path) -> None:
     with pytest.raises(MisuseError, match="device 1"):
-        paddable.load(fixed, device_id=1)
+        paddable.load(fixed, "cpu", device_id=1)

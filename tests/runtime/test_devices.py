@@ -84,7 +84,7 @@ def test_a_run_that_fails_says_what_usually_lies_behind_it(
 
     session = paddable.load(padded_file(16, 1))
     session.run(X)
-    monkeypatch.setattr(GraphSession, "_run", fail)
+    monkeypatch.setattr(GraphSession, "_answer", fail)
     with pytest.raises(PaddableError, match=r"^onnxruntime: .*out of memory; usual cause: an arena"):
         session.run(X)
 

@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 import paddable
-from paddable.bundle import Bundle, Graph, Metadata, Symbol, new_directory, read_metadata, write_bundle
+from paddable.bundle import KEY, Bundle, Graph, Metadata, Symbol, new_directory, read_metadata, write_bundle
 from paddable.errors import MisuseError, PaddableWarning, UnreadableError
 from paddable.runtime import Session
 from paddable.runtime.session.graph import GraphSession
@@ -70,6 +70,27 @@ def test_what_lies_past_a_rows_length_never_reaches_the_model(padded_file: Padde
     junk = session.run({"x": x, "ilens": 6, "gain": GAIN})
     for name, value in clean.items():
         np.testing.assert_array_equal(value, junk[name])
+
+
+def fed(session: Session) -> np.ndarray:
+    """The input buffer of the only container."""
+    return session._open[0]._idle[0].inputs["x"]
+
+
+def test_a_longer_call_leaves_its_samples_only_where_junk_was_judged(tmp_path: Path) -> None:
+    model, long, short = build(16, 1), noise(1, 16), noise(1, 6)
+    metadata = Metadata.loads(model.metadata_props[0].value, where="")
+    for verified in ({}, {"J": {"rows": 9, "failing": 0}}):
+        onnx.helper.set_model_props(model, {KEY: replace(metadata, verified=verified).dumps()})
+        onnx.save(model, tmp_path / "model.onnx")
+        session = paddable.load(tmp_path / "model.onnx", "cpu")
+        first = session.run({"x": long, "gain": GAIN})
+        kept = {name: value.copy() for name, value in first.items()}
+        np.testing.assert_array_equal(session.run({"x": short, "gain": GAIN})["y"], sums(short))
+        np.testing.assert_array_equal(fed(session)[:, :6], short)
+        np.testing.assert_array_equal(fed(session)[:, 6:], long[:, 6:] if verified else 0)
+        for name, value in kept.items():  # an answer is the caller's own
+            np.testing.assert_array_equal(first[name], value)
 
 
 def test_rows_may_keep_their_batch_axis(padded_file: Padded) -> None:

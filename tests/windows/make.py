@@ -39,11 +39,11 @@ def make(folder: Path) -> None:
 
     codes = checkpoints.codec_synthetic.codes(checkpoints.codec_synthetic.TINY, 25)
     np.save(folder / "codes.npy", codes)
-    transcript = load(folder / "sense-voice").transcribe(JFK, timestamps=True)
-    sound = load(folder / "codec").run({"codes": codes})["wav"]
+    transcript = load(folder / "sense-voice", "cpu").transcribe(JFK, timestamps=True)
+    sound = load(folder / "codec", "cpu").run({"codes": codes})["wav"]
     expected = {
         "transcript": transcript.to_json(),
-        "segments": load(folder / "fsmn-vad").speech_segments(JFK),
+        "segments": load(folder / "fsmn-vad", "cpu").speech_segments(JFK),
     }
     (folder / "expected.json").write_text(json.dumps(expected, ensure_ascii=False), encoding="utf-8")
     np.save(folder / "expected.npy", sound)

@@ -98,11 +98,13 @@ def test_a_chinese_file_name(made: Path, tmp_path: Path, weights: str) -> None:
     model.write_bytes(graph.replace(b"fp32.data", weights.encode()))
     shutil.copy(made / "codec/fp32.data", tmp_path / weights)
     codes = {"codes": np.load(made / "codes.npy")[:, :12]}
-    np.testing.assert_array_equal(paddable.load(model).run(codes)["wav"], paddable.load(known).run(codes)["wav"])
+    np.testing.assert_array_equal(
+        paddable.load(model, "cpu").run(codes)["wav"], paddable.load(known, "cpu").run(codes)["wav"]
+    )
 
 
 def test_voice_activity(made: Path, expected: dict[str, Any]) -> None:
-    assert [list(pair) for pair in paddable.load(made / "fsmn-vad").speech_segments(JFK)] == expected["segments"]
+    assert [list(pair) for pair in paddable.load(made / "fsmn-vad", "cpu").speech_segments(JFK)] == expected["segments"]
 
 
 def test_a_detector_cuts_a_recording(made: Path) -> None:
@@ -120,7 +122,7 @@ def test_decode(made: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
 
 
 def test_a_stream_from_python(made: Path) -> None:
-    stream = paddable.load(made / "codec").stream()
+    stream = paddable.load(made / "codec", "cpu").stream()
     stream.warm_up()
     codes = np.load(made / "codes.npy")
     sound = np.concatenate([stream.push(codes[:, i : i + 3]) for i in range(0, codes.shape[1], 3)], 1)
@@ -135,11 +137,11 @@ def test_a_bundle_that_is_open_is_replaced_or_left_and_nothing_stays_beside_it(m
         with new_directory(place, force=True) as folder:
             shutil.copytree(made / "codec", folder, dirs_exist_ok=True)
 
-    model = paddable.load(place)
+    model = paddable.load(place, "cpu")
     sound = model.run(codes)["wav"]
     with suppress(MisuseError):  # Windows refuses to move what is open
         replace()
-    with paddable.load(place) as other:
+    with paddable.load(place, "cpu") as other:
         np.testing.assert_array_equal(other.run(codes)["wav"], sound)
     model.close()
     gc.collect()

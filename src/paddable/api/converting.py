@@ -23,7 +23,7 @@ from paddable.api.precisions import chosen_precisions, measure_native, padded_in
 from paddable.api.room import demand_room
 from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
-from paddable.errors import MisuseError, RefusedError
+from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.forms.applying import chosen_forms
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
@@ -136,7 +136,9 @@ def convert(
     place = None if out is None else Path(out)
     one = _OneFile(place, external_data, keep_traces)
     if not lengths:
-        opened = open_fixed(model, tuple(declared.get("bindings") or ()), declared.get("batch_size"))
+        _demand_nothing_of_lengths(declared)
+        bindings = tuple(declared.get("bindings") or ())
+        opened = open_fixed(model, bindings, declared.get("batch_size"), declared.get("batch"))
         _demand_one_graph(containers, precisions, accept, place)
         if place is not None:
             demand_place(place, opened.source, force)
@@ -205,6 +207,20 @@ class _OneFile:
             return to_proto(model, keep_traces=self.keep_traces)
         append_metadata(stage.folder / self.place.name, KEY, metadata.dumps())
         return self.place
+
+
+def _demand_nothing_of_lengths(declared: Declared) -> None:
+    """Refuse declarations that speak of a length where none is declared; they would change nothing."""
+    spoken = {
+        name: value
+        for name, value in declared.items()
+        if value and name in ("length_inputs", "mask_inputs", "shortest", "rate")
+    }
+    if spoken:
+        raise MisuseError(
+            f"{arguments(**spoken)} speaks of a length, and `lengths` declares none",
+            fix="declare the axis that varies with `lengths`, or leave it out",
+        )
 
 
 def _demand_one_graph(

@@ -100,7 +100,7 @@ def checkpoint_at(
     for patterns in spec.downloads:
         every = (*patterns, *spec.labels)
         folder, source = fetch(wanted, *_both(every), progress)
-        if any(folder.glob(patterns[0])):
+        if any(folder.rglob(patterns[0])):
             return Checkpoint(folder, {"hub": wanted.hub, "repository": wanted.name, **source})
     raise UnreadableError(
         f"it holds no {' and no '.join(patterns[0] for patterns in spec.downloads)}",

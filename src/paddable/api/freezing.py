@@ -24,6 +24,7 @@ from paddable.gates.engine import Engine
 from paddable.gates.examples import Example
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
+from paddable.lengths.declare import BatchAxis, parse_batches
 from paddable.padding.analysis import analyse
 from paddable.padding.declaration import Declarations
 from paddable.padding.remedies.emitter import Emitter
@@ -36,13 +37,16 @@ __all__ = ["compare_frozen", "frozen", "open_fixed"]
 _DRAWS = 4
 
 
-def open_fixed(model: Model, bindings: Sequence[str] = (), batch_size: int | None = None) -> Opened:
+def open_fixed(
+    model: Model, bindings: Sequence[str] = (), batch_size: int | None = None, batch: str | None = None
+) -> Opened:
     """Read a model, and give each axis that counts rows its size.
 
     Args:
         model: a file, or a model in memory.
         bindings: inputs and sizes that are fixed first; see ``bind``.
         batch_size: of the rows; 1 by default.
+        batch: the axes that count them, as ``x:0,h:1``, or ``none``; found by names and places by default.
 
     Raises:
         UnreadableError: not a model.
@@ -50,15 +54,18 @@ def open_fixed(model: Model, bindings: Sequence[str] = (), batch_size: int | Non
             option that gives it a size.
     """
     native, found = read_native(model, bindings)
-    _freeze(found, batch_size)
+    _freeze(found, batch_size, batch)
     return Opened(found, Declarations({}), {}, file_of(model), bindings, native)
 
 
-def _freeze(model: ir.Model, batch_size: int | None) -> None:
+def _freeze(model: ir.Model, batch_size: int | None, batch: str | None) -> None:
     inputs = {value.name or "": value for value in model.graph.inputs}
     found = suggest(inputs, model.graph.outputs)
     leading = [(name, 0) for name, value in inputs.items() if value.shape and not isinstance(value.shape[0], int)]
-    for name, axis in leading if batch_size and not found.batch else found.batch:
+    rows = leading if batch_size and not found.batch else found.batch
+    if batch is not None:
+        rows = [_axis(inputs, place) for place in parse_batches(batch) or ()]
+    for name, axis in rows:
         sizes = list(inputs[name].shape or ())
         sizes[axis] = batch_size or 1
         inputs[name].shape = ir.Shape(sizes)
@@ -76,6 +83,18 @@ def _freeze(model: ir.Model, batch_size: int | None) -> None:
             why="an axis of time is declared with `lengths`; an axis that always has one size is given that size",
             fix=f"declare {found.parameters}, or give the size with {given}" if found.options else f"give {given}",
         )
+
+
+def _axis(inputs: Mapping[str, ir.Value], place: BatchAxis) -> tuple[str, int]:
+    """The input and axis that are said to count rows; MisuseError where there is none."""
+    shape = inputs[place.input].shape if place.input in inputs else None
+    if shape is None or not -len(shape) <= place.axis < len(shape):
+        told = ", ".join(f"{name}{list(map(str, value.shape or ()))}" for name, value in inputs.items())
+        raise MisuseError(
+            f"there is no axis {place.axis} of an input {place.input!r}", where="`batch`", why=f"the inputs are {told}",
+            fix="name one of these",
+        )  # fmt: skip
+    return place.input, place.axis
 
 
 def frozen(

@@ -19,6 +19,7 @@ COMMANDS = {
     "inspect": "Print inputs, lengths, operators, and what to run next.",
     "transcribe": "Recognise recordings.",
     "decode": "Decode a file of codes to sound.",
+    "bench": "Measure a bundle here: containers beside native.",
     "demo": "Convert a published speech recogniser and show the difference.",
     "doctor": "Show what can run here, or explain an error.",
 }

@@ -31,7 +31,12 @@ __all__ = ["convert"]
     metavar="SIZE",
     help="A container: steps (24000), seconds (30s, with --rate), or T=24000,U=512. Repeatable.",
 )
-@click.option("--containers", "several", metavar="A,B,C", help="Several containers, written as a bundle.")
+@click.option(
+    "--containers",
+    "several",
+    metavar="A,B,C",
+    help="Several containers, written as a bundle; 2s..30s/8 is eight of them, each longer by the same factor.",
+)
 @options.batch_size
 @click.option("--keep-dynamic", is_flag=True, help="Keep batch and container symbolic.")
 @click.option("--keep-traces", is_flag=True, help="Keep absolute source paths in the file.")

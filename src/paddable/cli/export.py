@@ -89,7 +89,7 @@ def _default_containers() -> str:
 @click.option(
     "--containers",
     metavar="A,B,C",
-    help=f"Seconds, or steps of the input. Default: {_default_containers()}.",
+    help=f"Seconds, or steps of the input; 2s..30s/8 is eight of them. Default: {_default_containers()}.",
 )
 @_options_of_families
 @options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")

@@ -50,18 +50,25 @@ as_json: Decorator = click.option("--json", "as_json", is_flag=True, help="Print
 
 
 class ProviderName(click.ParamType):  # type: ignore[type-arg]  # generic in newer versions of click only
-    """The name of an execution provider; help and errors list those there are."""
+    """The name of an execution provider; help and errors list those there are.
+
+    Args:
+        others: words that are allowed beside, such as ``auto``.
+    """
 
     name = "NAME"
 
+    def __init__(self, *others: str) -> None:
+        self._others = others
+
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
         """``cpu|cuda|directml|...``"""
-        return "|".join(known_advice())
+        return "|".join((*self._others, *known_advice()))
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The name as it was given."""
-        if value not in known_advice():
-            self.fail(f"{value!r} is not one of {', '.join(known_advice())}", param, ctx)
+        if value not in (allowed := (*self._others, *known_advice())):
+            self.fail(f"{value!r} is not one of {', '.join(allowed)}", param, ctx)
         return value
 
 
@@ -138,7 +145,11 @@ bundle: Decorator = click.option(
 )
 
 provider: Decorator = click.option(
-    "--provider", default="cpu", show_default=True, type=ProviderName(), help="The execution provider to run on."
+    "--provider",
+    default="auto",
+    show_default=True,
+    type=ProviderName("auto"),
+    help="The execution provider to run on. auto takes the fastest that the bundle was made for and that works here.",
 )
 
 device: Decorator = click.option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,14 +94,19 @@ def transcribe(
 
     places = _places(sounds, out, kind, force, as_json)
     choice: dict[str, Any] = {"target": target, "device_id": device_id, "allow_tf32": allow_tf32}
-    model = load(bundle, provider, **choice, allow_mixed=allow_mixed)
-    elsewhere = vad_provider not in (None, provider)
-    its_choice = {} if elsewhere else choice
-    detector = None if vad is None else load(vad, vad_provider or provider, **its_choice, allow_mixed=allow_mixed)
-    punctuator = None if punctuation is None else load(punctuation, provider, **choice, allow_mixed=allow_mixed)
     told: list[dict[str, Any]] = []
     worst = done = 0
-    with showing() as progress:
+    elsewhere = vad_provider not in (None, provider)
+    with ExitStack() as opened:
+        progress = opened.enter_context(showing())
+        its: dict[str, Any] = {"allow_mixed": allow_mixed, "progress": progress}
+        model = opened.enter_context(load(bundle, provider, **choice, **its))
+        detector = punctuator = None
+        if vad is not None:
+            its_choice = {} if elsewhere else choice
+            detector = opened.enter_context(load(vad, vad_provider or provider, **its_choice, **its))
+        if punctuation is not None:
+            punctuator = opened.enter_context(load(punctuation, provider, **choice, **its))
         results = model.transcribe_many(
             sounds,
             progress=None if progress is None else _one_bar_a_kind(progress),
@@ -128,8 +134,9 @@ def transcribe(
                 done += 1
         except KeyboardInterrupt:
             raise Interrupted(_left(done, len(sounds), out)) from None
+        ran = model.describe().to_json()
     if as_json:
-        render.show_json({"ok": worst == 0, "files": told})
+        render.show_json({"ok": worst == 0, "files": told, "ran": ran})
     return worst
 
 

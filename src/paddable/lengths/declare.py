@@ -199,9 +199,13 @@ def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[s
 
 
 def split_containers(text: str) -> tuple[str, ...]:
-    """The containers of one ``--containers A,B,C``. A symbol that comes again begins the next: ``T=8,U=4,T=16,U=4``."""
+    """The containers of one ``--containers A,B,C``. A symbol that comes again begins the next: ``T=8,U=4,T=16,U=4``.
+
+    ``2s..30s/8`` is eight containers from 2 to 30 s, each longer than the one before by the same factor: whatever the
+    length, the same share of a container is padding at most.
+    """
     groups: list[list[str]] = []
-    for part in (part.strip() for part in text.split(",") if part.strip()):
+    for part in (part for item in text.split(",") if item.strip() for part in _geometric(item.strip())):
         symbol = part.partition("=")[0].strip() if "=" in part else None
         seen = {item.partition("=")[0].strip() for item in groups[-1]} if groups else set()
         if symbol is None or not groups or symbol in seen or "=" not in groups[-1][0]:
@@ -209,6 +213,24 @@ def split_containers(text: str) -> tuple[str, ...]:
         else:
             groups[-1].append(part)
     return tuple(",".join(group) for group in groups)
+
+
+_SPAN = re.compile(r"([\d.]+)(s?)\.\.([\d.]+)(s?)/(\d+)")
+
+
+def _geometric(part: str) -> list[str]:
+    if (found := _SPAN.fullmatch(part)) is None:
+        return [part]
+    first, unit, last, other, count = found.groups()
+    low, high, many = float(first), float(last), int(count)
+    if unit != other or not 0 < low < high or many < 2:
+        raise MisuseError(
+            f"{part!r} is not a row of containers",
+            why="it goes from a shorter one to a longer one, in one unit, in two or more",
+            fix="write it like 2s..30s/8",
+        )
+    sizes = [low * (high / low) ** (place / (many - 1)) for place in range(many)]
+    return [f"{size:.3f}s" if unit else str(round(size)) for size in sizes]
 
 
 def _sides(text: str, *, option: str, form: str, example: str) -> tuple[str, Length]:

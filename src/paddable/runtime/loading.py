@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,19 +11,24 @@ from typing import Any, get_type_hints
 
 from paddable.bundle import CHEAP, KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.bundle.conform import conforms, type_name
-from paddable.errors import MisuseError, UnreadableError, arguments
+from paddable.errors import MisuseError, PaddableError, UnreadableError, arguments
 from paddable.providers.advice import known_advice, session_advice
 from paddable.providers.session_advice import SessionAdvice
+from paddable.runtime.choosing import choose
+from paddable.runtime.description import Place, Tried
 from paddable.runtime.model import Home, Model
 from paddable.runtime.session.graph import GraphSession, Opening
+from paddable.runtime.session.native import misfit
 from paddable.runtime.session.session import Container
 
-__all__ = ["load"]
+__all__ = ["AUTO", "load"]
+
+AUTO, CPU = "auto", "cpu"
 
 
 def load(
     path: str | os.PathLike[str],
-    provider: str = "cpu",
+    provider: str = AUTO,
     *,
     target: str | None = None,
     precision: str | None = None,
@@ -33,12 +38,16 @@ def load(
     device_id: int = 0,
     allow_mixed: bool = False,
     threads: int | None = None,
+    native: bool | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Model:
     """Load a converted model for running. Needs numpy and one flavour of onnxruntime.
 
     Args:
         path: a bundle directory, or one ``.onnx`` file. A file that Paddable did not make is run as it is.
-        provider: where to run, such as ``cpu``, ``cuda`` or ``directml``.
+        provider: where to run, such as ``cpu``, ``cuda`` or ``directml``: in the containers made for it. ``auto`` takes
+            the first accelerator that has graphs in the bundle and runs them here, warmed up, else the CPU with the
+            native graph, which is faster there than any container; ``describe`` of the model says what was chosen.
         target: run the graphs that were made for this target. Default: those for the provider.
         precision: which of a bundle's precisions. Default: fp32 if it is there, else the only one.
         allow_fallback: let the CPU take over when the provider is not there. Never done silently.
@@ -48,6 +57,9 @@ def load(
         device_id: which of several devices; paddable doctor lists those of DirectML.
         allow_mixed: run although several flavours of onnxruntime are installed, each of which overwrites the others.
         threads: threads inside an operator. Default: ONNX Runtime's choice.
+        native: run the bundle's native graph, each row alone, or its containers; a bundle whose native graph does not
+            serve runs its containers. Default: native where ``auto`` finds the CPU best, in fp32, with no target named.
+        progress: for ``auto``: told ``containers``, how many are warm and how many there are.
 
     Raises:
         MisuseError: no such provider or device, the bundle has no graph for it, or TF32 where it does not belong.
@@ -56,13 +68,23 @@ def load(
     """
     place = Path(path)
     bundle = read_bundle(place, check_below=CHEAP) if place.is_dir() else None
+    text = None if bundle is not None else read_entries(place).get(KEY)
+    metadata = bundle.metadata if bundle else Metadata.loads(text, where=str(place)) if text is not None else None
+    tried: tuple[Tried, ...] = ()
+    wanted = target or provider
+    if auto := provider == AUTO:
+        made_for = {graph.target for graph in bundle.graphs} if bundle else set(metadata.advice if metadata else ())
+        choices = {"target": target, "precision": precision, "allow_tf32": allow_tf32, "device_id": device_id}
+        choices |= {"capture": capture, "allow_mixed": allow_mixed, "threads": threads}
+        tried = choose(str(place), made_for & {target} if target else made_for, choices)
+        provider = tried[-1].provider
+        wanted = target or (provider if provider in made_for else min(made_for, default=provider))
+        if provider == CPU:
+            allow_tf32, device_id = False, 0
     if bundle is not None:
-        graphs = _chosen(bundle, str(place), target or provider, precision)
-        metadata: Metadata | None = bundle.metadata
+        graphs = _chosen(bundle, str(place), wanted, precision)
         files = [(dict(graph.container), place / graph.file) for graph in graphs]
     else:
-        text = read_entries(place).get(KEY)
-        metadata = Metadata.loads(text, where=str(place)) if text is not None else None
         files = [(dict(metadata.container) if metadata else {}, place)]
     advice = _advice(provider, metadata, capture, str(place))
     if allow_tf32:
@@ -72,7 +94,34 @@ def load(
     opening = Opening(advice, allow_fallback, threads, device_id, allow_mixed)
     home = Home(bundle, place, opening) if bundle is not None else None
     containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
-    return Model(containers, metadata, home)
+    open_native, form = None, "captured" if advice.static_options and any(steps for steps, _ in files) else "container"
+    if native is None:
+        native = auto and provider == CPU and target is None and bundle is not None and graphs[0].precision == "fp32"
+    if native and bundle is not None:
+        open_native, why = _native(bundle, place, opening)
+        form = "native" if open_native else form
+        tried = (*tried[:-1], replace(tried[-1], why=f"{tried[-1].why}; {why}")) if tried else ()
+    model = Model(containers, metadata, home, open_native, Place(provider, form, tried))
+    if auto and advice.static:
+        model.warm_up(progress)
+    return model
+
+
+def _native(bundle: Bundle, folder: Path, opening: Opening) -> tuple[Callable[[], GraphSession] | None, str]:
+    """What opens the native graph of a bundle, None where its containers have to do, and why."""
+    if bundle.native is None:
+        return None, "the bundle holds no native graph"
+    open_it = partial(GraphSession, folder / bundle.native, opening)
+    try:
+        first = [open_it()]
+    except PaddableError as error:
+        return None, f"the native graph does not open: {error}"
+    if why := misfit(first[0], bundle.metadata):
+        return None, why
+    return (
+        lambda: first.pop() if first else open_it(),
+        "native takes there what a clip needs, a container its full time",
+    )
 
 
 def _advice(provider: str, metadata: Metadata | None, capture: bool, where: str) -> SessionAdvice:

@@ -17,8 +17,9 @@ from paddable.audio.read import as_waveform, read_audio
 from paddable.bundle import Bundle, Metadata, read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StepSpec
 from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.runtime.description import Place
 from paddable.runtime.families import abilities_of, detector_of, punctuator_of, recogniser_of
-from paddable.runtime.session.graph import Opening
+from paddable.runtime.session.graph import GraphSession, Opening
 from paddable.runtime.session.request import Request
 from paddable.runtime.session.session import Container, Session, Unjudged
 from paddable.runtime.speech.detection import Detector
@@ -60,10 +61,19 @@ class Model(Session):
         containers: the graphs, at least one.
         metadata: what is ragged; None for a graph that Paddable did not make.
         home: the bundle; None for a single file.
+        native: opens the native graph, where that is to be run; see `Session`.
+        place: where the graphs run.
     """
 
-    def __init__(self, containers: Sequence[Container], metadata: Metadata | None, home: Home | None = None) -> None:
-        super().__init__(containers, metadata)
+    def __init__(
+        self,
+        containers: Sequence[Container],
+        metadata: Metadata | None,
+        home: Home | None = None,
+        native: Callable[[], GraphSession] | None = None,
+        place: Place | None = None,
+    ) -> None:
+        super().__init__(containers, metadata, native, place)
         self._home = home
         self._idle_buffers: deque[StateBuffers] = deque()
 

@@ -68,7 +68,7 @@ def main() -> None:
 
     too_long = np.zeros((1, 61 * RATE), np.float32)
     try:
-        paddable.load(out).run({"audio": too_long, **prompts})
+        paddable.load(out, "cpu").run({"audio": too_long, **prompts})
         sys.exit("61 s were accepted by a container of 60 s")
     except MisuseError as error:
         print(f"61 s: {error}")

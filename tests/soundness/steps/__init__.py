@@ -27,6 +27,7 @@ from . import (  # noqa: E402, F401
     movement,
     normalisation,
     order,
+    own,
     padding,
     pairs,
     places,

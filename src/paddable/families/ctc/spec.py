@@ -12,6 +12,15 @@ FOUND = "found"
 REDUCED = ("int8", "fp16", "q4", "bnb4", "quantized")
 """What the names of published files in another precision hold."""
 
+_FILES = (
+    "*.onnx",
+    "*.onnx_data",
+    "*.onnx.data",
+    "preprocessor_config.json",
+    "tokenizer_config.json",
+    "added_tokens.json",
+)
+
 CTC = FamilySpec(
     name="ctc",
     summary="any CTC recogniser: a .onnx and its labels",
@@ -20,17 +29,7 @@ CTC = FamilySpec(
     length={},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),
     labels=("tokens.txt", "vocab.json", "tokens.json", "vocab.txt", "*_vocab.txt", "tokenizer.json", "*.model"),
-    downloads=(
-        (
-            "*.onnx",
-            "*.onnx_data",
-            "*.onnx.data",
-            "preprocessor_config.json",
-            "tokenizer_config.json",
-            "added_tokens.json",
-            *(f"!*{word}*" for word in REDUCED),
-        ),
-    ),
+    downloads=((*_FILES, *(f"!*{word}*" for word in REDUCED)), _FILES),
     options=(
         Option("labels", "what the classes write: tokens.txt, vocab.json, tokens.json or *.model", text="FILE"),
         Option(

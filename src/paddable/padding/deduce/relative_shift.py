@@ -27,9 +27,9 @@ must run to its end before anything else reads it.
 
 ESPnet's first shift is none of distances: of square scores ``X[i, k]`` with a column in front, ``[L, L + 1]``, the view
 as ``[L + 1, L]`` without its first row. Theorem: with q counting that column, ``out[i, j]`` is element q = L - i + j of
-row i where j <= i, else q = j - i - 1 of row i + 1. Proof: ``L*(i + 1) + j`` is ``(L + 1)*i + L - i + j`` and ``(L +
-1)*(i + 1) + j - i - 1``, and q lies in 0 .. L in the first where j <= i, in the second elsewhere. L is the row's own,
-so the physical shift is wrong, and the elements are gathered (PAD105).
+row i where j <= i, else q = j - i - 1 of row i + 1. Proof: ``L*(i + 1) + j`` is both ``(L + 1)*i + (L - i + j)`` and
+``(L + 1)*(i + 1) + (j - i - 1)``, and q lies in 0 .. L in the first where j <= i, in the second elsewhere. L is each
+row's own, so the physical shift is wrong, and the elements are gathered (PAD105).
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ __all__ = [
     "MaskedMean",
     "MaskedNormalisation",
     "Resampled",
+    "RowGather",
     "RowsInPlace",
     "ShiftedSquare",
     "SqueezeBehindRows",
@@ -282,6 +283,29 @@ class RowsInPlace(Replace):
 
     def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> tuple[ir.Value, ir.Value]:
         return emitter.op("Identity", x, dtype=x.dtype), emitter.iota(symbol(BATCH))
+
+
+@dataclass(frozen=True, eq=False)
+class RowGather(Replace):
+    """Steps that each row picks by an index of its own, where native, of one row, has one index.
+
+    Attributes:
+        axis: of the data.
+        tuples: the index has a last axis of size 1, as GatherND takes it.
+    """
+
+    axis: int
+    tuples: bool
+
+    @property
+    def text(self) -> str:
+        return "gather row by row"
+
+    def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value:
+        index = node.inputs[1]
+        assert index is not None
+        whole = emitter.cast(index, INT64)
+        return emitter.gather_rows(x, emitter.squeeze(whole, [2]) if self.tuples else whole, axes, self.axis)
 
 
 @dataclass(frozen=True, eq=False)

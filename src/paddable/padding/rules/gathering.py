@@ -25,6 +25,7 @@ from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 from paddable.padding.facts.numbers import Face, Product, add, multiply, number
 from paddable.padding.remedies import FromEnd, Segment
+from paddable.padding.remedies.forms import RowGather
 
 __all__: list[str] = []
 
@@ -41,6 +42,7 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
             axes = tuple(context.axis(n) for n in array.shape)
             return [Facts.known(value.dtype, axes, Elements(array), finite=value.finite)]
     value = context.settle(0)
+    _need_own_axes(context, value)
     context.need_steps(value, range(value.rank))
     if index.own_row is not None:
         need_joined_rows(context, value.axes[axis], index)
@@ -70,12 +72,34 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         _table_end(context, value, index, axis)
     index = _guarded(context, context.data(1, row_axis=index.rank + 1, shifted=True), whole)
     in_front = index.rows_in_front or index.rank > rank
+    if in_front and _picks_by_row(value, index):
+        return [_by_row(context, value, index, axis, tuples=False)]
     if in_front and (varies or axis or any(a.batch for a in value.atoms)):
         context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
     if varies:
         value, index = _ragged_source(context, value, index, axis)
     axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
     return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
+
+
+def _need_own_axes(context: RuleContext, value: Facts) -> None:
+    """The axis that is read is counted among native's, and rows in front count as one more."""
+    if value.rows_in_front:
+        context.refuse("what each row's own length made is read by index", "export with batch 1, or use a mask")
+
+
+def _picks_by_row(value: Facts, index: Facts) -> bool:
+    """Whether a vector of indices of each row's own meets data that has the rows as an axis."""
+    return index.rank == 2 and any(len(axis) == 1 and axis[0].batch for axis in value.axes)
+
+
+def _by_row(context: RuleContext, value: Facts, index: Facts, axis: int, *, tuples: bool) -> Facts:
+    """Each row's steps by its own index, the rows where the data has them."""
+    value, index = _ragged_source(context, value, index, axis)
+    context.ask(RowGather("", "each row reads by an index of its own", 0, axis, tuples))
+    own = replace(index, axes=index.axes[1:2], pads=index.pads[len(index.axes[0]) :], content=None)
+    axes = (*value.axes[:axis], *own.axes, *value.axes[axis + 1 :])
+    return _gathered(value, own, axis, axes)
 
 
 def _own_rows(value: Facts, index: Facts, axis: int) -> bool:
@@ -299,7 +323,15 @@ def _need_beginning(context: RuleContext, part: Axis, whole: Axis) -> None:
 def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
     """Reading by index tuples. A uniform source gives the same whatever the index is; else indices must be valid."""
     value, index = context.peek(0), context.peek(1)
+    _need_own_axes(context, value)
     batch_dims = context.attribute("batch_dims", 0)
+    if index.rows_in_front:
+        index = replace(index, axes=index.axes[:-1])
+        if batch_dims or context.peek(1).axes[-1] or not _picks_by_row(value, index):
+            context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
+        value = context.data(0)
+        _guarded(context, context.data(1), value.axes[0])
+        return [_by_row(context, value, replace(context.peek(1), axes=index.axes), 0, tuples=True)]
     width = context.length_of(index.axes[-1]) if index.axes[-1] else constant(1)
     if not width.is_constant:
         context.refuse("GatherND with tuples of varying width")

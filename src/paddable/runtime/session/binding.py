@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from paddable.runtime.session.device_session import DeviceSession
 from paddable.runtime.session.dtypes import DTYPES
 
-__all__ = ["Binding", "bind_all"]
+__all__ = ["Binding", "bind"]
 
 
 class Binding:
@@ -36,30 +36,49 @@ class Binding:
             self._bound.bind_ortvalue_input(name, value)
         for name, value in outputs.items():
             self._bound.bind_ortvalue_output(name, value)
-        self._options = import_module("onnxruntime").RunOptions()
+        self._options = None  # ONNX Runtime's Python takes 40 us to look into options that it is given
         if on.captured:
+            self._options = import_module("onnxruntime").RunOptions()
             self._options.add_run_config_entry("gpu_graph_id", str(graph))
 
     def run(self, feeds: Mapping[str, NDArray[Any]]) -> None:
-        """Copy ``feeds`` into their buffers and run; other inputs are read as they are. Call it ``exclusively``."""
+        """Copy ``feeds`` into their buffers and run; other inputs are read as they are. Call it ``exclusively``.
+
+        An array that is itself the memory of its buffer is not copied.
+        """
         for name, array in feeds.items():
-            self.inputs[name].update_inplace(np.ascontiguousarray(array))
+            if array.ctypes.data != self.inputs[name].data_ptr():
+                self.inputs[name].update_inplace(np.ascontiguousarray(array))
         self._on.session.run_with_iobinding(self._bound, self._options)
 
     def read(self, name: str) -> NDArray[Any]:
         """An output of the last run, as an array of its own."""
         return self._on.read(self.outputs[name])
 
+    def view(self, name: str) -> NDArray[Any]:
+        """The same without a copy where it can be had: on the CPU the next run writes over it."""
+        array: NDArray[Any] = self.outputs[name].numpy()
+        return array
 
-def bind_all(on: DeviceSession) -> Binding | None:
-    """Buffers for everything that the graph takes and gives; None where a shape is open or a type has no buffer."""
-    takes, gives = on.session.get_inputs(), on.session.get_outputs()
-    for node in (*takes, *gives):
-        if DTYPES.get(node.type, np.dtype(object)) == np.object_ or not all(
-            isinstance(size, int) for size in node.shape
-        ):
+
+def bind(on: DeviceSession, inputs: Mapping[str, NDArray[Any]]) -> Binding | None:
+    """Buffers for everything that the graph gives, beside those for what it takes; None where an output's size or type
+    is open.
+
+    Args:
+        on: the session.
+        inputs: of all inputs arrays on the host; on the CPU they are the buffers themselves.
+    """
+    gives = {node.name: (node.shape, DTYPES.get(node.type, np.dtype(object))) for node in on.session.get_outputs()}
+    for shape, dtype in gives.values():
+        if dtype == np.object_ or not all(isinstance(size, int) for size in shape):
             return None
-    inputs, outputs = (
-        {node.name: on.buffer(node.shape, DTYPES[node.type]) for node in side} for side in (takes, gives)
+    own = import_module("onnxruntime").OrtValue.ortvalue_from_numpy
+    return Binding(
+        on,
+        {
+            name: own(array) if on.device == "cpu" else on.buffer(array.shape, array.dtype)
+            for name, array in inputs.items()
+        },
+        {name: on.buffer(shape, dtype) for name, (shape, dtype) in gives.items()},
     )
-    return Binding(on, inputs, outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -28,17 +29,29 @@ class DeviceSession:
         device_id: which of them.
         bind: whether runs should read and write buffers that stay on the device.
         captured: whether the provider captures the graph at its first run and replays it from then on.
+        several_at_once: whether the provider runs the session for several threads at a time.
     """
 
     def __init__(
-        self, session: Any, device: str = "cpu", device_id: int = 0, *, bind: bool = False, captured: bool = False
+        self,
+        session: Any,
+        device: str = "cpu",
+        device_id: int = 0,
+        *,
+        bind: bool = False,
+        captured: bool = False,
+        several_at_once: bool = False,
     ) -> None:
         self.session, self.device, self.device_id = session, device, device_id
-        self.bind, self.captured = bind, captured
+        self.bind, self.captured, self.several_at_once = bind, captured, several_at_once
         self._lock = threading.Lock()
         # The CUDA provider keeps a captured graph for the thread that captured it; any other thread would capture it
         # again, in the middle of a request. So one thread runs it for all.
         self._worker = ThreadPoolExecutor(1, "paddable-captured") if captured else None
+
+    def beside_others(self, work: Callable[[], T]) -> T:
+        """As ``exclusively``, but other threads do not wait where the session runs several at once."""
+        return self._told(work, nullcontext() if self.several_at_once else self._lock)
 
     def exclusively(self, work: Callable[[], T]) -> T:
         """What ``work`` returns, while nothing else runs on the session.
@@ -46,8 +59,11 @@ class DeviceSession:
         Raises:
             PaddableError: ONNX Runtime failed; the message is its own, with the likeliest cause if it is known.
         """
+        return self._told(work, self._lock)
+
+    def _told(self, work: Callable[[], T], alone: AbstractContextManager[Any]) -> T:
         try:
-            with self._lock:
+            with alone:
                 return work() if self._worker is None else self._worker.submit(work).result()
         except PaddableError:
             raise

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddable.errors import MissingExtraError, MisuseError
 from paddable.providers.session_advice import SessionAdvice
-from paddable.runtime.session.binding import bind_all
+from paddable.runtime.session.buffers import Buffers
 from paddable.runtime.session.device_session import DeviceSession
 from paddable.runtime.session.dtypes import DTYPES
 from paddable.runtime.session.flavours import import_onnxruntime
@@ -20,6 +23,10 @@ from paddable.runtime.session.model_file import open_session
 from paddable.runtime.session.not_opened import why_not_opened
 
 __all__ = ["GraphSession", "Opening"]
+
+T = TypeVar("T")
+Array = NDArray[Any]
+_CPU = "CPUExecutionProvider"
 
 
 @dataclass(frozen=True)
@@ -66,7 +73,7 @@ class Opening:
             session = open_session(
                 path,
                 self._session_options(ort),
-                providers=wanted if here else ["CPUExecutionProvider"],
+                providers=wanted if here else [_CPU],
                 enable_fallback=0,  # ONNX Runtime's own way to the CPU, after a line on stdout
             )
         except Exception as error:
@@ -81,9 +88,17 @@ class Opening:
                     why=f"the session would run on {', '.join(used)}; onnxruntime offers {', '.join(available)}",
                     fix="see onnxruntime's own message above, or pass allow_fallback=True",
                 )
-            return DeviceSession(session)
+            return DeviceSession(session, bind=static, several_at_once=True)
         captured = static and bool(advice.static_options)
-        return DeviceSession(session, advice.device, self.device_id, bind=static and advice.bind, captured=captured)
+        on_cpu = used[0] == _CPU
+        return DeviceSession(
+            session,
+            advice.device,
+            self.device_id,
+            bind=static and (advice.bind or on_cpu),
+            captured=captured,
+            several_at_once=on_cpu and not advice.one_run_at_a_time,
+        )
 
     def _provider_options(self, static: bool) -> dict[str, str]:
         options = {**self.advice.options, **(self.advice.static_options if static else {})}
@@ -114,12 +129,18 @@ class GraphSession:
         dtypes: numpy type of each input.
         shapes: shape of each input; a symbolic dimension is a name or None.
         outputs: names of the outputs, in order.
+        opened: seconds that it took to open.
+        warmed: seconds that a first run took whose answer nobody waited for; None before.
     """
 
+    warmed: float | None
+
     def __init__(self, path: Path, opening: Opening, *, static: bool = False) -> None:
+        start = time.perf_counter()
         self._on = opening.open(path, static=static)
+        self.opened, self.warmed = time.perf_counter() - start, None
         session = self._on.session
-        self._binding = bind_all(self._on) if self._on.bind else None
+        self._idle: deque[Buffers] = deque()
         self.dtypes: dict[str, np.dtype[Any]] = {
             node.name: DTYPES.get(node.type, np.dtype(object)) for node in session.get_inputs()
         }
@@ -131,16 +152,41 @@ class GraphSession:
         """The providers in use, first choice first."""
         return list(self._on.session.get_providers())
 
-    def run(self, feeds: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """All outputs by name.
+    @property
+    def captured(self) -> bool:
+        """Whether the provider records the graph once and replays it."""
+        return self._on.captured
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """All outputs by name, as arrays of their own; errors as of ``answer``."""
+        return self.answer(lambda _: feeds, lambda outputs, _: {name: array.copy() for name, array in outputs.items()})
+
+    def answer(
+        self, prepare: Callable[[Mapping[str, Array]], Mapping[str, Array]], keep: Callable[[dict[str, Array], bool], T]
+    ) -> T:
+        """Run the graph on memory that is kept for it.
+
+        Each thread that runs at the same time has buffers of its own; a device has one set, and threads take turns.
+
+        Args:
+            prepare: gets the input buffers by name, none where a shape is open, and returns all inputs: buffers that it
+                wrote, or arrays of its own. What earlier calls wrote is still in the buffers.
+            keep: gets the outputs and whether a later run writes over them; what it returns is the answer, which must
+                hold no view of such an output.
 
         Raises:
             PaddableError: ONNX Runtime failed; the message is its own.
         """
-        return self._on.exclusively(lambda: self._run(feeds))
+        return self._on.beside_others(partial(self._answer, prepare, keep))
 
-    def _run(self, feeds: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        if self._binding is None:
-            return dict(zip(self.outputs, self._on.session.run(None, dict(feeds)), strict=True))
-        self._binding.run(feeds)
-        return {name: self._binding.read(name) for name in self.outputs}
+    def _answer(
+        self, prepare: Callable[[Mapping[str, Array]], Mapping[str, Array]], keep: Callable[[dict[str, Array], bool], T]
+    ) -> T:
+        try:
+            buffers = self._idle.pop()
+        except IndexError:
+            buffers = Buffers(self._on)
+        try:
+            return keep(buffers.run(prepare(buffers.inputs)), buffers.reused)
+        finally:
+            self._idle.append(buffers)

@@ -18,7 +18,12 @@ Array = NDArray[Any]
 
 
 def pad(
-    rows: Sequence[Row], request: Request, metadata: Metadata, container: Mapping[str, int], dtypes: Mapping[str, Any]
+    rows: Sequence[Row],
+    request: Request,
+    metadata: Metadata,
+    container: Mapping[str, int],
+    dtypes: Mapping[str, Any],
+    into: Mapping[str, Array],
 ) -> dict[str, Array]:
     """The graph's inputs for some rows of a request, in one container.
 
@@ -30,32 +35,37 @@ def pad(
         metadata: what is ragged; its batch size is the number of rows that the graph takes.
         container: steps of each symbol.
         dtypes: declared type of each input of the graph.
+        into: arrays of the container's size to write to, by name; what is not there is made. Behind the valid part they
+            keep what earlier calls left, if the graph was judged with junk there, else they are cleared.
 
     Returns:
-        Arrays whose ragged axes have the container's size: the valid part, then zeros.
+        Arrays whose ragged axes have the container's size, the valid part first.
     """
     size = (metadata.batch.size if metadata.batch else None) or len(rows)
     filled = [*rows, *[Row(rows[0].arrays, dict.fromkeys(rows[0].steps, 0))] * (size - len(rows))]
     feeds = {}
     for name in rows[0].arrays:
         assert metadata.batch is not None  # only a batch has rows of arrays
-        parts = [_padded(name, row.arrays[name], row.steps, metadata, container) for row in filled]
-        feeds[name] = parts[0] if len(parts) == 1 else np.concatenate(parts, metadata.batch.inputs[name])
+        parts = [(row.arrays[name], row.steps) for row in filled]
+        feeds[name] = _together(name, parts, metadata.batch.inputs[name], metadata, container, into.get(name))
     for name, array in request.shared.items():
-        feeds[name] = _padded(name, array, filled[0].steps, metadata, container)
+        feeds[name] = _together(name, [(array, filled[0].steps)], None, metadata, container, into.get(name))
     for name, text in metadata.length_inputs.items():
         numbers = [evaluate(text, row.steps) for row in filled]
         feeds[name] = np.array(numbers, dtypes[name])
     return feeds
 
 
-def cut(outputs: Mapping[str, Array], rows: Sequence[Row], metadata: Metadata) -> list[dict[str, Array]]:
-    """The valid part of each row.
+def cut(
+    outputs: Mapping[str, Array], rows: Sequence[Row], metadata: Metadata, *, reused: bool = False
+) -> list[dict[str, Array]]:
+    """The valid part of each row, in memory that is the caller's own.
 
     Args:
         outputs: what the graph returned.
         rows: the rows it was given, without those that only filled the batch.
         metadata: what is ragged.
+        reused: whether a later run writes over the outputs.
 
     Returns:
         For each row, by output: the part of that row, cut to ``<output>_length`` along its ragged axes.
@@ -70,7 +80,8 @@ def cut(outputs: Mapping[str, Array], rows: Sequence[Row], metadata: Metadata) -
         for name, axes in metadata.lengths.items():
             if name in parts:
                 parts[name] = _cut_row(parts[name], axes, int(parts[f"{name}_length"].reshape(-1)[0]), row.steps)
-        result.append({name: part.copy() for name, part in parts.items()})  # what is kept is the valid part alone
+        # a view of less than the whole would keep the container alive for a valid part of one second
+        result.append({n: part.copy() if reused or part.size < outputs[n].size else part for n, part in parts.items()})
     return result
 
 
@@ -94,16 +105,28 @@ def _at(axis: int, rank: int, part: slice) -> tuple[slice, ...]:
     return (*(slice(None),) * (axis % rank), part)
 
 
-def _padded(
-    name: str, array: Array, steps: Mapping[str, int], metadata: Metadata, container: Mapping[str, int]
+def _together(
+    name: str,
+    parts: Sequence[tuple[Array, Mapping[str, int]]],
+    batch_axis: int | None,
+    metadata: Metadata,
+    container: Mapping[str, int],
+    buffer: Array | None,
 ) -> Array:
-    axes = metadata.inputs.get(name)
-    if not axes:
-        return array
-    shape, valid = list(array.shape), [slice(None)] * array.ndim
-    for axis, text in axes.items():
-        shape[axis] = evaluate(text, container)
-        valid[axis] = slice(evaluate(text, steps))
-    padded = np.zeros(shape, array.dtype)
-    padded[tuple(valid)] = array[tuple(valid)]
-    return padded
+    """The valid parts of all rows in one array."""
+    axes, (first, _) = metadata.inputs.get(name, {}), parts[0]
+    shape = [evaluate(axes[axis], container) if axis in axes else size for axis, size in enumerate(first.shape)]
+    if batch_axis is not None:
+        shape[batch_axis] = len(parts)
+    whole = len(parts) == 1 and all(evaluate(text, parts[0][1]) == shape[axis] for axis, text in axes.items())
+    if whole and shape == list(first.shape):
+        return first
+    if buffer is None:
+        buffer = np.zeros(shape, first.dtype)
+    elif axes and not metadata.verified.get("J"):  # judged with junk there, it may keep what earlier calls left
+        buffer.fill(0)
+    for index, (array, steps) in enumerate(parts):
+        valid = tuple(slice(evaluate(axes[axis], steps)) if axis in axes else slice(None) for axis in range(array.ndim))
+        row = () if batch_axis is None else _at(batch_axis, array.ndim, slice(index, index + 1))
+        buffer[row][valid] = array[valid]
+    return buffer

@@ -87,7 +87,8 @@ def read_request(
         else:
             array = _with_rank(name, as_declared(name, value, dtypes[name]), ranks[name])
             axis = batch_axes[name] % ranks[name]
-            taken_apart[name] = list(np.split(array, array.shape[axis], axis)) if array.shape[axis] else []
+            every = (slice(None),) * axis
+            taken_apart[name] = [array[(*every, slice(row, row + 1))] for row in range(array.shape[axis])]
     for name, parts in {**{name: [array] for name, array in shared.items()}, **taken_apart}.items():
         for part in parts:
             _refuse_wrong_shape(name, part, shapes[name], {*metadata.inputs.get(name, ()), batch_axes.get(name)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -14,8 +15,11 @@ from numpy.typing import NDArray
 
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError, PaddableError
+from paddable.runtime.description import Description, Place
 from paddable.runtime.session.domain import refuse_unaccepted
+from paddable.runtime.session.expressions import evaluate
 from paddable.runtime.session.graph import GraphSession
+from paddable.runtime.session.native import accepts, native_feeds, signature, with_lengths
 from paddable.runtime.session.not_a_number import tell_not_a_number
 from paddable.runtime.session.ragged import cut, output_axes, pad
 from paddable.runtime.session.request import Request, Row, read_request
@@ -23,6 +27,8 @@ from paddable.runtime.session.request import Request, Row, read_request
 __all__ = ["Container", "Session", "Unjudged"]
 
 Array = NDArray[Any]
+_NATIVE = -1
+"""Place of native among the graphs that are open."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +47,27 @@ class Session:
     """Runs a converted model: pads each request to the smallest container that holds it, and cuts the padding off.
 
     Made by ``paddable.load``. Containers are opened when they are first needed, or all at once by ``warm_up``. Several
-    threads may use one session; each container runs one request at a time.
+    threads may use one session; a container runs their requests side by side on the CPU, elsewhere one at a time.
+    Answers are the caller's own: no later call changes them.
 
     Args:
         containers: the graphs, at least one.
         metadata: what is ragged; None for a graph that Paddable did not make, which is run as it is.
+        native: opens the graph before it was padded, to take where it is faster: each row runs alone, at its own
+            length. What the containers would refuse is still refused.
+        place: where the graphs run.
     """
 
-    def __init__(self, containers: Sequence[Container], metadata: Metadata | None) -> None:
+    def __init__(
+        self,
+        containers: Sequence[Container],
+        metadata: Metadata | None,
+        native: Callable[[], GraphSession] | None = None,
+        place: Place | None = None,
+    ) -> None:
         self.metadata = metadata
         self._containers = sorted(containers, key=lambda container: math.prod(container.steps.values()))
+        self._native, self._place = native, place or Place()
         self._open: dict[int, GraphSession] = {}
         self._opening = threading.Lock()
 
@@ -82,19 +99,19 @@ class Session:
             PaddableWarning: NaN in an output although no input holds any; rows without an answer beside others.
         """
         outputs = self.answer(inputs, strict=strict)
-        tell_not_a_number(inputs, outputs, self._session(0).providers[0])
+        tell_not_a_number(inputs, outputs, self._first.providers[0])
         return outputs
 
     def answer(self, inputs: Mapping[str, Any], *, strict: bool = False) -> dict[str, Any]:
         """As ``run``, without a warning: for a caller that looks for NaN itself."""
         if self.metadata is None:
             return self._run_as_it_is(inputs)
-        graph = self._session(0)
-        request = read_request(inputs, self.metadata, graph.dtypes, graph.shapes)
+        request = read_request(inputs, self.metadata, *self._signature(self.metadata))
         self._refuse_values(request)
         given = any(name in inputs for name in self.metadata.length_inputs)
         refuse_unaccepted(request.rows, self.metadata.symbols, strict=strict, empty=given)
         size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
+        size = 1 if self._native else size
         rows: list[dict[str, Array]] = []
         for start in range(0, len(request.rows), size):
             rows += self._run_rows(request.rows[start : start + size], request, self.metadata)
@@ -103,25 +120,54 @@ class Session:
     def _refuse_values(self, request: Request) -> None:
         """Raise ``MisuseError`` for values of the right type that the model does not know; nothing is known here."""
 
-    def warm_up(self, progress: Callable[[str, int, int], None] | None = None) -> None:
+    def warm_up(self, progress: Callable[[str, int, int], None] | None = None, *, smallest: bool = False) -> None:
         """Open every container and run it once, so that no user waits for it.
 
         Args:
             progress: told ``containers``, how many are warm and how many there are.
+            smallest: the smallest container alone.
         """
-        for index, container in enumerate(self._containers):
+        wanted = list(range(1 if smallest else len(self._containers))) if self._native is None else [_NATIVE]
+        for done, index in enumerate(wanted):
             if progress is not None:
-                progress("containers", index, len(self._containers))
-            graph = self._session(index)
-            if not container.steps:  # symbolic: there is no one size to prepare for
-                continue
-            feeds = {
-                name: np.zeros([axis if isinstance(axis, int) else 1 for axis in shape], graph.dtypes[name])
-                for name, shape in graph.shapes.items()
-            }
-            graph.run(feeds)
+                progress("containers", done, len(wanted))
+            self._warm(index)
         if progress is not None:
-            progress("containers", len(self._containers), len(self._containers))
+            progress("containers", len(wanted), len(wanted))
+
+    def example(self, steps: Mapping[str, int], seed: int = 0) -> dict[str, Array]:
+        """Inputs of one row to measure with: small random floats, and zeros elsewhere.
+
+        Args:
+            steps: how long it is, by symbol.
+            seed: of the numbers.
+        """
+        metadata, rng = self.metadata or Metadata(symbols={}), np.random.default_rng(seed)
+        dtypes, shapes = self._signature(metadata)
+        inputs = {}
+        for name in dtypes.keys() - metadata.length_inputs.keys():
+            axes, rows = metadata.inputs.get(name, {}), metadata.batch.inputs.get(name) if metadata.batch else None
+            shape = [
+                evaluate(axes[axis], steps) if axis in axes else size if isinstance(size, int) and axis != rows else 1
+                for axis, size in enumerate(shapes[name])
+            ]
+            floats = dtypes[name].kind == "f"
+            inputs[name] = (0.1 * rng.standard_normal(shape) if floats else np.zeros(shape)).astype(dtypes[name])
+        return inputs
+
+    def describe(self) -> Description:
+        """Where the model runs and in which form, how long it took to get ready, and what else was tried."""
+        sizes = {index: dict(container.steps) for index, container in enumerate(self._containers)}
+        graphs = sizes if self._native is None else {_NATIVE: {}, **sizes}
+        seen = dict(self._open)
+        rows = [
+            {"steps": steps, "opened": None, "warmed": None}
+            if (graph := seen.get(index)) is None
+            else {"steps": steps, "opened": graph.opened, "warmed": graph.warmed}
+            for index, steps in graphs.items()
+        ]
+        here = next((graph.providers[0] for graph in seen.values()), None)
+        return Description(self._place.provider, here, self._place.form, tuple(rows), self._place.tried)
 
     def close(self) -> None:
         """Give the containers' memory back. The session opens them again when it is used."""
@@ -135,11 +181,36 @@ class Session:
     ) -> None:
         self.close()
 
+    @property
+    def _first(self) -> GraphSession:
+        """The graph that knows the inputs: native where it is taken, so that nothing else has to be opened."""
+        return self._session(0 if self._native is None else _NATIVE)
+
+    def _signature(self, metadata: Metadata) -> tuple[Mapping[str, np.dtype[Any]], Mapping[str, Sequence[Any]]]:
+        """Type and shape of each input that ``run`` takes."""
+        graph = self._first
+        return (graph.dtypes, graph.shapes) if self._native is None else signature(graph, metadata)
+
     def _session(self, index: int) -> GraphSession:
         with self._opening:
             if index not in self._open:
-                self._open[index] = self._containers[index].open()
+                open_it = self._native if index == _NATIVE and self._native else self._containers[index].open
+                self._open[index] = open_it()
             return self._open[index]
+
+    def _warm(self, index: int) -> None:
+        """Open a graph and run it once; one of open size is only opened: there is no one size to prepare for."""
+        graph = self._session(index)
+        if index == _NATIVE or not self._containers[index].steps:
+            return
+        feeds = {
+            name: np.zeros([axis if isinstance(axis, int) else 1 for axis in shape], graph.dtypes[name])
+            for name, shape in graph.shapes.items()
+        }
+        start = time.perf_counter()
+        graph.run(feeds)
+        if graph.warmed is None:
+            graph.warmed = time.perf_counter() - start
 
     def _run_as_it_is(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         graph = self._session(0)
@@ -151,9 +222,18 @@ class Session:
         index = next((i for i, container in enumerate(self._containers) if container.holds(longest)), None)
         if index is None:
             raise self._too_long(longest, metadata)
+        if self._native is not None and accepts(rows[0], metadata):
+            graph = self._session(_NATIVE)
+            return graph.answer(
+                lambda _: native_feeds(rows[0], request, metadata, graph),
+                lambda outputs, reused: cut(with_lengths(outputs, rows[0], metadata), rows, metadata, reused=reused),
+            )
         graph = self._session(index)
         steps = self._containers[index].steps or longest
-        return cut(graph.run(pad(rows, request, metadata, steps, graph.dtypes)), rows, metadata)
+        return graph.answer(
+            lambda into: pad(rows, request, metadata, steps, graph.dtypes, into),
+            lambda outputs, reused: cut(outputs, rows, metadata, reused=reused),
+        )
 
     def _too_long(self, longest: Mapping[str, int], metadata: Metadata) -> PaddableError:
         largest = self._containers[-1].steps

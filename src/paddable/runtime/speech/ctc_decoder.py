@@ -82,8 +82,9 @@ class CtcDecoder:
         layout = self.layout
         order = [layout.axes.index(axis) for axis in ("T", "V", *layout.axes.replace("T", "").replace("V", ""))]
         rows = outputs[layout.output].transpose(order)
-        rows = np.maximum(rows.reshape(rows.shape[:2]), np.finfo(rows.dtype).min)  # the logarithm of 0 is no fault
-        logits = finite(rows, layout.output)
+        rows = rows.reshape(rows.shape[:2])
+        finite(rows.max(axis=1), layout.output)
+        logits = np.maximum(rows, np.finfo(rows.dtype).min)  # -inf, the logarithm of 0, is no fault beside a number
         head, body = logits[: layout.tag_rows], logits[layout.tag_rows :]
         tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))
         tokens = greedy(body, layout.blank % logits.shape[1])

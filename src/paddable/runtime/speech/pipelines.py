@@ -90,7 +90,7 @@ class Recogniser:
             tags = tags or heard.tags
             texts.append(heard.text)
             if timestamps:
-                words += heard.words
+                words += (word._replace(end=min(word.end, end / own)) for word in heard.words)
             if progress:
                 progress(end // own, len(audio) // own)
         text = " ".join(filter(None, texts))

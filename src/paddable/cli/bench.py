@@ -1,0 +1,133 @@
+"""``paddable bench``: what a bundle costs here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from paddable.cli import options, render
+from paddable.cli.progress import showing
+from paddable.errors import MisuseError
+
+if TYPE_CHECKING:
+    from paddable.runtime.benchmark import BenchReport
+
+__all__ = ["bench"]
+
+
+@click.command
+@click.argument("bundle", type=click.Path(path_type=Path), metavar="BUNDLE")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=3),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Runs a measurement, at most.",
+)
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads inside an operator.")
+@click.option("--precision", metavar="NAME", help="Which of the bundle's precisions. Default: fp32, or the only one.")
+@options.provider
+@options.device
+@options.allow_mixed
+@options.allow_tf32
+@options.target("Take the graphs of the bundle that were made for this execution provider.")
+@options.report
+@options.as_json
+def bench(bundle: Path, runs: int, provider: str, report: Path | None, as_json: bool, **choices: Any) -> int:
+    """Measure a bundle on this machine: every container beside the native graph, the runs of both in turn.
+
+    Tells the cold start, the first run at a new length, the steady state with percentiles, the memory and, where the
+    rate is known, how many seconds of signal are done in one. Ratios are containers over native: below 1, a
+    container is faster.
+
+    Example: paddable bench sense-voice/ --provider cpu --report bench.html
+    """
+    from paddable.runtime.benchmark import bench as measure
+
+    with showing() as progress:
+        found = measure(bundle, provider, runs=runs, progress=progress, **choices)
+    if report is not None:
+        _write(report, _page(found))
+    if as_json:
+        render.show_json(found.to_json())
+    else:
+        render.show_sections(_sections(found))
+        if report is not None:
+            print(f"the page is {report}")
+    return 0
+
+
+def _sections(found: BenchReport) -> dict[str, Any]:
+    """Tables for people, ratios first."""
+    ratio = found.summary["mixed"]
+    return {
+        "on": f"{found.summary['provider']}; auto takes {found.summary['form']}",
+        "containers over native, lengths mixed": "no native graph" if ratio is None else f"{ratio:.2f}",
+        "cold start": f"{found.summary['cold_start']:.2f} s" if found.summary["cold_start"] is not None else "failed",
+        "steady state": [
+            {
+                "over native": _number(row["ratio"]),
+                "form": row["form"],
+                "steps": _steps(row["steps"]),
+                "seconds": _number(row["seconds"]),
+                "p50 ms": _number(row["p50"]),
+                "p90 ms": _number(row["p90"]),
+                "p99 ms": _number(row["p99"]),
+                "x real time": _number(row["speed"]),
+            }
+            for row in found.steady
+        ],
+        "graphs: opening and first run, first run at a new length, the same length again": [
+            {
+                "form": row["form"],
+                "container": _steps(row["container"]) or "any",
+                "open + first ms": _number(row["first"]),
+                "new ms": _number(row["new_length"]),
+                "again ms": _number(row["same_length"]),
+                "MB": "" if row["memory"] is None else f"{row['memory'] / 2**20:.0f}",
+            }
+            for row in found.first
+        ],
+    }
+
+
+def _page(found: BenchReport) -> dict[str, Any]:
+    sections = _sections(found)
+    ratio = sections["containers over native, lengths mixed"]
+    return {
+        "title": found.summary["model"],
+        "command": "bench",
+        "ok": True,
+        "verdict": f"containers over native on mixed lengths: {ratio}",
+        "facts": {name: told for name, told in sections.items() if isinstance(told, str)},
+        "tables_title": "Times",
+        "tables": [{"title": name, "rows": rows} for name, rows in sections.items() if isinstance(rows, list)],
+        "versions": dict(found.versions),
+    }
+
+
+def _write(place: Path, data: Mapping[str, Any]) -> None:
+    """The page at its place, whole or not at all."""
+    from paddable.report import page
+
+    part = place.with_name(f".{place.name}.{os.getpid()}.part")
+    try:
+        part.write_text(page(data), encoding="utf-8")
+        part.replace(place)
+    except OSError as error:
+        raise MisuseError("it cannot be written", where=str(place), why=error.strerror or str(error)) from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _steps(steps: Mapping[str, int]) -> str:
+    return " ".join(f"{symbol}={size}" for symbol, size in steps.items())
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}" if abs(value) < 10 else f"{value:.0f}"
