@@ -16,7 +16,7 @@ from paddable.errors import RefusedError
 from paddable.forms.applying import apply_forms
 from paddable.forms.form import Known
 from paddable.padding.rewrite.rewrite import rewrite
-from paddable.precision import in_precision, session_config
+from paddable.precision import PRECISIONS, in_precision, session_config
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
@@ -132,8 +132,10 @@ def precise(
     """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
     made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed)
     report = demand_target(made, target, name, on_message)
-    config = {**report.advice.config, **session_config(metadata.precision)}
-    advice = {target: replace(report.advice, config=config).to_json()}
+    advised = report.advice
+    config = {**advised.config, **session_config(metadata.precision)}
+    options = {**advised.static_options, **(advised.fast_options if PRECISIONS[metadata.precision].fast else {})}
+    advice = {target: replace(advised, config=config, static_options=options).to_json()}
     return Padded(made, replace(metadata, advice=advice), exact)
 
 
