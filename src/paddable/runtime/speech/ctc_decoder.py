@@ -84,7 +84,9 @@ class CtcDecoder:
         rows = outputs[layout.output].transpose(order)
         rows = rows.reshape(rows.shape[:2])
         finite(rows.max(axis=1), layout.output)
-        logits = np.maximum(rows, np.finfo(rows.dtype).min)  # -inf, the logarithm of 0, is no fault beside a number
+        logits: NDArray[Any] = rows
+        if rows.min(initial=0) == -np.inf:  # the logarithm of 0 is no fault beside a number
+            logits = np.maximum(rows, np.finfo(rows.dtype).min)
         head, body = logits[: layout.tag_rows], logits[layout.tag_rows :]
         tags = parse_tags(self.vocabulary.text(int(row.argmax()) for row in head))
         tokens = greedy(body, layout.blank % logits.shape[1])
