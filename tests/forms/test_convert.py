@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
@@ -33,11 +34,15 @@ m (float[1, T, 8] x) => (float[1, T, 8] y)
 }"""
 
 
-def converted(out: Path, **options: object) -> tuple[list[str], dict[str, object], list[str]]:
+def converted(
+    out: Path, native: onnx.ModelProto | None = None, **options: object
+) -> tuple[list[str], dict[str, object], list[str]]:
     """Operators of the file, what it says of its forms, and the lines that were told."""
     told: list[str] = []
     given = {"containers": [12], "target": "cuda", "gate_lengths": 6, **options}
-    made = paddable.convert(onnx.parser.parse_model(BLOCK), ["x:1=T"], out=out, on_message=told.append, **given)  # type: ignore[arg-type]
+    made = paddable.convert(
+        native or onnx.parser.parse_model(BLOCK), ["x:1=T"], out=out, on_message=told.append, **given
+    )  # type: ignore[arg-type]
     assert isinstance(made, Path)
     return [node.op_type for node in onnx.load(made).graph.node], dict(read_metadata(made).forms), told
 
@@ -53,6 +58,28 @@ def test_a_container_in_its_forms_passes_the_gates_and_says_so(options: dict[str
 def test_without_forms_it_is_what_it_was(tmp_path: Path) -> None:
     operators, forms, _ = converted(tmp_path / "made.onnx", forms="none", verify=False)
     assert "Softmax" in operators and "LayerNormalization" in operators and not forms
+
+
+def test_a_bias_is_not_summed_with_a_matrix_that_is_rounded_later(tmp_path: Path) -> None:
+    operators, forms, _ = converted(tmp_path / "made.onnx", native=feed_forward(), precision="int8")
+    assert "Relu" in operators and "DequantizeLinear" in operators
+    assert forms["relu-as-max"] == {
+        "places": 0,
+        "left": {"its matrix will be stored in fewer bits than the bias is summed with": 1},
+    }
+
+
+def feed_forward() -> onnx.ModelProto:
+    """Two matrices of 2,048 numbers each, which int8 takes."""
+    rng = np.random.default_rng(0)
+    text = """<ir_version: 10, opset_import: ["" : 18]> m (float[1, T, 32] x) => (float[1, T, 32] y) {
+        p = MatMul(x, w) s = Add(p, b) r = Relu(s) z = MatMul(r, u) y = Add(z, c) }"""
+    model = onnx.parser.parse_model(text)
+    for name, shape in {"w": (32, 64), "b": (64,), "u": (64, 32), "c": (32,)}.items():
+        model.graph.initializer.append(
+            onnx.numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), name)
+        )
+    return model
 
 
 def test_half_is_a_choice_of_fp16(tmp_path: Path) -> None:

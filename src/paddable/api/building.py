@@ -53,6 +53,7 @@ def padded(
     precision: str = "fp32",
     forms: Sequence[str] | None = None,
     kept: Collection[str] = (),
+    coarse: bool = False,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -65,6 +66,7 @@ def padded(
         precision: of a static graph; a symbolic one stays in fp32.
         forms: names of the forms that a static graph gets; None for those that the target's record names.
         kept: values that some precision keeps in fp32 or in a fixed range: no form does away with them.
+        coarse: whether some precision stores matrices in 8 bits or fewer.
         on_message: called with a line for each fix that was left out, each form, and where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -80,7 +82,7 @@ def padded(
         return Padded(model, metadata, model)
     metadata = replace(metadata, precision=precision)
     finite = {name for name, facts in analysis.values.items() if facts.padding.finite}
-    known = Known(finite, kept)
+    known = Known(finite, coarse, kept)
     return fitted(model, metadata, target, Sampled(container, lend), told(container), forms, known, on_message)
 
 
