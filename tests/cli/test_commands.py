@@ -127,7 +127,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
     words += ["--container", "2s", "--containers", "5s,10s", "--rate", "16000", "--mask-input", "m:1=T"]
     words += ["--batch-size", "3", "--keep-traces", "--no-external-data", "--force", "--no-verify"]
     words += ["--target", "directml", "--precision", "fp16,int8", "--examples", "clips", "--accept", "cosine=0.999"]
-    words += ["--gate-lengths", "8"]
+    words += ["--gate-lengths", "8", "--forms", "none", "--half", "fast"]
     result = paddable(*words)
     assert result.code == 0, result.err
     assert result.out == f"{converted}: 1 remedy\n"
@@ -153,6 +153,8 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
                 "force": True,
                 "target": "directml",
                 "precision": "fp16,int8",
+                "forms": "none",
+                "half": "fast",
                 "examples": Path("clips"),
                 "accept": ("cosine=0.999",),
                 "verify": False,

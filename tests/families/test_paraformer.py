@@ -142,7 +142,10 @@ def test_equal_to_funasr(kind: str, models: dict[str, nn.Module]) -> None:
 def test_logits_are_near_those_of_float64(
     kind: str, models: dict[str, nn.Module], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At 500 steps, where FunASR's plain predictor is not."""
+    """At 500 steps, where FunASR's plain predictor is not: within twice of what rounding the weights once more does.
+
+    That is 0.9e-5 to 2.2e-5 of scale, by draw. The order of the sums, and so their error, depends on the processor.
+    """
     exact = copy.deepcopy(models[kind]).double()
     exact.encoder.position.rates = models[kind].encoder.position.rates.double()
 
@@ -153,7 +156,20 @@ def test_logits_are_near_those_of_float64(
     monkeypatch.setattr("paddable.families.paraformer.model.integrate_and_fire", fire)
     got, wanted = run(models[kind], speech(500)), run(exact, speech(500).double())
     assert got["token_count"].tolist() == wanted["token_count"].tolist()
-    assert np.abs(got["logits"] - wanted["logits"]).max() <= 2e-5 * np.abs(wanted["logits"]).max()
+    rounded = [run(_weights_rounded_again(exact, seed), speech(500).double())["logits"] for seed in range(4)]
+    noise = max(np.abs(logits - wanted["logits"]).max() for logits in rounded)
+    assert noise <= 3e-5 * np.abs(wanted["logits"]).max()
+    assert np.abs(got["logits"] - wanted["logits"]).max() <= 2 * noise
+
+
+@torch.no_grad()
+def _weights_rounded_again(model: nn.Module, seed: int) -> nn.Module:
+    """The model in double with each weight moved by up to half a last place of float32."""
+    random = torch.Generator().manual_seed(seed)
+    moved = copy.deepcopy(model)
+    for weight in moved.parameters():
+        weight *= 1 + 2.0**-24 * (2 * torch.rand(weight.shape, generator=random, dtype=torch.float64) - 1)
+    return moved
 
 
 def test_the_weights_really_fire(golden: dict[str, np.ndarray]) -> None:

@@ -16,7 +16,7 @@ from paddable.errors import RefusedError
 from paddable.forms.applying import apply_forms
 from paddable.forms.form import Known
 from paddable.padding.rewrite.rewrite import rewrite
-from paddable.precision import in_precision, session_config
+from paddable.precision import PRECISIONS, in_precision, session_config
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
@@ -53,6 +53,7 @@ def padded(
     precision: str = "fp32",
     forms: Sequence[str] | None = None,
     kept: Collection[str] = (),
+    coarse: bool = False,
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> Padded:
@@ -65,6 +66,7 @@ def padded(
         precision: of a static graph; a symbolic one stays in fp32.
         forms: names of the forms that a static graph gets; None for those that the target's record names.
         kept: values that some precision keeps in fp32 or in a fixed range: no form does away with them.
+        coarse: whether some precision stores matrices in 8 bits or fewer.
         on_message: called with a line for each fix that was left out, each form, and where the nodes run.
         lend: writes a model to a file for as long as a fix is compared on it.
 
@@ -80,7 +82,7 @@ def padded(
         return Padded(model, metadata, model)
     metadata = replace(metadata, precision=precision)
     finite = {name for name, facts in analysis.values.items() if facts.padding.finite}
-    known = Known(finite, kept)
+    known = Known(finite, coarse, kept)
     return fitted(model, metadata, target, Sampled(container, lend), told(container), forms, known, on_message)
 
 
@@ -132,8 +134,10 @@ def precise(
     """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
     made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed)
     report = demand_target(made, target, name, on_message)
-    config = {**report.advice.config, **session_config(metadata.precision)}
-    advice = {target: replace(report.advice, config=config).to_json()}
+    advised = report.advice
+    config = {**advised.config, **session_config(metadata.precision)}
+    options = {**advised.static_options, **(advised.fast_options if PRECISIONS[metadata.precision].fast else {})}
+    advice = {target: replace(advised, config=config, static_options=options).to_json()}
     return Padded(made, replace(metadata, advice=advice), exact)
 
 

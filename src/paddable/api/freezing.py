@@ -126,7 +126,7 @@ def frozen(
     SpecialisePass(analysis.values, emitter.known)(analysis.model)
     known = known or Measured()
     metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=known.kept, fixed=known.fixed)
-    inside = Known(kept={*known.kept, *known.fixed})
+    inside = Known(coarse=PRECISIONS[precision].bits < 32, kept={*known.kept, *known.fixed})
     return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", forms, inside, on_message)
 
 

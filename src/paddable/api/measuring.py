@@ -192,7 +192,7 @@ def measured(
     if not PRECISIONS[precision].ranges:
         return blank
     kept = beyond_half(ranges)
-    stays = reasons(native, kept)
+    stays = reasons(native, kept, fast=PRECISIONS[precision].fast)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
     if on_message is not None:
         for line in _lines(precision, kept, stays, observed.mistaken, nodes):

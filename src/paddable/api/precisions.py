@@ -114,7 +114,8 @@ def padded_in_each(
 ) -> list[Padded]:
     """One padded graph in each precision. Padding, fixes and forms are the same for all. Arguments as of ``padded``."""
     kept = {value for known in precisions.values() for value in (*known.kept, *known.fixed)}
-    exact = padded(opened, container, target, forms=forms, kept=kept, on_message=on_message, lend=lend)
+    coarse = any(PRECISIONS[name].bits < 32 or PRECISIONS[name].fixed for name in precisions)
+    exact = padded(opened, container, target, forms=forms, kept=kept, coarse=coarse, on_message=on_message, lend=lend)
     found = []
     for name, known in precisions.items():
         metadata = replace(exact.metadata, precision=name, kept=known.kept, fixed=known.fixed)

@@ -34,7 +34,7 @@ _SHOWN = 24
 @click.option(
     "--input", "inputs", type=click.Path(path_type=Path), metavar="FILE", help="A sound, or an .npz of arrays by input."
 )
-@options.provider
+@click.option("--provider", default="cpu", show_default=True, type=options.ProviderName(), help="Where A runs.")
 @click.option("--against-provider", default="cpu", show_default=True, type=options.ProviderName(), help="Where B runs.")
 @click.option("--tolerance", type=float, metavar="E", help="Error relative to scale that counts. Default: 1e-4.")
 @click.option(

@@ -46,7 +46,8 @@ class FormReport:
     def lines(self) -> Iterator[str]:
         """What was done, and why the rest was not, one line a form."""
         for name in dict.fromkeys([*self.applied, *self.left]):
-            told = f"form {name}: {self.applied.get(name, 0)} places"
+            count = self.applied.get(name, 0)
+            told = f"form {name}: {count} {'place' if count == 1 else 'places'}"
             left = [f"{count} left: {why}" for why, count in self.left.get(name, {}).items()]
             yield "; ".join([told, *left])
 

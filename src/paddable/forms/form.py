@@ -31,10 +31,12 @@ class Known:
 
     Attributes:
         finite: names of values whose padding is proven finite.
+        coarse: whether matrices will be stored in 8 bits or fewer, so that what is summed with them now would not fit.
         kept: names of values that measurement keeps in fp32, or rounds to a fixed range: nodes around them stay.
     """
 
     finite: Container[str] = frozenset()
+    coarse: bool = False
     kept: Container[str] = frozenset()
 
 

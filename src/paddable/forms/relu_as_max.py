@@ -36,6 +36,8 @@ class ReluAsMax(Form):
         position, held = bias
         if sizes(held) != (weight.shape[0],) or sizes(next_bias[1]) != (weight.shape[1],):
             raise Unfit("its biases are not one row")
+        if self.known.coarse:
+            raise Unfit("its matrix will be stored in fewer bits than the bias is summed with")
         self.demand_free([inner.outputs[0], *node.outputs, *product.outputs])
         row = np.asarray(array_of(held), np.float64)
         moved = np.asarray(array_of(next_bias[1]), np.float64) + row @ weight.astype(np.float64)

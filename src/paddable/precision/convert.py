@@ -29,6 +29,7 @@ class Precision:
         change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
             each with its reason, and with ``fixed`` from ranges besides; None for what models are in.
         ranges: what half cannot hold is measured first, on examples.
+        fast: norms and the residual go to half too.
         bits: of weights, in messages.
         twins: what so few bits do to each node that it would change is measured first, on examples.
         most: amplitude of that damage from which on a node stays. Even weights lose a hundredth in 8 bits and a twelfth
@@ -47,6 +48,7 @@ class Precision:
     name: str
     change: Callable[..., ir.passes.PassBase] | None
     ranges: bool = False
+    fast: bool = False
     fixed: bool = False
     rounds: bool = False
     bits: int = 32
@@ -88,7 +90,9 @@ register_precision(
     )
 )
 register_precision(Precision("int8-static", FixRangesPass, fixed=True, most=0.02, rounds=True, flips=1e-3, moves=2e-1))
-register_precision(Precision("fp16-fast", partial(ComputeInHalfPass, fast=True), ranges=True, rounds=True, moves=5e-2))
+register_precision(
+    Precision("fp16-fast", partial(ComputeInHalfPass, fast=True), ranges=True, fast=True, rounds=True, moves=5e-2)
+)
 
 
 def session_config(precision: str) -> Mapping[str, str]:

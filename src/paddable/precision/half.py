@@ -47,11 +47,11 @@ class ComputeInHalfPass(ir.passes.InPlacePass):
         return ir.passes.PassResult(model, True)
 
 
-def reasons(model: ir.Model, kept: Mapping[str, str]) -> dict[str, str]:
+def reasons(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> dict[str, str]:
     """By the first output of each node that would stay in fp32, why; control flow and integers aside."""
     copy = model.clone()
     know_types(copy)
-    exact = exact_nodes(copy.graph, kept)
+    exact = exact_nodes(copy.graph, kept, fast=fast)
     return {
         str(node.outputs[0].name): why for node, why in exact.items() if any(o.dtype == FLOAT for o in node.outputs)
     }

@@ -1,6 +1,6 @@
 """A 70-block SANM encoder at SenseVoice size, random weights: time, memory, and padded against native on the CPU.
 
-python -m tests.gates.figures.sanm70 export FILE       writes the model (needs torch)
+python -m tests.gates.figures.sanm70 export FILE [rows]  writes the model (needs torch); "rows": with a free batch axis
 python -m tests.gates.figures.sanm70 compile FILE OUT  analysis and rewriting against onnx's load and save; peak memory
 python -m tests.gates.figures.sanm70 convert FILE OUT  as paddable convert --target cpu writes it, unjudged
 python -m tests.gates.figures.sanm70 pairs FILE OUT    CPU time of 21 interleaved pairs at full length, one thread
@@ -16,7 +16,7 @@ STEPS = 500
 PAIRS = 21
 
 
-def export(file: str) -> int:
+def export(file: str, rows: str = "") -> int:
     import torch
     from torch import nn
 
@@ -42,9 +42,9 @@ def export(file: str) -> int:
     model = nn.Sequential(Block(560), *(Block(512) for _ in range(69)), nn.LayerNorm(512)).eval()
     program = torch.onnx.export(
         model,
-        (torch.randn(1, 100, 560),),
+        (torch.randn(2 if rows else 1, 100, 560),),
         dynamo=True,
-        dynamic_shapes=({1: torch.export.Dim.DYNAMIC},),
+        dynamic_shapes=(dict.fromkeys((0, 1) if rows else (1,), torch.export.Dim.DYNAMIC),),
         input_names=["x"],
         output_names=["y"],
         opset_version=18,

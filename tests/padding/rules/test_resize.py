@@ -137,15 +137,13 @@ EXAMPLES = {
         "z = Shape <start = 2> (x) d = Add (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
         '"nearest"> (x, , , q)',
         constants="int64[1] one = {1}, int64[1] two = {2}",
-        finds="PAD102 Resize",
-        claims="T+2 finite; finite",
+        refused="Resize from T to T+2: the scale depends on the length",
     ),
     "to a constant size": Example(
         'y = Resize <mode = "nearest"> (x, , , q)',
         "float[1, 2, 9] y",
         constants="int64[3] q = {1, 2, 9}",
-        finds="PAD102 Resize",
-        claims="finite",
+        refused="Resize from T to 9: the scale depends on the length",
     ),
     "an empty list of scales": Example(
         "z = Shape <start = 2> (x) d = Mul (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
@@ -193,8 +191,6 @@ EXAMPLES = {
             "linear": 'mode = "linear"',
             "nearest below": 'mode = "nearest", nearest_mode = "floor"',
             "nearest above": 'mode = "nearest", nearest_mode = "ceil"',
-            "nearest": 'mode = "nearest", nearest_mode = "round_prefer_floor"',
-            "nearest, halves up": 'mode = "nearest", nearest_mode = "round_prefer_ceil"',
         }.items()
     },
     "to a size of its own, of rows": to_size(
@@ -213,6 +209,9 @@ EXAMPLES = {
         constants="int64[3] s = {1, 2, 7}, int64 time = {2}",
         finds="PAD102 Resize",
         claims="finite",
+    ),
+    "to a size of its own, rounded": to_size(
+        'mode = "nearest", nearest_mode = "round_prefer_floor"', refused="the scale depends on the length"
     ),
     "to a size of its own, cubic": to_size('mode = "cubic"', refused="the scale depends on the length"),
     "to the size of another input": Example(

@@ -19,6 +19,14 @@ def cut(start: str, stop: str, step: str = "1", **expected: str) -> Example:
 END, FRONT = "9223372036854775807", "-9223372036854775807"
 
 EXAMPLES = {
+    "channels behind a transposed convolution": Example(
+        "c = ConvTranspose <strides = [2], dilations = [2], pads = [1, 0], output_padding = [1]> (x, w) "
+        "y = Slice (c, zero, one, one)",
+        "float[1, 1, U] y",
+        constants="float[2, 2, 2] w, int64[1] zero = {0}, int64[1] one = {1}",
+        finds="PAD102 ConvTranspose",
+        claims="2*T+1 finite; finite",
+    ),
     "all": cut("0", END, claims="T finite; finite; image"),
     "without the first": cut("1", END, claims="T-1 finite; finite", first="T=2"),
     "without the last": cut("0", "-1", claims="T-1 finite; finite", first="T=2"),

@@ -3,7 +3,7 @@ first relative shift."""
 
 from __future__ import annotations
 
-from ..builder import FLOAT, INT64, Builder, Tensor
+from ..builder import FLOAT, INT64, Builder, Tensor, ragged
 from . import step
 from .length import arange
 
@@ -47,10 +47,12 @@ def sees_ahead(b: Builder, x: Tensor) -> Tensor:
 @step
 def end_of_a_table(b: Builder, x: Tensor) -> Tensor:
     """ALiBi as MPT has it: of a row of biases the last, as many as there are steps."""
+    if b.opset < 12:
+        return x  # Max of integers
     x = b.time_middle(x)
     batch, time, long = x.shape[0], x.shape[1], 600
     bias = b.weight(1, long)
-    start = b.op("Sub", b.constant([long]), b.dim(x, 1))
+    start = b.op("Max", b.op("Sub", b.constant([long]), b.dim(x, 1)), b.constant([0]))
     used = b.slice(bias, 1, start, _END, time)
     scores = b.op("MatMul", x, b.transpose(x, 0, 2, 1), shape=[batch, time, time])
     weights = b.op("Softmax", b.op("Add", scores, used, shape=[batch, time, time]), axis=2)
@@ -79,7 +81,7 @@ def picked_of_heads(b: Builder, x: Tensor) -> Tensor:
     """DeBERTa: one index for all, expanded to the heads of every row, which are one axis with the rows."""
     x = b.time_middle(x)
     batch, time, width = x.shape[0], x.shape[1], x.size(2)
-    if width % 2:
+    if width % 2 or ragged(batch):  # chunks that are rows would be joined with their heads
         return x
     rows, size, half = b.dim(x, 0), b.dim(x, 1), width // 2
     split = b.reshape(x, [b.rows(x), b.free(x, 1), 2, half], [batch, time, 2, half])

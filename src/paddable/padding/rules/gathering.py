@@ -303,6 +303,8 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
                 "expand the index to the batch",
             )
         if index.axes[k]:
+            if len(value.axes[k]) != len(index.axes[k]):  # steps in chunks beside steps one by one
+                value, index = (merge_axis(context.scope, facts, k) or facts for facts in (value, index))
             _need_beginning(context, index.axes[k], value.axes[k])
     finite = value.everywhere.finite
     pads = tuple(PaddingFact.of(FINITE if finite else ANY) for a in index.axes for _ in a)

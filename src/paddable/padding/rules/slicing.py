@@ -145,6 +145,8 @@ def _slice_axis(
     if scope.same(count, size) and step == 1:
         return value
     if not varies and first.is_constant and count.is_constant:
+        if value.pending is not None:
+            value.pending.token.commit()
         return _of_fixed(context, value, axis, first, step, count)
     context.keep_rows_apart(whole, "a slice of")
     atom = value.axes[axis][0] if value.axes[axis] else Factor(constant(1))
