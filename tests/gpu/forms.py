@@ -80,7 +80,7 @@ def measure(folder: Path) -> dict[str, float]:
 
 def codec_step(folder: Path) -> int:
     """Which step graph takes 12 frames."""
-    model = paddable.load(folder, target="cuda")
+    model = paddable.load(folder, "cpu", target="cuda")
     return next(i for i, graph in enumerate(model._step_graphs) if graph.spec.steps == 12)
 
 

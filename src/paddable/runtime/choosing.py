@@ -42,5 +42,5 @@ def choose(path: str, made_for: Collection[str], choices: Mapping[str, Any]) -> 
         elif why := why_not(path, name, choices):
             tried.append(Tried(name, False, why))
         else:
-            return (*tried, Tried(name, True, "its smallest graph ran in a process of its own"))
+            return (*tried, Tried(name, True, "it was made for it, and its smallest graph runs"))
     return (*tried, Tried("cpu", True, "it runs everywhere" if tried else "nothing else is here"))
