@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 import pytest
+from onnx import TensorProto
 
 import paddable
 from paddable.audio.front_ends import Features, Kaldi, Nemo, Waveform
 from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.families.ctc.graph import open_graph
 from paddable.runtime import Model
 
 from .ctc_models import CLASSES, LABELS, STRIDE, recogniser, tokens
@@ -36,8 +38,8 @@ def heard(file: Path, features: Features, sound: np.ndarray, form: dict[str, Any
     """What native says of a sound, decoded here: its text, and the first frame of each letter."""
     steps = features(sound)
     axes = form.get("input_axes", "BS" if steps.ndim == 1 else "BTC")
-    x = steps.T if "CT" in axes else steps
-    x = x.reshape([1] * axes.count("B") + [1] * axes.count("1") + list(x.shape))
+    x = steps.T if "C" in axes and axes.index("C") < axes.index("T") else steps
+    x = np.expand_dims(x, [i for i, axis in enumerate(axes) if axis in "B1"])
     feeds = {form.get("sound", "audio"): x}
     feeds |= {form["lengths"]: np.array([len(steps)])} if "lengths" in form else {}
     feeds |= {"attention_mask": np.ones((1, len(steps)), np.int64)} if form.get("mask") else {}
@@ -63,6 +65,15 @@ FORMS: dict[str, tuple[dict[str, Any], dict[str, Any], Features]] = {
     "channels left open": ({"channels": 80, "declared": {"C": "C"}}, KALDI, Kaldi("wenet")),
     "features without a batch": ({"channels": 80, "input_axes": "TC", "output_axes": "TV"}, KALDI, Kaldi("wenet")),
     "channels first": ({"channels": 64, "input_axes": "BCT", "lengths": "length"}, {"front_end": "nemo"}, Nemo(64)),
+    # of the next ones, the batch as time runs too: each step is then a recording of one step, and its text is wrong
+    "time in front": ({"channels": 80, "input_axes": "TBC", "output_axes": "TBV", "edges": 3}, KALDI, Kaldi("wenet")),
+    "time in front of channels left open": (
+        {"channels": 80, "input_axes": "TBC", "edges": 3, "lengths": "x_lens", "declared": {"C": "C"}},
+        KALDI,
+        Kaldi("wenet"),
+    ),
+    "time, channels, batch": ({"channels": 80, "input_axes": "TCB", "edges": 3}, KALDI, Kaldi("wenet")),
+    "samples in front": ({"input_axes": "SB", "edges": 200}, RATE, Waveform()),
 }
 
 
@@ -78,8 +89,8 @@ def test_it_writes_what_native_says(name: str, tmp_path: Path) -> None:
 def test_what_was_found_is_told_with_its_evidence(tmp_path: Path) -> None:
     _, told = bundle(tmp_path, choices=RATE)
     assert told == [
-        "sound: input 'audio', BS",
-        "logits: output 'scores', BTV, 6 classes, labelled in tokens.txt",
+        "sound: input 'audio', [batch, samples]",
+        "logits: output 'scores', [batch, time, classes], 6 classes, labelled in tokens.txt",
         "blank: class 0, which is labelled '<blk>'",
         "word boundary: '|'",
         "front end: waveform, as input 'audio' has no channels",
@@ -152,6 +163,31 @@ def test_logits_among_several_outputs(tmp_path: Path) -> None:
     assert model.transcribe(SOUND[:16_000]).text == heard(tmp_path / "model.onnx", Waveform(), SOUND[:16_000], {})[0]
 
 
+def test_a_declared_layout_decides(tmp_path: Path) -> None:
+    form = {"channels": 80, "edges": 3, "output_axes": "TBV"}
+    for axes, choices in (
+        ("BTC", {"length": "audio:0=T", "batch": "audio:1"}),
+        ("TBC", {"length": "audio:1=T"}),
+        ("TBC", {"batch": "audio:0"}),
+    ):
+        file = recogniser(tmp_path / "model.onnx", input_axes=axes, **form)
+        assert open_graph(file).sound.axes == axes
+        assert open_graph(file, **choices).sound.axes == {"BTC": "TBC", "TBC": "BTC"}[axes]
+    form = {"channels": 80, "input_axes": "TBC", "edges": 3}
+    model, _ = bundle(tmp_path, choices={**KALDI, "length": "audio:0=N", "batch": "audio:1"}, **form)
+    assert model.metadata is not None and list(model.metadata.symbols) == ["N"]
+    assert (
+        model.transcribe(SOUND[:16_000]).text == heard(tmp_path / "model.onnx", Kaldi("wenet"), SOUND[:16_000], form)[0]
+    )
+
+
+def test_steps_that_know_nothing_of_each_other_may_still_be_time(tmp_path: Path) -> None:
+    file = recogniser(tmp_path / "model.onnx", channels=80, kernel=1, stride=1)
+    assert open_graph(file).sound.axes == "BTC"
+    file = recogniser(tmp_path / "model.onnx", channels=80, kernel=1, stride=1, declared={"B": 1}, input_axes="BCT")
+    assert open_graph(file).sound.axes == "BCT"
+
+
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no rate": ({}, {}, "which sample rate was it trained on?"),
     "no rate at all": ({}, {"sample_rate": "fast"}, "is not a sample rate"),
@@ -169,8 +205,32 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no such output": ({}, {**RATE, "logits": "y"}, "`logits='y'` is no output"),
     "the blank": ({}, {**RATE, "blank": "9"}, "neither a label nor a class below 6"),
     "a choice of others": ({}, {**RATE, "front_end": "in-graph"}, "ctc has no --front-end in-graph; choose found"),
-    "a fixed length": ({"declared": {"S": 16_000}}, RATE, "axis 1 of input 'audio' has the fixed size 16000"),
-    "a fixed batch": ({"declared": {"B": 4}}, RATE, "axis 0 of input 'audio' has the fixed size 4"),
+    "a fixed length": (
+        {"declared": {"S": 16_000}},
+        RATE,
+        "axis 1 of input 'audio' has the fixed size 16000; as a length it takes no other",
+    ),
+    "a fixed batch": (
+        {"declared": {"B": 4}},
+        RATE,
+        "axis 0 of input 'audio' has the fixed size 4; every run would need",
+    ),
+    "stereo": (
+        {"input_axes": "B1S", "declared": {"1": 2}},
+        RATE,
+        "has the fixed size 2; sound is mixed to one channel",
+    ),
+    "two fixed sizes": (
+        {"channels": 80, "declared": {"T": 500}},
+        KALDI,
+        "its length is fixed: no axis of time is open",
+    ),
+    "16 bits": ({"kind": TensorProto.INT16}, RATE, "no input of floats: audio is tensor(int16); sound is given as"),
+    "another input": ({}, {**RATE, "length": "x:1=S"}, "'x' is not the input for sound; say `length='audio:1=T'`"),
+    "an expression": ({}, {**RATE, "length": "audio:1=S//2"}, "is no symbol; it is the sound itself"),
+    "a fixed axis": ({"channels": 80}, {**KALDI, "length": "audio:2=T"}, "[B, T, 80] has no such layout"),
+    "no such axis": ({}, {**RATE, "batch": "audio:3"}, "[B, S] has no such layout"),
+    "no axis": ({}, {**RATE, "length": "audio=S"}, "does not say which axis"),
     "padded already": ({"about": {"paddable": "{}"}}, RATE, "it is padded already"),
     "an input of its own": ({"lengths": "language"}, RATE, "what is the input 'language'"),
 }
@@ -196,7 +256,8 @@ def written(path: Path, content: bytes) -> Path:
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git LFS pointer"),
         (b"<blk> 0\na 1\n", "are the model and the labels swapped?"),
         (b"", "it is empty"),
-        (b"\x08\x09\x00\xff\xff", "ONNX Runtime does not open it"),
+        (b"\x08\x09\x00\xff\xff", "give the .onnx of a recogniser"),
+        (b"PK\x03\x04\x00\x00", "it is a zip archive (a PyTorch checkpoint?); give the .onnx of a recogniser"),
     ],
 )
 def test_what_is_no_model_is_one_line(content: bytes, told: str, tmp_path: Path) -> None:
@@ -204,6 +265,13 @@ def test_what_is_no_model_is_one_line(content: bytes, told: str, tmp_path: Path)
     with pytest.raises(PaddableError) as error:
         paddable.export("ctc", model, tmp_path / "bundle", labels=labels)
     assert told in str(error.value) and "model.onnx" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_length_that_the_export_froze_is_told_with_what_was_tried(tmp_path: Path) -> None:
+    model, labels = recogniser(tmp_path / "model.onnx", frozen=50_000), tokens(tmp_path / "tokens.txt")
+    told = r"'audio' of \[1, 16000\] and \[1, 24000\]; \[1, 64000\] and .*Reshape.*was frozen when it was exported"
+    with pytest.raises(UnreadableError, match=told):
+        paddable.export("ctc", model, tmp_path / "bundle", labels=labels, sample_rate=16_000)
 
 
 def test_swapped_files_and_absent_ones_are_told(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paddable.errors import MisuseError, UnreadableError, arguments
-from paddable.families.ctc.graph import CtcGraph, Logits, open_graph
+from paddable.families.ctc.graph import CtcGraph, Logits, open_graph, shown
 from paddable.families.ctc.labels import Labels, read_labels, written
 from paddable.families.ctc.sound import heard_as
 from paddable.families.ctc.spec import CTC, REDUCED
@@ -19,14 +19,14 @@ __all__ = ["FAMILY"]
 def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
     model = _model_of(source)
     labels = _labels_of(source, model, choices["labels"])
-    graph, logits, axes, classes = _opened(model, labels, choices["logits"])
+    graph, logits, axes, classes = _opened(model, labels, choices)
     text = written(labels, classes, choices["blank"], choices["word_boundary"])
     heard = heard_as(graph, choices)
     sound = graph.sound
-    symbol = "S" if sound.channels is None else "T"
+    symbol = sound.symbol or ("S" if sound.channels is None else "T")
     found = (
-        f"sound: input {sound.name!r}, {sound.axes}",
-        f"logits: output {logits.name!r}, {axes}, {classes} classes, labelled in {labels.path.name}",
+        f"sound: input {sound.name!r}, {shown(sound.axes)}",
+        f"logits: output {logits.name!r}, {shown(axes)}, {classes} classes, labelled in {labels.path.name}",
         *text.found,
         *heard.found,
     )
@@ -60,9 +60,9 @@ def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
     )
 
 
-def _opened(model: Path, labels: Labels, name: str | None) -> tuple[CtcGraph, Logits, str, int]:
-    graph = open_graph(model)
-    return graph, *graph.logits(labels.count, name)
+def _opened(model: Path, labels: Labels, choices: Mapping[str, Any]) -> tuple[CtcGraph, Logits, str, int]:
+    graph = open_graph(model, choices.get("length"), choices.get("batch"))
+    return graph, *graph.logits(labels.count, choices.get("logits"))
 
 
 def _model_of(source: Path) -> Path:
@@ -100,7 +100,7 @@ def _labels_of(source: Path, model: Path, asked: str | None) -> Labels:
 def _describe(folder: Path) -> Described:
     model = _model_of(folder)
     labels = _labels_of(folder, model, None)
-    graph, logits, axes, classes = _opened(model, labels, None)
+    graph, logits, axes, classes = _opened(model, labels, {})
     sound = graph.sound
     return Described(
         {

@@ -47,5 +47,7 @@ CTC = FamilySpec(
         Option("blank", "the blank: its class, or its label", text="N|LABEL"),
         Option("word_boundary", "the label that stands between words, or none", text="LABEL|none"),
         Option("logits", "the output that holds a score for each label", text="OUTPUT"),
+        Option("length", "the time axis of the sound, as x:1=T", text="INPUT:AXIS=T"),
+        Option("batch", "the batch axis of the sound, as x:0", text="INPUT:AXIS|none"),
     ),
 )
