@@ -291,6 +291,29 @@ def test_swapped_files_and_absent_ones_are_told(tmp_path: Path) -> None:
         paddable.export("ctc", tmp_path, tmp_path / "bundle")
 
 
+def test_two_files_of_labels_that_differ_are_asked_about(tmp_path: Path) -> None:
+    model = recogniser(tmp_path / "model.onnx")
+    tokens(tmp_path / "tokens.txt")
+    asked = {"sample_rate": 16_000, "containers": ["1s"], "verify": False}
+    (tmp_path / "vocab.txt").write_text("\n".join([*LABELS[:2], *reversed(LABELS[2:])]))
+    for given in (tmp_path, model):
+        told = r"which are its labels, tokens\.txt or vocab\.txt\?; class 2 is 'a' in one and 'd' in the other"
+        with pytest.raises(MisuseError, match=told):
+            paddable.export("ctc", given, tmp_path / "bundle", **asked)
+    paddable.export("ctc", tmp_path, tmp_path / "bundle", labels="vocab.txt", **asked)
+    for same in ("\n".join(LABELS), "\n".join(LABELS[:-1]), "nothing 0\nof\nthe kind"):
+        (tmp_path / "vocab.txt").write_text(same)
+        paddable.export("ctc", tmp_path, tmp_path / "bundle", force=True, **asked)
+
+
+def test_a_hole_in_the_numbers_is_told(tmp_path: Path) -> None:
+    model, labels = recogniser(tmp_path / "model.onnx"), tmp_path / "tokens.txt"
+    labels.write_text("".join(f"{label} {place + 2 * (place > 3)}\n" for place, label in enumerate(LABELS)))
+    told = r"each of 8 labels \(tokens\.txt has 6, up to 7 and without 4\), or one more"
+    with pytest.raises(MisuseError, match=told):
+        paddable.export("ctc", model, tmp_path / "bundle", labels=labels, sample_rate=16_000)
+
+
 def test_it_needs_no_torch_and_takes_no_bundle(tmp_path: Path) -> None:
     recogniser(tmp_path / "model.onnx")
     tokens(tmp_path / "tokens.txt")

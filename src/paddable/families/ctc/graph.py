@@ -101,11 +101,12 @@ class CtcGraph:
     outputs: Sequence[Logits]
     about: Mapping[str, str]
 
-    def logits(self, labels: int, name: str | None) -> tuple[Logits, str, int]:
+    def logits(self, labels: int, name: str | None, called: str = "") -> tuple[Logits, str, int]:
         """The output with a score for each label, its layout, and its classes.
 
         Args:
             labels: how many there are; the blank may be one of them or not.
+            called: what an error calls them.
             name: of the output, where it is known.
 
         Raises:
@@ -121,7 +122,7 @@ class CtcGraph:
         if not fitting:
             told = "; ".join(f"{output.name} is {' x '.join(map(str, output.shapes[0]))}" for output in asked)
             raise MisuseError(
-                f"no output has a class for each of {labels} labels, or one more",
+                f"no output has a class for each of {called or f'{labels} labels'}, or one more",
                 where=str(self.path),
                 why=f"{told}, in a run" if told else "no output of floats follows the length of the sound",
                 fix="give the labels of this very model" if told else "export the model with its logits as an output",

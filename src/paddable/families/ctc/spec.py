@@ -28,7 +28,16 @@ CTC = FamilySpec(
     marks=(Mark("tokens.txt", r"^<(blk|blank)>( \d+)?$"),),
     length={},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),
-    labels=("tokens.txt", "vocab.json", "tokens.json", "vocab.txt", "*_vocab.txt", "tokenizer.json", "*.model"),
+    labels=(
+        "tokens.txt",
+        "vocab.json",
+        "tokens.json",
+        "vocab.txt",
+        "*_vocab.txt",
+        "tokenizer.json",
+        "*.model",
+        "*.vocab",
+    ),
     downloads=((*_FILES, *(f"!*{word}*" for word in REDUCED)), _FILES),
     options=(
         Option("labels", "what the classes write: tokens.txt, vocab.json, tokens.json or *.model", text="FILE"),
