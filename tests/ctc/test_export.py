@@ -113,7 +113,7 @@ def test_words_have_the_times_of_the_path(rate: int, tmp_path: Path) -> None:
 def test_sound_of_another_rate_is_resampled_to_the_models(tmp_path: Path) -> None:
     model, _ = bundle(tmp_path, choices={"sample_rate": 8_000})
     assert model.transcribe(np.repeat(SOUND[:8_000], 2), rate=16_000).seconds == 1.0
-    with pytest.raises(MisuseError, match="do not fit the largest container"):
+    with pytest.raises(MisuseError, match=r"do not fit the largest container.*paddable export --containers 3s"):
         model.transcribe(SOUND, rate=8_000)  # 2.5 s
 
 
@@ -359,8 +359,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bundle"
 
 
+def test_a_model_says_what_it_is_and_what_it_wants(made: Path) -> None:
+    model = paddable.load(made, "cpu")
+    assert repr(model) == f"<paddable model {str(made)!r}: ctc, transcribe and run; cpu, container, containers S=16000>"
+    with pytest.raises(
+        MisuseError, match=r"inputs come by name, and this is one ndarray; .*write run\({'audio': array}\)"
+    ):
+        model.run(SOUND)  # type: ignore[arg-type]
+    for asked in ({"provider": "xx"}, {"target": "xx"}):
+        with pytest.raises(MisuseError, match="no provider is called 'xx'; choose one of cpu, directml"):
+            paddable.load(made, **asked)
+    with pytest.raises(MisuseError, match="it was made for cpu; convert with `target='cuda'`"):
+        paddable.load(made, target="cuda")
+
+
 def test_too_little_sound_is_an_empty_transcript(tmp_path: Path) -> None:
     model, _ = bundle(tmp_path, choices={**KALDI, "verify": False}, channels=80)
-    for samples in (0, 399, 400, 800):  # native needs 7 features
+    for samples in (1, 399, 400, 800):  # native needs 7 features
         assert model.transcribe(SOUND[:samples]).text == ""
     assert model.transcribe(SOUND[: 400 + 6 * 160]).seconds == 0.085
