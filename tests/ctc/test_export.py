@@ -189,7 +189,7 @@ def test_steps_that_know_nothing_of_each_other_may_still_be_time(tmp_path: Path)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no rate": ({}, {}, "which sample rate was it trained on?"),
+    "no rate": ({}, {}, "which sample rate was it trained on? sound of another"),
     "no rate at all": ({}, {"sample_rate": "fast"}, "is not a sample rate"),
     "features of a waveform": ({}, {**RATE, "front_end": "kaldi"}, "the front end kaldi does not fit"),
     "samples of features": ({"channels": 80}, {"front_end": "waveform"}, "the front end waveform does not fit"),
@@ -297,13 +297,19 @@ def test_two_files_of_labels_that_differ_are_asked_about(tmp_path: Path) -> None
     asked = {"sample_rate": 16_000, "containers": ["1s"], "verify": False}
     (tmp_path / "vocab.txt").write_text("\n".join([*LABELS[:2], *reversed(LABELS[2:])]))
     for given in (tmp_path, model):
-        told = r"which are its labels, tokens\.txt or vocab\.txt\?; class 2 is 'a' in one and 'd' in the other"
+        told = r"which are its labels, tokens\.txt or vocab\.txt\? class 2 is 'a' in one and 'd' in the other"
         with pytest.raises(MisuseError, match=told):
             paddable.export("ctc", given, tmp_path / "bundle", **asked)
     paddable.export("ctc", tmp_path, tmp_path / "bundle", labels="vocab.txt", **asked)
     for same in ("\n".join(LABELS), "\n".join(LABELS[:-1]), "nothing 0\nof\nthe kind"):
         (tmp_path / "vocab.txt").write_text(same)
         paddable.export("ctc", tmp_path, tmp_path / "bundle", force=True, **asked)
+
+
+def test_a_container_of_nothing_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    for size, told in (("0s", "T would be 0 steps"), ("5x", "'5x' is not a size")):
+        with pytest.raises(MisuseError, match=told):
+            paddable.export("ctc", tmp_path / "absent.onnx", tmp_path / "bundle", containers=["1s", size])
 
 
 def test_a_hole_in_the_numbers_is_told(tmp_path: Path) -> None:

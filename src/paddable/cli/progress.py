@@ -42,6 +42,8 @@ def showing(lines: Mapping[tuple[str, int], str] | None = None) -> Iterator[Prog
 def _telling(lines: Mapping[tuple[str, int], str]) -> Progress:
     def progress(stage: str, done: int, total: int) -> None:
         if (stage, done) in lines:
-            print(f"{stage} {done + 1}/{total}: {lines[stage, done]}", file=sys.stderr, flush=True)
+            told = [at for name, at in lines if name == stage]
+            count = f" {told.index(done) + 1}/{len(told)}" if len(told) > 1 else ""
+            print(f"{stage}{count}: {lines[stage, done]}", file=sys.stderr, flush=True)
 
     return progress
