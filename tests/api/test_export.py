@@ -253,5 +253,5 @@ def test_misuse_names_what_there_is(tmp_path: Path, family: str, options: dict[s
 def test_a_folder_that_is_no_checkpoint_is_one_line(paddable: Any, tmp_path: Path, family: str) -> None:
     done = paddable("export", family, tmp_path / "absent", "-o", tmp_path / "bundle")
     stage, error = done.err.splitlines()
-    assert done.code == 2 and "absent" in error and stage.startswith("export 1/5")
+    assert done.code == 2 and "absent" in error and stage.startswith("export 1/4")
     assert not list(tmp_path.iterdir())

@@ -78,4 +78,4 @@ def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str,
         "export 3/4: judge",
         "error: stop here",
     ]
-    assert "export 1/5" not in done.out
+    assert "export 1/4" not in done.out
