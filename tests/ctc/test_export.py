@@ -73,6 +73,11 @@ FORMS: dict[str, tuple[dict[str, Any], dict[str, Any], Features]] = {
         Kaldi("wenet"),
     ),
     "time, channels, batch": ({"channels": 80, "input_axes": "TCB", "edges": 3}, KALDI, Kaldi("wenet")),
+    "channel first, all left open": (
+        {"input_axes": "B1S", "declared": {"1": "C"}, "kernel": 10, "stride": 5, "edges": 5},
+        RATE,
+        Waveform(),
+    ),
     "samples in front": ({"input_axes": "SB", "edges": 200}, RATE, Waveform()),
 }
 

@@ -52,7 +52,7 @@ def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
         declared={
             "length_inputs": [f"{name}={symbol}" for name in graph.length_inputs],
             "mask_inputs": [f"{name}:{axis}={symbol}" for name, axis in graph.mask_inputs.items()],
-            "bindings": [] if sound.bound else [f"{sound.name}:{sound.axes.index('C')}={sound.channels}"],
+            "bindings": sound.bindings,
             "batch": f"{sound.name}:{sound.axes.index('B')}" if "B" in sound.axes else "none",
         },
         writes=text.texts,

@@ -48,20 +48,28 @@ class Sound:
         name: of the input.
         axes: its layout; see ``runtime.speech.sound_input``.
         channels: of a feature; None for a waveform.
-        bound: whether the graph declares as many channels.
+        open: axes whose size the graph leaves open.
         symbol: of its length, as it was declared.
     """
 
     name: str
     axes: str
     channels: int | None
-    bound: bool = True
+    open: tuple[int, ...] = ()
     symbol: str = ""
 
     @property
     def time(self) -> int:
         """The ragged axis."""
         return self.axes.index("S" if self.channels is None else "T")
+
+    @property
+    def bindings(self) -> list[str]:
+        """The sizes of open axes that are neither time nor a batch, as ``x:1=80``."""
+        sizes = {"C": self.channels, "1": 1}
+        return [
+            f"{self.name}:{i}={sizes[axis]}" for i, axis in enumerate(self.axes) if axis in sizes and i in self.open
+        ]
 
     def shape(self, steps: int) -> list[int]:
         """Of so many steps."""
@@ -79,6 +87,12 @@ class Logits:
     def ragged(self) -> list[int]:
         """The axes that follow the length."""
         return [i for i, (one, other) in enumerate(zip(*self.shapes, strict=True)) if one != other]
+
+    @property
+    def is_of_one_row(self) -> bool:
+        """Whether, beside one of time, at most one axis is larger than 1."""
+        sizes = [size for axis, size in enumerate(self.shapes[0]) if axis not in self.ragged and size > 1]
+        return len(self.ragged) == 1 and len(sizes) < 2
 
 
 @dataclass(frozen=True)
@@ -157,8 +171,8 @@ def shown(axes: str) -> str:
 def open_graph(path: Path, length: str | None = None, batch: str | None = None) -> CtcGraph:
     """Finds out what a graph takes and gives.
 
-    Of the layouts that its input may have, the first at which it runs and its steps know of each other is taken: where
-    each is answered for itself, they may be rows. One of those is taken only where there is no other.
+    Of the layouts that its input may have, the first is taken at which it runs, answers one row, and its steps know of
+    each other: where each is answered for itself, they may be rows. Another one is taken only where none is so.
 
     Args:
         path: the model.
@@ -176,7 +190,7 @@ def open_graph(path: Path, length: str | None = None, batch: str | None = None) 
     inputs = {value.name: value for value in session.get_inputs()}
     value = _input_of_sound(inputs, str(path))
     failed: dict[str, str] = {}
-    rows: list[CtcGraph] = []
+    unlikely: list[CtcGraph] = []
     for sound, pair in _candidates(value, str(path), _asked(value.name, length, batch)):
         others = [_other(other, sound, str(path)) for other in inputs.values() if other is not value]
         lengths = [name for name, axis in others if axis is None]
@@ -189,11 +203,11 @@ def open_graph(path: Path, length: str | None = None, batch: str | None = None) 
             failed[" and ".join(str(sound.shape(steps)) for steps in pair)] = _first_line(error)
             continue
         graph = CtcGraph(path, sound, lengths, masks, outputs, about)
-        if not apart:
+        if not apart and any(output.is_of_one_row for output in outputs):
             return graph
-        rows.append(graph)
-    if rows:
-        return rows[0]
+        unlikely.append(graph)
+    if unlikely:
+        return unlikely[0]
     raise UnreadableError(
         f"it does not run at any length that was tried: {value.name!r} of {'; '.join(list(failed)[:3])}",
         where=str(path),
@@ -341,9 +355,8 @@ def _candidates(value: Any, where: str, asked: _Asked) -> Iterator[tuple[Sound, 
             fix="declare another axis, or leave it to be found",
         )
     for axes, channels in found:
-        bound = channels is None or bool(fixed)
-        for pair in _LENGTHS[_WAVEFORM:] if channels is None else _LENGTHS[: _WAVEFORM if bound else 1]:
-            yield Sound(value.name, axes, channels, bound, asked.symbol), pair
+        for pair in _LENGTHS[_WAVEFORM:] if channels is None else _LENGTHS[: _WAVEFORM if fixed else 1]:
+            yield Sound(value.name, axes, channels, tuple(free), asked.symbol), pair
 
 
 def _layout(rank: int, known: Mapping[int, str]) -> str:
