@@ -67,6 +67,7 @@ def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str,
     def exporting(*args: Any, progress: Any, **options: Any) -> None:
         for done in range(4):
             progress("export", done, 5)
+            progress("export", done, 5)
             progress("C and J of padded", done, 64)
         raise GateFailedError("stop here")
 
