@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from paddable.audio import as_waveform, read_audio
-from paddable.errors import MisuseError, PaddableWarning, UnreadableError
+from paddable.audio import as_waveform, read, read_audio
+from paddable.errors import MisuseError, PaddableError, PaddableWarning, UnreadableError
 
 RATE = 16_000
 
@@ -210,3 +210,23 @@ def test_a_mask_is_not_dropped() -> None:
 def test_rates_that_are_none(rate: float) -> None:
     with pytest.raises(MisuseError, match="rate"):
         as_waveform(np.zeros(4), rate)  # type: ignore[arg-type]
+
+
+def test_a_long_recording_lies_in_a_file_and_holds_the_same_samples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soundfile.write(tmp_path / "long.wav", np.random.default_rng(0).uniform(-1, 1, (70_000, 2)), 44_100)
+    monkeypatch.setattr(read, "_BLOCK", 10_000)
+    short = read_audio(tmp_path / "long.wav").samples
+    monkeypatch.setattr(read, "_IN_MEMORY", 9_000)
+    long = read_audio(tmp_path / "long.wav").samples
+    np.testing.assert_array_equal(long, short)
+    assert type(long) is np.ndarray and not long.flags.owndata
+    long[:] = 0  # an array like any other
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(read.tempfile, "TemporaryFile", full)
+    with pytest.raises(PaddableError, match=r"fit the temporary folder: No space left on device.*TMPDIR"):
+        read_audio(tmp_path / "long.wav")

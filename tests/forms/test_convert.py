@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,14 @@ def test_a_container_in_its_forms_passes_the_gates_and_says_so(options: dict[str
     assert {"MultiHeadAttention", "SkipLayerNormalization"} <= set(operators) and "Softmax" not in operators
     assert forms == {"attention": {"places": 1}, "skip-normalisation": {"places": 1}}
     assert "T=12: form attention: 1 place" in told
+
+
+def test_the_report_of_a_bundle_lists_the_forms_of_each_file(tmp_path: Path) -> None:
+    paddable.convert(
+        onnx.parser.parse_model(BLOCK), ["x:1=T"], out=tmp_path / "b", containers=[12], target="cuda", gate_lengths=1
+    )
+    told = json.loads((tmp_path / "b/report.json").read_text())
+    assert told["forms"] == {"cuda-fp32-12.onnx": {"attention": {"places": 1}, "skip-normalisation": {"places": 1}}}
 
 
 def test_without_forms_it_is_what_it_was(tmp_path: Path) -> None:

@@ -85,3 +85,26 @@ def test_a_pipe_without_reader_is_no_broken_pipe_on_windows(windows: bytes, monk
 
         monkeypatch.setattr(pickle, "dump", refuse)
         assert apart._ask(_feeds(8), "ORT_DISABLE_ALL") is None
+
+
+def test_a_native_that_ends_the_process_when_it_is_opened_is_refused(
+    windows: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Apart._ask
+
+    def dying(apart: Apart, feeds: object, level: str) -> object:
+        return None if level == "ORT_ENABLE_ALL" else ask(apart, feeds, level)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Apart, "_ask", dying)
+    accepting = onnx.parser.parse_model(
+        '<ir_version: 9, opset_import: ["" : 17]> g (float[T, 6] x) => (float[T, 6] y) { y = Relu (x) }'
+    )
+    metadata = certificate(open_model(accepting, ["x:0=T"]).analyse(), {}, {}, "cpu")
+    candidate = Candidate("any", windows, metadata, {"T": 12})
+
+    def opened(*_: object, **__: object) -> None:
+        raise AssertionError("it was opened in this process")
+
+    monkeypatch.setattr("paddable.gates.oracle.Engine", opened)
+    with Apart(windows) as apart, pytest.raises(RefusedError, match="opens the model with its optimiser, and not with"):
+        require_native(Oracle(windows, metadata), apart, candidate, [{"T": 4}], Numbers({}))

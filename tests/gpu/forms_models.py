@@ -1,8 +1,9 @@
 """Makes what ``tests.gpu.forms`` measures: the 70-block encoder for cuda with forms and without, and codec steps.
 
-python -m tests.gpu.forms_models ENCODER.onnx ROWS.onnx OUT   both from tests.gates.figures.sanm70, ROWS with rows
+python -m tests.gpu.forms_models ENCODER.onnx ROWS.onnx OUT [NAME ...]
 
-OUT gets a bundle for each entry of ``BUNDLES``, and the codec of the released size in fp32 and fp16.
+ENCODER and ROWS are from tests.gates.figures.sanm70, ROWS with rows. OUT gets a bundle for each entry of ``BUNDLES``,
+one of 16 rows, and the codec of the released size in fp32 and fp16; or those that are named.
 """
 
 from __future__ import annotations
@@ -35,29 +36,31 @@ BUNDLES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def main(encoder: str, rows: str, out: str) -> int:
+def main(encoder: str, rows: str, out: str, *names: str) -> int:
     place = Path(out)
-
-    def make(name: str, source: str, **options: Any) -> None:
+    for name in names or [*BUNDLES, "fp16-fast-rows", "codec-fp32", "codec-fp16"]:
         start = time.perf_counter()
-        given = {"containers": [STEPS], "target": "cuda", "verify": False, **options}
-        paddable.convert(source, ["x:1=T"], out=place / name, on_message=print, **given)
+        if name.startswith("codec"):
+            codec(place / name, name.removeprefix("codec-"))
+        elif name.endswith("rows"):
+            convert(rows, place / name, batch_size=16, **FAST)
+        else:
+            convert(encoder, place / name, **BUNDLES[name])
         print(f"{name}: made in {time.perf_counter() - start:.0f} s", flush=True)
+    return 0
 
-    for name, options in BUNDLES.items():
-        make(name, encoder, **options)
-    make("fp16-fast-rows", rows, batch_size=16, **FAST)
+
+def convert(source: str, out: Path, **options: Any) -> None:
+    given = {"containers": [STEPS], "target": "cuda", "verify": False, **options}
+    paddable.convert(source, ["x:1=T"], out=out, on_message=print, **given)
+
+
+def codec(out: Path, precision: str) -> None:
+    released = codec_synthetic.RELEASED
     with tempfile.TemporaryDirectory() as folder:
-        released = codec_synthetic.RELEASED
         (Path(folder) / "config.json").write_text(json.dumps(codec_synthetic.outer_config(released)))
         save_file(codec_synthetic.checkpoint(released), Path(folder) / "model.safetensors")
-        for precision in ("fp32", "fp16"):
-            export(
-                "qwen3-tts-codec", folder, place / f"codec-{precision}", containers=[100], target="cuda",
-                precision=precision, verify=False,
-            )  # fmt: skip
-            print(f"codec-{precision}: made", flush=True)
-    return 0
+        export("qwen3-tts-codec", folder, out, containers=[100], target="cuda", precision=precision, verify=False)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 python -m tests.gpu.torch_bar OUT.json
 
-Whole calls, numpy to numpy: the input is copied in, the graph replayed, the output copied out. Random weights.
+Whole calls, numpy to numpy: the input is copied in, the graph replayed, the output copied out. Random weights. Which
+kernel attention gets depends on how the mask is handed over, so each of ``MASKS`` is measured, and the fastest counts.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,14 @@ from torch import nn
 from torch.nn import functional as F
 
 STEPS, CALLS = 501, 60
+MASKS: dict[str, Callable[[torch.dtype], torch.Tensor]] = {
+    "dense": lambda dtype: torch.zeros(1, 1, STEPS, STEPS, device="cuda", dtype=dtype),
+    "dense, rows aligned": lambda dtype: torch.zeros(1, 1, STEPS, 512, device="cuda", dtype=dtype)[..., :STEPS],
+    "keys, rows aligned": lambda dtype: torch.zeros(1, 1, 1, 512, device="cuda", dtype=dtype)[..., :STEPS].expand(
+        1, 1, STEPS, STEPS
+    ),
+    "keys, booleans": lambda dtype: torch.ones(1, 1, 1, STEPS, device="cuda", dtype=torch.bool),
+}
 
 
 class Block(nn.Module):
@@ -54,13 +64,14 @@ class Encoder(nn.Module):
         return self.norm(x)
 
 
-def captured(dtype: torch.dtype) -> dict[str, float]:
+def captured(dtype: torch.dtype, mask: str) -> dict[str, float]:
     """Milliseconds of a call (median), and seconds until it is ready."""
+    torch.compiler.reset()
     start = time.perf_counter()
     torch.manual_seed(0)
     net = torch.compile(Encoder().eval().cuda().to(dtype))
     x = torch.randn(1, STEPS, 560, device="cuda")
-    bias = torch.zeros(1, 1, STEPS, 512, device="cuda", dtype=dtype)[..., :STEPS]  # rows that are aligned
+    bias = MASKS[mask](dtype)
     valid = torch.ones(1, STEPS, 1, device="cuda", dtype=dtype)
     host = np.random.default_rng(0).standard_normal((1, STEPS, 560)).astype(np.float32)
     with torch.inference_mode():
@@ -89,8 +100,13 @@ def captured(dtype: torch.dtype) -> dict[str, float]:
 
 def main(out: str) -> int:
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
-    rows = {"fp32": captured(torch.float32), "fp16": captured(torch.float16)}
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}: {json.dumps(rows)}", flush=True)
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}", flush=True)
+    rows: dict[str, dict[str, Any]] = {}
+    for name, dtype in (("fp32", torch.float32), ("fp16", torch.float16)):
+        for mask in MASKS:
+            found = {**captured(dtype, mask), "mask": mask}
+            print(f"{name}: {json.dumps(found)}", flush=True)
+            rows[name] = min(rows.get(name, found), found, key=lambda row: row["call ms"])
     Path(out).write_text(json.dumps(rows))
     return 0
 

@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import paddable
-from paddable.bundle import read_metadata
+from paddable.bundle import read_bundle, read_metadata
 from paddable.linter.view.folding import view_model
 from paddable.providers.cuda.placement import CudaPlacement, place
 from paddable.providers.report import lint_for
@@ -62,6 +62,28 @@ def test_a_graph_made_for_cuda_can_be_captured_and_says_so(tmp_path: Path) -> No
     assert str(placement).endswith("0 on the CPU; can be captured")
     assert read_metadata(made).advice["cuda"]["static_options"] == {"enable_cuda_graph": "1"}
     assert not placed(native).capturable  # its size is free
+
+
+@pytest.mark.parametrize(
+    ("dilation", "options", "asked"),
+    [
+        (1, {"precision": "fp16"}, False),
+        (3, {"precision": "fp16"}, True),
+        (3, {}, False),
+        (1, {"precision": "fp16", "half": "fast"}, True),
+    ],
+)
+def test_cudnn_gets_another_layout_for_dilated_convolutions_in_half(
+    dilation: int, options: dict[str, str], asked: bool, tmp_path: Path
+) -> None:
+    text = CONVOLUTION.replace("pads: ints = [1, 1]", f"pads = [3, 3], dilations = [{dilation}]")
+    out = tmp_path / "made"
+    paddable.convert(
+        onnx.parser.parse_model(text), ["x:2=T"], containers=[12], target="cuda", verify=False, out=out, **options
+    )
+    advice = read_bundle(out).metadata.advice["cuda"]
+    assert advice["options"].get("cudnn_conv1d_pad_to_nc1d") == ("1" if asked else None)
+    assert advice["static_options"] == {"enable_cuda_graph": "1"}  # empty would say that it cannot be captured
 
 
 def test_lengths_of_a_recurrent_layer_are_read_on_the_host_so_nothing_is_captured(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import paddable
 from paddable.bundle import KEY, Bundle, Graph, Metadata, Symbol, new_directory, read_metadata, write_bundle
 from paddable.errors import MisuseError, PaddableWarning, UnreadableError
 from paddable.runtime import Session
+from paddable.runtime.session.binding import Binding
 from paddable.runtime.session.graph import GraphSession
 
 from .conftest import build
@@ -91,6 +92,25 @@ def test_a_longer_call_leaves_its_samples_only_where_junk_was_judged(tmp_path: P
         np.testing.assert_array_equal(fed(session)[:, 6:], long[:, 6:] if verified else 0)
         for name, value in kept.items():  # an answer is the caller's own
             np.testing.assert_array_equal(first[name], value)
+
+
+def test_rows_that_fill_the_container_are_read_where_they_lie(
+    padded_file: Padded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    run = Binding.run
+    monkeypatch.setattr(Binding, "run", lambda self, feeds: (given.append(feeds["x"]), run(self, feeds))[1])
+    session, x = paddable.load(padded_file(16, 2)), noise(2, 16)
+    first = session.run({"x": x, "gain": GAIN})
+    assert given[-1] is x
+    kept = {name: array.copy() for name, array in first.items()}
+    np.testing.assert_array_equal(first["y"], sums(x))
+    second = session.run({"x": 2 * x, "ilens": [16, 4], "gain": GAIN})
+    assert given[-1] is not x  # a row ends before the container does
+    np.testing.assert_array_equal(second["y"][1, :2], sums(2 * x[1, :4]))
+    assert not second["y"][1, 2:].any()
+    for name, array in first.items():
+        np.testing.assert_array_equal(array, kept[name])
 
 
 def test_rows_may_keep_their_batch_axis(padded_file: Padded) -> None:

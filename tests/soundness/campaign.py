@@ -11,7 +11,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from .judge import Verdict, judge
-from .recipe import Recipe, random_recipe
+from .recipe import Recipe, build, random_recipe
+from .runs import Session
 
 __all__ = ["Summary", "campaign", "shrink"]
 
@@ -139,15 +140,28 @@ def campaign(numbers: Iterable[int], seed: int = 0, workers: int = 1) -> Summary
     while busy:
         for connection in wait(list(busy)):
             worker = busy.pop(connection)
+            number = worker.number
             try:
                 verdict = worker.connection.recv()
             except EOFError:
-                verdict = Verdict("crash", "the process died in a kernel of the runtime")
-            summary.add(worker.number, verdict)
-            if verdict.reason.startswith("the process died"):
-                worker = _Worker(seed)
+                verdict, worker = _died(number, seed), _Worker(seed)
+            summary.add(number, verdict)
             _give(worker, waiting, busy)
     return summary
+
+
+def _died(number: int, seed: int) -> Verdict:
+    """Of a recipe that took its process along: where opening native does, `convert` refuses it."""
+    process = get_context("spawn").Process(target=_open, args=(number, seed), daemon=True)
+    process.start()
+    process.join()
+    if process.exitcode:
+        return Verdict("refused", "the runtime ends the process when it opens native")
+    return Verdict("crash", "the process died in a kernel of the runtime")
+
+
+def _open(number: int, seed: int) -> None:
+    Session(build(random_recipe(number, seed)).model)
 
 
 class _Worker:

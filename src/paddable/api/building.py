@@ -136,9 +136,20 @@ def precise(
     report = demand_target(made, target, name, on_message)
     advised = report.advice
     config = {**advised.config, **session_config(metadata.precision)}
-    options = {**advised.static_options, **(advised.fast_options if PRECISIONS[metadata.precision].fast else {})}
-    advice = {target: replace(advised, config=config, static_options=options).to_json()}
+    options = dict(advised.options)
+    if PRECISIONS[metadata.precision].fast:
+        options |= advised.fast_options
+    if any(map(_dilated_in_half, made.graph.all_nodes())):
+        options |= advised.dilated_half_options
+    advice = {target: replace(advised, config=config, options=options).to_json()}
     return Padded(made, replace(metadata, advice=advice), exact)
+
+
+def _dilated_in_half(node: ir.Node) -> bool:
+    if node.op_type != "Conv" or "dilations" not in node.attributes or len(node.inputs) < 2:
+        return False
+    weight, steps = node.inputs[1], node.attributes["dilations"].as_ints()
+    return len(steps) == 1 and steps[0] > 1 and weight is not None and weight.dtype == ir.DataType.FLOAT16
 
 
 def told(container: Mapping[str, int]) -> str:

@@ -374,7 +374,9 @@ def finish_bundle(
     for name, source in belongings.assets.items():
         shutil.copyfile(source, stage.folder / name)
     if report is not None:
-        text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+        forms = {file.name: graph.metadata.forms for file, graph in files.items() if graph.metadata.forms}
+        told = {**report.to_json(), **({"forms": forms} if forms else {})}
+        text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
         (stage.folder / "report.json").write_text(text, encoding="utf-8")
     first = next(iter(files.values())).metadata
     shared = replace(verified(first, report), container={}, kept={})

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import math
 import re
+import tempfile
 import warnings
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddable.bundle.foreign import HEAD, POINTER, foreign
-from paddable.errors import MisuseError, PaddableWarning, UnreadableError
+from paddable.errors import MisuseError, PaddableError, PaddableWarning, UnreadableError
 from paddable.extras import import_extra
 
 __all__ = ["Waveform", "as_waveform", "read_audio"]
 
 _MOST_CHANNELS = 64
 _BLOCK = 1 << 20  # frames read at a time
+_IN_MEMORY = 10_000_000  # samples, 40 MB: ten minutes at 16 kHz
 
 
 class Waveform(NamedTuple):
@@ -46,6 +50,7 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
     Raises:
         UnreadableError: no such file, not an audio file, damaged, without a sample, or NaN or infinity
             (in float32) among the samples.
+        PaddableError: a long recording does not fit the temporary folder.
         MissingExtraError: soundfile, or soxr where the rate differs, is not installed.
     """
     soundfile = import_extra("soundfile")
@@ -55,7 +60,7 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
     try:
         with soundfile.SoundFile(path) as file:
             _check_length(file, path)
-            return _read_in_blocks(file, rate, str(path))
+            return Waveform(_together(_blocks(file, rate, str(path)), str(path)), rate)
     except UnreadableError:
         raise
     except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
@@ -96,24 +101,45 @@ def _check_length(file: Any, path: Path) -> None:
             )
 
 
-def _read_in_blocks(file: Any, rate: int, where: str) -> Waveform:
-    """An hour of stereo at 48 kHz would take 2.8 GB at once; its mono float32 at 16 kHz takes 230 MB."""
+def _blocks(file: Any, rate: int, where: str) -> Iterator[NDArray[np.float32]]:
+    """Mono at ``rate``, a block at a time: an hour of stereo at 48 kHz would take 2.8 GB at once."""
     resampler = None
     if file.samplerate != rate:
         resampler = import_extra("soxr").ResampleStream(file.samplerate, rate, 1, dtype="float64", quality="HQ")
-    pieces, seen = [np.zeros(0, np.float32)], 0
-    while True:
+    seen, last = 0, False
+    while not last:
         # float64 keeps every bit of 24- and 32-bit samples until the channels are mixed
         block = file.read(_BLOCK, dtype="float64", always_2d=True)
         mono = _mix(block, where)
         _refuse_non_finite(mono, seen, where)
         seen += len(mono)
         last = len(block) < _BLOCK
-        if resampler is not None:
-            mono = resampler.resample_chunk(mono, last=last)
-        pieces.append(mono.astype(np.float32))
-        if last:
-            return Waveform(np.concatenate(pieces), rate)
+        yield (mono if resampler is None else resampler.resample_chunk(mono, last=last)).astype(np.float32)
+
+
+def _together(blocks: Iterator[NDArray[np.float32]], where: str) -> NDArray[np.float32]:
+    """All samples as one array. Many lie in a temporary file, so that the system may take their memory back: what cuts
+    an hour into stretches reads it from the beginning to the end."""
+    held = [np.zeros(0, np.float32)]
+    for block in blocks:
+        held.append(block)
+        if sum(map(len, held)) > _IN_MEMORY:
+            break
+    else:
+        return np.concatenate(held)
+    try:
+        with tempfile.TemporaryFile() as file:
+            for block in chain(held, blocks):
+                file.write(block.data)
+            file.flush()
+            return np.memmap(file, np.float32, "c").view(np.ndarray)
+    except OSError as error:
+        raise PaddableError(
+            f"its samples do not fit the temporary folder: {error.strerror or error}",
+            where=where,
+            why=f"a long recording lies there while it is read, 230 MB an hour at 16 kHz, in {tempfile.gettempdir()}",
+            fix="make room, or name another folder in TMPDIR",
+        ) from error
 
 
 def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: str = "audio") -> Waveform:

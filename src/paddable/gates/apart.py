@@ -53,6 +53,20 @@ class Apart:
     ) -> None:
         self._end()
 
+    def open(self) -> None:
+        """Open the model, which the optimiser of ONNX Runtime may not survive either.
+
+        Raises:
+            ProcessEndedError: it ended the child.
+            EngineError: the model does not load.
+        """
+        answer = self._ask(None, optimisation(self._model))
+        if isinstance(answer, str):
+            raise EngineError(f"onnxruntime cannot load it: {answer[:300]}", where="native")
+        if answer is None:
+            plainly = " with its optimiser, and not without" if self._ask(None, _PLAIN) == {} else ""
+            raise ProcessEndedError(f"onnxruntime ends the process when it opens the model{plainly}", where="native")
+
     def run(self, feeds: Mapping[str, Array], *, either: bool = False) -> dict[str, Array]:
         """All outputs by name.
 
@@ -74,12 +88,13 @@ class Apart:
             raise EngineError(f"onnxruntime: {answer[:300]}", where="native")
         return answer
 
-    def _ask(self, feeds: Mapping[str, Array], level: str) -> dict[str, Array] | str | None:
-        """Outputs, the text of a failure, or None where the child died."""
+    def _ask(self, feeds: Mapping[str, Array] | None, level: str) -> dict[str, Array] | str | None:
+        """Outputs, the text of a failure, or None where the child died; without feeds it opens the model, no more."""
         process = self._process = self._process or _started(self._model)
         assert process.stdin is not None and process.stdout is not None
         try:
-            arrays = {name: np.asarray(value) for name, value in feeds.items()}  # NumPy makes scalars of rank 0
+            # NumPy makes scalars of rank 0
+            arrays = None if feeds is None else {name: np.asarray(value) for name, value in feeds.items()}
             pickle.dump((level, arrays), process.stdin)
             process.stdin.flush()
             answer: dict[str, Array] | str = pickle.load(process.stdout)

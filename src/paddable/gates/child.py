@@ -28,11 +28,15 @@ def _session(source: str | bytes, folder: str, level: str) -> Any:
     return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
-def _answer(sessions: dict[str, Any], model: tuple[str | bytes, str], level: str, feeds: dict[str, Any]) -> object:
-    """Outputs by name, or the text of what went wrong."""
+def _answer(
+    sessions: dict[str, Any], model: tuple[str | bytes, str], level: str, feeds: dict[str, Any] | None
+) -> object:
+    """Outputs by name, none where there is nothing to run, or the text of what went wrong."""
     try:
         if level not in sessions:
             sessions[level] = _session(*model, level)
+        if feeds is None:
+            return {}
         session = sessions[level]
         names = [output.name for output in session.get_outputs()]
         return dict(zip(names, session.run(None, feeds), strict=True))

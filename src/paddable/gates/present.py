@@ -46,6 +46,7 @@ def require_native(
     message = ""
     best, most = known, list[int]()
     try:
+        apart.open()
         engine = oracle.engine
         for numbers in _choices(engine, candidate, known):
             signals = Signals(candidate.metadata, engine.dtypes, engine.shapes, largest, numbers, 1, 0)

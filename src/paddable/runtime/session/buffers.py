@@ -45,10 +45,7 @@ class Buffers:
         """
         if self._binding is None:
             return dict(zip(self._names, self._on.session.run(self._names, dict(feeds)), strict=True))
-        for name, array in feeds.items():
-            if array is not self.inputs[name]:
-                self.inputs[name][...] = array
-        self._binding.run(self.inputs)
+        self._binding.run(feeds)
         return {name: self._binding.view(name) for name in self._names}
 
     @property

@@ -43,11 +43,13 @@ class Request:
         rows: its rows; one when the model has no batch axis.
         shared: inputs without a batch axis.
         listed: whether the caller gave a list of rows, and so gets lists back.
+        together: of each input with a batch axis, all rows, where the caller gave them as one array.
     """
 
     rows: Sequence[Row]
     shared: Mapping[str, Array]
     listed: bool
+    together: Mapping[str, Array]
 
 
 def read_request(
@@ -73,6 +75,7 @@ def read_request(
     batch_axes = metadata.batch.inputs if metadata.batch else {}
     taken_apart: dict[str, list[Array]] = {}
     shared: dict[str, Array] = {}
+    together: dict[str, Array] = {}
     listed = False
     for name, value in inputs.items():
         if name in metadata.length_inputs:
@@ -85,7 +88,7 @@ def read_request(
                 _row(name, as_declared(name, row, dtypes[name]), batch_axes[name], ranks[name]) for row in value
             ]
         else:
-            array = _with_rank(name, as_declared(name, value, dtypes[name]), ranks[name])
+            together[name] = array = _with_rank(name, as_declared(name, value, dtypes[name]), ranks[name])
             axis = batch_axes[name] % ranks[name]
             every = (slice(None),) * axis
             taken_apart[name] = [array[(*every, slice(row, row + 1))] for row in range(array.shape[axis])]
@@ -100,7 +103,7 @@ def read_request(
         _checked_row(index, {name: parts[index] for name, parts in taken_apart.items()}, shared, given, metadata)
         for index in range(count)
     ]
-    return Request(rows, shared, listed)
+    return Request(rows, shared, listed, together)
 
 
 def _refuse_wrong_names(inputs: Any, metadata: Metadata, dtypes: Mapping[str, Any]) -> None:

@@ -112,10 +112,10 @@ class Session:
         refuse_unaccepted(request.rows, self.metadata.symbols, strict=strict, empty=given)
         size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
         size = 1 if self._native else size
-        rows: list[dict[str, Array]] = []
+        parts: list[dict[str, Array]] = []
         for start in range(0, len(request.rows), size):
-            rows += self._run_rows(request.rows[start : start + size], request, self.metadata)
-        return _as_lists(rows, self.metadata) if request.listed else _as_arrays(rows, self.metadata)
+            parts += self._run_rows(request.rows[start : start + size], request, self.metadata)
+        return _as_lists(parts, self.metadata) if request.listed else _as_arrays(parts, self.metadata)
 
     def _refuse_values(self, request: Request) -> None:
         """Raise ``MisuseError`` for values of the right type that the model does not know; nothing is known here."""
@@ -226,13 +226,15 @@ class Session:
             graph = self._session(_NATIVE)
             return graph.answer(
                 lambda _: native_feeds(rows[0], request, metadata, graph),
-                lambda outputs, reused: cut(with_lengths(outputs, rows[0], metadata), rows, metadata, reused=reused),
+                lambda outputs, reused: cut(
+                    with_lengths(outputs, rows[0], metadata), rows, metadata, apart=request.listed, reused=reused
+                ),
             )
         graph = self._session(index)
         steps = self._containers[index].steps or longest
         return graph.answer(
             lambda into: pad(rows, request, metadata, steps, graph.dtypes, into),
-            lambda outputs, reused: cut(outputs, rows, metadata, reused=reused),
+            lambda outputs, reused: cut(outputs, rows, metadata, apart=request.listed, reused=reused),
         )
 
     def _too_long(self, longest: Mapping[str, int], metadata: Metadata) -> PaddableError:
@@ -274,18 +276,21 @@ def _as_lists(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[s
     }
 
 
-def _as_arrays(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:
-    if len(rows) == 1:
-        return dict(rows[0])
+def _as_arrays(groups: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:
+    """The rows of several runs as one array, 0 where another's rows are longer."""
+    if len(groups) == 1:
+        return dict(groups[0])
     axes = output_axes(metadata)
     result: dict[str, Any] = {}
-    for name in rows[0]:
-        parts = [row[name] for row in rows]
+    for name in groups[0]:
+        parts = [group[name] for group in groups]
         if name not in axes:
             raise MisuseError("it has no batch axis, so it cannot tell the rows apart", where=f"output {name!r}")
         shape = np.max([part.shape for part in parts], axis=0)
+        shape[axes[name]] = 0
         widened = [
-            np.pad(part, [(0, full - size) for full, size in zip(shape, part.shape, strict=True)]) for part in parts
+            np.pad(part, [(0, max(0, full - size)) for full, size in zip(shape, part.shape, strict=True)])
+            for part in parts
         ]
         result[name] = np.concatenate(widened, axes[name])
     return result
