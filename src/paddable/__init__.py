@@ -3,7 +3,6 @@
 The functions below are imported when they are first used: an app that only calls ``load`` needs neither onnx nor torch.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from paddable._version import __version__
@@ -22,7 +21,9 @@ _HOME = {
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+        from paddable.extras import bring
+
+        return bring(_HOME[name], name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -52,7 +52,7 @@ class PaddableError(Exception):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.what}" if self.where else self.what
-        return "; ".join(part for part in (head, self.why, self.fix) if part)
+        return "; ".join(part for part in (head, self.why, self.fix) if part).replace("?; ", "? ")
 
 
 class MisuseError(PaddableError, ValueError):

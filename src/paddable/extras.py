@@ -7,7 +7,7 @@ from typing import Any
 
 from paddable.errors import EXTRAS, MissingExtraError
 
-__all__ = ["extra_of", "import_extra", "why_not_imported"]
+__all__ = ["bring", "extra_of", "import_extra", "why_not_imported"]
 
 
 def import_extra(name: str, *, where: str = "") -> Any:
@@ -24,6 +24,20 @@ def import_extra(name: str, *, where: str = "") -> Any:
         return import_module(name)
     except (ImportError, OSError) as error:
         raise why_not_imported(name, error, where=where) from error
+
+
+def bring(module: str, name: str) -> Any:
+    """``name`` of a module of our own, which an app that ships the runtime alone may not be able to import.
+
+    Raises:
+        MissingExtraError: a package that it needs is not installed.
+    """
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if not extra_of(absent := (error.name or "").partition(".")[0]):
+            raise
+        raise why_not_imported(absent, error) from error
 
 
 def why_not_imported(name: str, error: Exception, *, where: str = "", extra: str = "") -> MissingExtraError:

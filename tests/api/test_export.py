@@ -176,7 +176,7 @@ def test_qwen3_asr_encodes_as_the_checkpoint_does(checkpoints: ModuleType, tmp_p
     for length in (1, 7_999, 16_000, 16_001, 32_000):
         _, wanted = native(torch.from_numpy(SOUND[None, :length]))
         assert close(model.encode(SOUND[:length]), wanted[0].numpy())
-    with pytest.raises(MisuseError, match="one row of finite samples"):
+    with pytest.raises(MisuseError, match="there is no sample in it"):
         model.encode(SOUND[:0])
 
 
@@ -253,5 +253,5 @@ def test_misuse_names_what_there_is(tmp_path: Path, family: str, options: dict[s
 def test_a_folder_that_is_no_checkpoint_is_one_line(paddable: Any, tmp_path: Path, family: str) -> None:
     done = paddable("export", family, tmp_path / "absent", "-o", tmp_path / "bundle")
     stage, error = done.err.splitlines()
-    assert done.code == 2 and "absent" in error and stage.startswith("export 1/5")
+    assert done.code == 2 and "absent" in error and stage.startswith("export 1/4")
     assert not list(tmp_path.iterdir())

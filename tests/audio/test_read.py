@@ -175,6 +175,32 @@ def test_arrays_that_are_no_waveform(array: np.ndarray) -> None:
         as_waveform(array, RATE)
 
 
+@pytest.mark.parametrize("array", [np.zeros(0), [], np.zeros((0, 2), np.int16), np.zeros((4, 0))])
+def test_no_sample_is_no_silence_as_an_array_or_a_file(array: np.ndarray, tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match="audio: there is no sample in it; sound that was lost is no silence"):
+        as_waveform(array, RATE)
+    header_only(tmp_path / "empty.wav")
+    with pytest.raises(UnreadableError, match="it is a header only"):
+        read_audio(tmp_path / "empty.wav")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+            "a Git LFS pointer.*; fetch it with git lfs",
+        ),
+        (b"<!DOCTYPE html>\n<html></html>\n", "it is a web page; convert"),
+        (b"\x00\x01\x02" * 50, "[^.]; convert it to wav"),
+    ],
+)
+def test_what_is_no_sound_is_called_what_it_is(content: bytes, told: str, tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_bytes(content)
+    with pytest.raises(UnreadableError, match=told):
+        read_audio(tmp_path / "a.wav")
+
+
 def test_a_mask_is_not_dropped() -> None:
     with pytest.raises(MisuseError, match="a masked array"):
         as_waveform(np.ma.masked_array(np.zeros(4), [0, 1, 0, 0]), RATE)

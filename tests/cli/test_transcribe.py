@@ -93,7 +93,7 @@ def test_punctuation_is_written_by_another_bundle(paddable: Any, bundle: Path, m
     (segment,) = json.loads(done.out)["files"][0]["segments"]
     assert [word["text"] for word in segment["words"]] == ["Hello."]
     done = paddable("transcribe", str(sound), "--model", str(bundle), "--punctuation", str(bundle))
-    assert done.code == 2 and "does not punctuate" in done.err and len(done.err.splitlines()) == 1
+    assert done.code == 2 and "has no method punctuate" in done.err and len(done.err.splitlines()) == 1
 
 
 @pytest.mark.parametrize("said", [{"marks": "x"}, {"sentence_end": 6}, {"sentence_end": -1}, {"mark": []}, 3])
@@ -298,7 +298,7 @@ def test_what_the_family_does_not_do_is_said(bundle: Path) -> None:
         ("stream", lambda: model.stream()),
     ):
         with pytest.raises(
-            MisuseError, match=f"does not {ability}; it is of the family fun-asr-nano; it has transcribe"
+            MisuseError, match=f"has no method {ability}; it is of the family fun-asr-nano; it has transcribe"
         ):
             call()
 

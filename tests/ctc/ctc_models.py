@@ -27,6 +27,11 @@ def recogniser(
     twice: bool = False,
     sound: str = "audio",
     classes: int = CLASSES,
+    edges: int = 0,
+    kernel: int | None = None,
+    stride: int | None = None,
+    frozen: int = 0,
+    kind: int = TensorProto.FLOAT,
     about: dict[str, str] | None = None,
     declared: dict[str, int | str] | None = None,
 ) -> Path:
@@ -35,7 +40,7 @@ def recogniser(
     Args:
         path: where to write.
         channels: of a feature; None for samples.
-        input_axes: BS, S, B1S; BTC, BCT, TC.
+        input_axes: BS, S, B1S; BTC, BCT, TC; time first TBC, TCB, SB.
         output_axes: BTV, BVT, TBV or TV.
         scores: logits, log-probabilities or probabilities.
         lengths: the name of an input for the length, which an output gives back divided.
@@ -43,12 +48,18 @@ def recogniser(
         twice: whether a second output looks like the logits, too.
         sound: the name of the input.
         classes: of the logits.
+        edges: steps of zeros at either end, without which a single step is too short.
+        kernel: of the convolution, in steps.
+        stride: of the convolution, in steps.
+        frozen: steps that the graph reshapes to whatever it is given, as a traced export may.
+        kind: of the input, such as ``TensorProto.INT16``.
         about: metadata of the file.
         declared: sizes of axes of the input that are declared otherwise.
     """
     axes = input_axes or ("BS" if channels is None else "BTC")
     random = np.random.default_rng(0)
-    kernel, stride = (400, STRIDE) if channels is None else (7, 4)
+    kernel = kernel or (400 if channels is None else 7)
+    stride = stride or (STRIDE if channels is None else 4)
     weight = random.normal(0, 0.3 if channels is None else 0.05, (classes, channels or 1, kernel)).astype(np.float32)
     weights = [numpy_helper.from_array(weight, "w")]
     nodes = []
@@ -63,17 +74,19 @@ def recogniser(
         weights.append(numpy_helper.from_array(np.array(places, np.int64), name))
         return name
 
-    x = sound
+    x = add("Cast", [sound], to=TensorProto.FLOAT) if kind != TensorProto.FLOAT else sound
+    x = add("Reshape", [x, at(1, frozen)]) if frozen else x
     if channels is None:
         x = {
             "BS": lambda: add("Unsqueeze", [x, at(1)]),
             "S": lambda: add("Unsqueeze", [x, at(0, 1)]),
+            "SB": lambda: add("Unsqueeze", [add("Transpose", [x], perm=[1, 0]), at(1)]),
             "B1S": lambda: x,
         }[axes]()
     elif axes != "BCT":
         x = add("Unsqueeze", [x, at(0)]) if axes == "TC" else x
-        x = add("Transpose", [x], perm=[0, 2, 1])
-    y = add("Conv", [x, "w"], strides=[stride])  # [B, V, T]
+        x = add("Transpose", [x], perm=[axes.rjust(3, "B").index(axis) for axis in "BCT"])
+    y = add("Conv", [x, "w"], strides=[stride], pads=[edges, edges])  # [B, V, T]
     if scores != "logits":
         y = add("LogSoftmax" if scores == "log" else "Softmax", [y], axis=1)
     if output_axes == "TV":
@@ -83,7 +96,7 @@ def recogniser(
     nodes[-1].output[0] = "scores"
     batch = "B" if "B" in axes else 1
     sizes = {"B": batch, "S": "S", "T": "T", "C": channels, "1": 1, **(declared or {})}
-    inputs = [helper.make_tensor_value_info(sound, TensorProto.FLOAT, [sizes[axis] for axis in axes])]
+    inputs = [helper.make_tensor_value_info(sound, kind, [sizes[axis] for axis in axes])]
     shape = {"B": batch, "T": "U", "V": classes}
     outputs = [helper.make_tensor_value_info("scores", TensorProto.FLOAT, [shape[axis] for axis in output_axes])]
     if twice:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 import pytest
+from onnx import TensorProto
 
 import paddable
 from paddable.audio.front_ends import Features, Kaldi, Nemo, Waveform
 from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.families.ctc.graph import open_graph
 from paddable.runtime import Model
 
 from .ctc_models import CLASSES, LABELS, STRIDE, recogniser, tokens
@@ -36,8 +38,8 @@ def heard(file: Path, features: Features, sound: np.ndarray, form: dict[str, Any
     """What native says of a sound, decoded here: its text, and the first frame of each letter."""
     steps = features(sound)
     axes = form.get("input_axes", "BS" if steps.ndim == 1 else "BTC")
-    x = steps.T if "CT" in axes else steps
-    x = x.reshape([1] * axes.count("B") + [1] * axes.count("1") + list(x.shape))
+    x = steps.T if "C" in axes and axes.index("C") < axes.index("T") else steps
+    x = np.expand_dims(x, [i for i, axis in enumerate(axes) if axis in "B1"])
     feeds = {form.get("sound", "audio"): x}
     feeds |= {form["lengths"]: np.array([len(steps)])} if "lengths" in form else {}
     feeds |= {"attention_mask": np.ones((1, len(steps)), np.int64)} if form.get("mask") else {}
@@ -63,6 +65,20 @@ FORMS: dict[str, tuple[dict[str, Any], dict[str, Any], Features]] = {
     "channels left open": ({"channels": 80, "declared": {"C": "C"}}, KALDI, Kaldi("wenet")),
     "features without a batch": ({"channels": 80, "input_axes": "TC", "output_axes": "TV"}, KALDI, Kaldi("wenet")),
     "channels first": ({"channels": 64, "input_axes": "BCT", "lengths": "length"}, {"front_end": "nemo"}, Nemo(64)),
+    # of the next ones, the batch as time runs too: each step is then a recording of one step, and its text is wrong
+    "time in front": ({"channels": 80, "input_axes": "TBC", "output_axes": "TBV", "edges": 3}, KALDI, Kaldi("wenet")),
+    "time in front of channels left open": (
+        {"channels": 80, "input_axes": "TBC", "edges": 3, "lengths": "x_lens", "declared": {"C": "C"}},
+        KALDI,
+        Kaldi("wenet"),
+    ),
+    "time, channels, batch": ({"channels": 80, "input_axes": "TCB", "edges": 3}, KALDI, Kaldi("wenet")),
+    "channel first, all left open": (
+        {"input_axes": "B1S", "declared": {"1": "C"}, "kernel": 10, "stride": 5, "edges": 5},
+        RATE,
+        Waveform(),
+    ),
+    "samples in front": ({"input_axes": "SB", "edges": 200}, RATE, Waveform()),
 }
 
 
@@ -78,8 +94,8 @@ def test_it_writes_what_native_says(name: str, tmp_path: Path) -> None:
 def test_what_was_found_is_told_with_its_evidence(tmp_path: Path) -> None:
     _, told = bundle(tmp_path, choices=RATE)
     assert told == [
-        "sound: input 'audio', BS",
-        "logits: output 'scores', BTV, 6 classes, labelled in tokens.txt",
+        "sound: input 'audio', [batch, samples]",
+        "logits: output 'scores', [batch, time, classes], 6 classes, labelled in tokens.txt",
         "blank: class 0, which is labelled '<blk>'",
         "word boundary: '|'",
         "front end: waveform, as input 'audio' has no channels",
@@ -102,7 +118,7 @@ def test_words_have_the_times_of_the_path(rate: int, tmp_path: Path) -> None:
 def test_sound_of_another_rate_is_resampled_to_the_models(tmp_path: Path) -> None:
     model, _ = bundle(tmp_path, choices={"sample_rate": 8_000})
     assert model.transcribe(np.repeat(SOUND[:8_000], 2), rate=16_000).seconds == 1.0
-    with pytest.raises(MisuseError, match="do not fit the largest container"):
+    with pytest.raises(MisuseError, match=r"do not fit the largest container.*paddable export --containers 3s"):
         model.transcribe(SOUND, rate=8_000)  # 2.5 s
 
 
@@ -152,8 +168,33 @@ def test_logits_among_several_outputs(tmp_path: Path) -> None:
     assert model.transcribe(SOUND[:16_000]).text == heard(tmp_path / "model.onnx", Waveform(), SOUND[:16_000], {})[0]
 
 
+def test_a_declared_layout_decides(tmp_path: Path) -> None:
+    form = {"channels": 80, "edges": 3, "output_axes": "TBV"}
+    for axes, choices in (
+        ("BTC", {"length": "audio:0=T", "batch": "audio:1"}),
+        ("TBC", {"length": "audio:1=T"}),
+        ("TBC", {"batch": "audio:0"}),
+    ):
+        file = recogniser(tmp_path / "model.onnx", input_axes=axes, **form)
+        assert open_graph(file).sound.axes == axes
+        assert open_graph(file, **choices).sound.axes == {"BTC": "TBC", "TBC": "BTC"}[axes]
+    form = {"channels": 80, "input_axes": "TBC", "edges": 3}
+    model, _ = bundle(tmp_path, choices={**KALDI, "length": "audio:0=N", "batch": "audio:1"}, **form)
+    assert model.metadata is not None and list(model.metadata.symbols) == ["N"]
+    assert (
+        model.transcribe(SOUND[:16_000]).text == heard(tmp_path / "model.onnx", Kaldi("wenet"), SOUND[:16_000], form)[0]
+    )
+
+
+def test_steps_that_know_nothing_of_each_other_may_still_be_time(tmp_path: Path) -> None:
+    file = recogniser(tmp_path / "model.onnx", channels=80, kernel=1, stride=1)
+    assert open_graph(file).sound.axes == "BTC"
+    file = recogniser(tmp_path / "model.onnx", channels=80, kernel=1, stride=1, declared={"B": 1}, input_axes="BCT")
+    assert open_graph(file).sound.axes == "BCT"
+
+
 REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no rate": ({}, {}, "which sample rate was it trained on?"),
+    "no rate": ({}, {}, "which sample rate was it trained on? sound of another"),
     "no rate at all": ({}, {"sample_rate": "fast"}, "is not a sample rate"),
     "features of a waveform": ({}, {**RATE, "front_end": "kaldi"}, "the front end kaldi does not fit"),
     "samples of features": ({"channels": 80}, {"front_end": "waveform"}, "the front end waveform does not fit"),
@@ -169,8 +210,32 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no such output": ({}, {**RATE, "logits": "y"}, "`logits='y'` is no output"),
     "the blank": ({}, {**RATE, "blank": "9"}, "neither a label nor a class below 6"),
     "a choice of others": ({}, {**RATE, "front_end": "in-graph"}, "ctc has no --front-end in-graph; choose found"),
-    "a fixed length": ({"declared": {"S": 16_000}}, RATE, "axis 1 of input 'audio' has the fixed size 16000"),
-    "a fixed batch": ({"declared": {"B": 4}}, RATE, "axis 0 of input 'audio' has the fixed size 4"),
+    "a fixed length": (
+        {"declared": {"S": 16_000}},
+        RATE,
+        "axis 1 of input 'audio' has the fixed size 16000; as a length it takes no other",
+    ),
+    "a fixed batch": (
+        {"declared": {"B": 4}},
+        RATE,
+        "axis 0 of input 'audio' has the fixed size 4; every run would need",
+    ),
+    "stereo": (
+        {"input_axes": "B1S", "declared": {"1": 2}},
+        RATE,
+        "has the fixed size 2; sound is mixed to one channel",
+    ),
+    "two fixed sizes": (
+        {"channels": 80, "declared": {"T": 500}},
+        KALDI,
+        "its length is fixed: no axis of time is open",
+    ),
+    "16 bits": ({"kind": TensorProto.INT16}, RATE, "no input of floats: audio is tensor(int16); sound is given as"),
+    "another input": ({}, {**RATE, "length": "x:1=S"}, "'x' is not the input for sound; say `length='audio:1=T'`"),
+    "an expression": ({}, {**RATE, "length": "audio:1=S//2"}, "is no symbol; it is the sound itself"),
+    "a fixed axis": ({"channels": 80}, {**KALDI, "length": "audio:2=T"}, "[B, T, 80] has no such layout"),
+    "no such axis": ({}, {**RATE, "batch": "audio:3"}, "[B, S] has no such layout"),
+    "no axis": ({}, {**RATE, "length": "audio=S"}, "does not say which axis"),
     "padded already": ({"about": {"paddable": "{}"}}, RATE, "it is padded already"),
     "an input of its own": ({"lengths": "language"}, RATE, "what is the input 'language'"),
 }
@@ -196,7 +261,8 @@ def written(path: Path, content: bytes) -> Path:
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n", "a Git LFS pointer"),
         (b"<blk> 0\na 1\n", "are the model and the labels swapped?"),
         (b"", "it is empty"),
-        (b"\x08\x09\x00\xff\xff", "ONNX Runtime does not open it"),
+        (b"\x08\x09\x00\xff\xff", "give the .onnx of a recogniser"),
+        (b"PK\x03\x04\x00\x00", "it is a zip archive (a PyTorch checkpoint?); give the .onnx of a recogniser"),
     ],
 )
 def test_what_is_no_model_is_one_line(content: bytes, told: str, tmp_path: Path) -> None:
@@ -204,6 +270,13 @@ def test_what_is_no_model_is_one_line(content: bytes, told: str, tmp_path: Path)
     with pytest.raises(PaddableError) as error:
         paddable.export("ctc", model, tmp_path / "bundle", labels=labels)
     assert told in str(error.value) and "model.onnx" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_length_that_the_export_froze_is_told_with_what_was_tried(tmp_path: Path) -> None:
+    model, labels = recogniser(tmp_path / "model.onnx", frozen=50_000), tokens(tmp_path / "tokens.txt")
+    told = r"'audio' of \[1, 16000\] and \[1, 24000\]; \[1, 64000\] and .*Reshape.*was frozen when it was exported"
+    with pytest.raises(UnreadableError, match=told):
+        paddable.export("ctc", model, tmp_path / "bundle", labels=labels, sample_rate=16_000)
 
 
 def test_swapped_files_and_absent_ones_are_told(tmp_path: Path) -> None:
@@ -221,6 +294,35 @@ def test_swapped_files_and_absent_ones_are_told(tmp_path: Path) -> None:
     recogniser(tmp_path / "other.onnx")
     with pytest.raises(PaddableError, match=r"which \.onnx is the model\? there are model\.onnx, other\.onnx"):
         paddable.export("ctc", tmp_path, tmp_path / "bundle")
+
+
+def test_two_files_of_labels_that_differ_are_asked_about(tmp_path: Path) -> None:
+    model = recogniser(tmp_path / "model.onnx")
+    tokens(tmp_path / "tokens.txt")
+    asked = {"sample_rate": 16_000, "containers": ["1s"], "verify": False}
+    (tmp_path / "vocab.txt").write_text("\n".join([*LABELS[:2], *reversed(LABELS[2:])]))
+    for given in (tmp_path, model):
+        told = r"which are its labels, tokens\.txt or vocab\.txt\? class 2 is 'a' in one and 'd' in the other"
+        with pytest.raises(MisuseError, match=told):
+            paddable.export("ctc", given, tmp_path / "bundle", **asked)
+    paddable.export("ctc", tmp_path, tmp_path / "bundle", labels="vocab.txt", **asked)
+    for same in ("\n".join(LABELS), "\n".join(LABELS[:-1]), "nothing 0\nof\nthe kind"):
+        (tmp_path / "vocab.txt").write_text(same)
+        paddable.export("ctc", tmp_path, tmp_path / "bundle", force=True, **asked)
+
+
+def test_a_container_of_nothing_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    for size, told in (("0s", "T would be 0 steps"), ("5x", "'5x' is not a size")):
+        with pytest.raises(MisuseError, match=told):
+            paddable.export("ctc", tmp_path / "absent.onnx", tmp_path / "bundle", containers=["1s", size])
+
+
+def test_a_hole_in_the_numbers_is_told(tmp_path: Path) -> None:
+    model, labels = recogniser(tmp_path / "model.onnx"), tmp_path / "tokens.txt"
+    labels.write_text("".join(f"{label} {place + 2 * (place > 3)}\n" for place, label in enumerate(LABELS)))
+    told = r"each of 8 labels \(tokens\.txt has 6, up to 7 and without 4\), or one more"
+    with pytest.raises(MisuseError, match=told):
+        paddable.export("ctc", model, tmp_path / "bundle", labels=labels, sample_rate=16_000)
 
 
 def test_it_needs_no_torch_and_takes_no_bundle(tmp_path: Path) -> None:
@@ -268,8 +370,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bundle"
 
 
+def test_a_model_says_what_it_is_and_what_it_wants(made: Path) -> None:
+    model = paddable.load(made, "cpu")
+    assert repr(model) == f"<paddable model {str(made)!r}: ctc, transcribe and run; cpu, container, containers S=16000>"
+    with pytest.raises(
+        MisuseError, match=r"inputs come by name, and this is one ndarray; .*write run\({'audio': array}\)"
+    ):
+        model.run(SOUND)  # type: ignore[arg-type]
+    for asked in ({"provider": "xx"}, {"target": "xx"}):
+        with pytest.raises(MisuseError, match="no provider is called 'xx'; choose one of cpu, directml"):
+            paddable.load(made, **asked)
+    with pytest.raises(MisuseError, match="it was made for cpu; convert with `target='cuda'`"):
+        paddable.load(made, target="cuda")
+
+
 def test_too_little_sound_is_an_empty_transcript(tmp_path: Path) -> None:
     model, _ = bundle(tmp_path, choices={**KALDI, "verify": False}, channels=80)
-    for samples in (0, 399, 400, 800):  # native needs 7 features
+    for samples in (1, 399, 400, 800):  # native needs 7 features
         assert model.transcribe(SOUND[:samples]).text == ""
     assert model.transcribe(SOUND[: 400 + 6 * 160]).seconds == 0.085

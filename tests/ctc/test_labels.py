@@ -27,6 +27,9 @@ FORMS = {
     "Windows": ("tokens.txt", "\ufeff<blk> 0\r\n▁HE 1\r\nL 2\r\n\r\n"),
     "any order": ("units.txt", "L 2\n<blk> 0\n▁HE 1\n"),
     "class in front": ("vocab.txt", "0 <blk>\n1 ▁HE\n2 L\n"),
+    "columns": ("tokens.txt", "<blk>  0\n▁HE    1\nL      2\n"),
+    "SentencePiece's text": ("bpe.vocab", "<blk>\t0\n▁HE\t-1.5\nL\t-2.25e+00\n"),
+    "SentencePiece's text of pairs": ("bpe.vocab", "<blk>\t0\n▁HE\t-0\nL\t-1\n"),
     "in order": ("vocab.txt", "<blk>\n▁HE\nL\n"),
     "a list": ("tokens.json", ["<blk>", "▁HE", "L"]),
     "a mapping": ("vocab.json", {"L": 2, "<blk>": 0, "▁HE": 1}),
@@ -44,7 +47,7 @@ def test_every_form_says_the_same(form: str, tmp_path: Path) -> None:
     assert labels.names == {0: "<blk>", 1: "▁HE", 2: "L"}
     found = written(labels, 3, None, None)
     assert (list(found.texts), found.blank) == (["", " HE", "L"], 0)
-    assert found.found == ("blank: class 0, which is labelled '<blk>'", "word boundary: '▁' in front of 1 labels")
+    assert found.found == ("blank: class 0, which is labelled '<blk>'", "word boundary: '▁' in front of 1 label")
 
 
 def test_a_sentencepiece_model(tmp_path: Path) -> None:
@@ -56,6 +59,7 @@ def test_a_sentencepiece_model(tmp_path: Path) -> None:
     )  # fmt: skip
     labels = read_labels(tmp_path / "bpe.model")
     assert labels.count == 14
+    assert read_labels(tmp_path / "bpe.vocab").names == labels.names
     assert written(labels, 15, None, None).blank == 14  # NeMo: the blank is behind the pieces
 
 
@@ -76,6 +80,7 @@ def test_a_vocabulary_of_transformers_is_written_as_it_stands(tmp_path: Path) ->
     vocabulary = {"<pad>": 0, "<s>": 1, "<unk>": 2, "|": 3, "A": 4}
     found = written(of(tmp_path, "vocab.json", vocabulary), 5, None, None)
     assert list(found.texts) == ["", "<s>", "<unk>", " ", "A"] and "as wav2vec2 has it" in found.found[0]
+    assert found.found[1] == "word boundary: '|', as transformers has it"  # no tokenizer_config.json is there
     config = {
         "pad_token": {"content": "A"},
         "word_delimiter_token": "<s>",
@@ -84,6 +89,7 @@ def test_a_vocabulary_of_transformers_is_written_as_it_stands(tmp_path: Path) ->
     }
     found = written(of(tmp_path, "vocab.json", {**vocabulary, "B": 5}, tokenizer_config=config), 6, None, None)
     assert (found.blank, list(found.texts)) == (4, ["<pad>", "_", "<unk>", "|", "", "b"])
+    assert found.found[1] == "word boundary: '<s>', as tokenizer_config.json says"
 
 
 def test_labels_in_another_encoding_are_told_apart_from_a_model(tmp_path: Path) -> None:
@@ -137,6 +143,17 @@ def test_the_word_boundary(tmp_path: Path) -> None:
         ("tokens.json", [1, 2], "neither a list of labels"),
         ("vocab.json", {"a": "0"}, "no whole number as its class"),
         ("vocab.json", {"a": 0, "b": 0}, "'a' and 'b' have the same class, 0"),
+        ("tokens.txt", "<blk> 0\na\nb 2\n", "line 2, 'a': it has no class, and others have one"),
+        ("tokens.txt", "<blk> 0\n7\nb 2\n", "line 2, '7': it has no class"),
+        ("tokens.txt", "0 <blk>\n1 5\n\na\n", "line 4, 'a': it has no class"),
+        ("tokens.txt", "label,class\n<blk>,0\na,1\n", "line 2, '<blk>,0': a comma is part of a label"),
+        ("tokens.txt", "<blk>, 0\na, 1\n", "line 1, '<blk>, 0': a comma is part of a label"),
+        ("tokens.txt", "0;<blk>\n1;a\n", "line 1, '0;<blk>': a comma is part of a label"),
+        ("tokens.txt", "<blk> -1\na 0\n", "line 1, '<blk> -1': -1 is no class; classes are whole numbers from 0"),
+        ("tokens.txt", "<blk>\t-1\na\t0\nb\t1\n", ": -1 is no class"),
+        ("tokens.txt", "<blk> 0.0\na 1.0\n", "line 1, '<blk> 0.0': 0.0 is no class"),
+        ("tokens.json", '{"a": 0, "b": -1}', "'b' has no whole number as its class, but -1"),
+        ("tokens.txt", "<!DOCTYPE html>\n<html>\n", "it is a web page"),
         ("tokens.txt", "<blk> 0\na 1\nb 1\n", "'a' and 'b' have the same class, 1"),
         ("vocab.json", {"eng": {"a": 0}, "deu": {"b": 0}}, "labels of several languages (eng, deu, ...)"),
         ("vocab.json", {}, "there is no label in it"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 from collections.abc import Iterator
 from hashlib import sha256
+from importlib import import_module
 
 import pytest
 
@@ -49,3 +52,22 @@ def test_refusals_are_one_line(hub: Hub) -> None:
     hub.refused = (403, "")
     with pytest.raises(UnreadableError, match="access to it is gated"):
         checkpoint_at(REPOSITORY, SENSE_VOICE, hub="modelscope")
+
+
+def test_without_a_connection_it_is_told_at_once_in_one_line(
+    hub: Hub, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def nobody(*words: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    def client(*words: object, **options: object) -> None:
+        logging.getLogger("modelscope_hub.legacy_api").warning("retry in 1s (1/4)")
+        raise ConnectionError("the line is cut")
+
+    monkeypatch.setattr(import_module("modelscope.hub.snapshot_download"), "snapshot_download", client)
+    with pytest.raises(UnreadableError, match=r"it cannot be fetched.*the line is cut"):
+        checkpoint_at("someone/else", SENSE_VOICE, hub="modelscope")
+    monkeypatch.setattr("socket.getaddrinfo", nobody)
+    with pytest.raises(UnreadableError, match=r"no address is found for 127\.0\.0\.1; is there a connection\?"):
+        checkpoint_at("someone/else", SENSE_VOICE, hub="modelscope")
+    assert capfd.readouterr() == ("", "")

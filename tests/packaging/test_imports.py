@@ -12,8 +12,11 @@ from pathlib import Path
 import click
 import pytest
 
+import paddable as library
 from paddable.cli.commands import COMMANDS
 from paddable.cli.main import help_width, paddable
+
+from ..ctc.ctc_models import recogniser, tokens
 
 HEAVY = ("torch", "onnx", "onnx_ir", "onnxscript", "onnxruntime", "transformers")
 
@@ -53,10 +56,40 @@ paddable.load
     assert result.returncode == 0, result.stderr
 
 
-def test_no_submodule_hides_a_function() -> None:
-    import paddable
+def test_where_the_runtime_alone_is_installed_a_bundle_is_told_and_the_rest_names_its_extra(tmp_path: Path) -> None:
+    recogniser(tmp_path / "model.onnx")
+    tokens(tmp_path / "tokens.txt")
+    bundle = library.export("ctc", tmp_path, tmp_path / "bundle", sample_rate=16_000, containers=["1s"], verify=False)
+    code = f"""
+import sys
+sys.modules.update(dict.fromkeys({[name for name in HEAVY if name != "onnxruntime"]!r}))
+from paddable.cli import main
+import paddable
+from paddable.errors import MissingExtraError
+told = paddable.inspect({str(bundle)!r})
+assert told.family == "ctc" and told.graphs[0]["container"] == {{"S": 16000}}, told
+assert "onnx is not installed" in told.left_out and not told.inputs
+for name in set(paddable.__all__) - {{"__version__", "load", "inspect"}}:
+    try:
+        getattr(paddable, name)
+    except MissingExtraError as error:
+        assert 'is not installed; pip install "paddable[convert]"' in str(error)
+    else:
+        raise AssertionError(name)
+try:
+    paddable.inspect({str(tmp_path / "model.onnx")!r})
+except MissingExtraError as error:
+    print(error)
+sys.exit(main(["inspect", {str(bundle)!r}]))
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith('onnx is not installed; pip install "paddable[convert]"')
+    assert not library.inspect(bundle).left_out
 
-    assert not {found.name for found in pkgutil.iter_modules(paddable.__path__)} & set(paddable.__all__)
+
+def test_no_submodule_hides_a_function() -> None:
+    assert not {found.name for found in pkgutil.iter_modules(library.__path__)} & set(library.__all__)
 
 
 def test_help_waits_for_nothing() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from paddable.api.opened import versions
+from paddable.api.versions import versions
 from paddable.bundle import Batch, Metadata, Remedy, Symbol
 from paddable.padding.analysis import Analysis
 from paddable.padding.rewrite.rewrite import length_input_name

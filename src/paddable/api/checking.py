@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Unpack
 
 from paddable.api.domain import domain
-from paddable.api.opened import Declared, Model, Progress, open_model, versions
+from paddable.api.opened import Declared, Model, Progress, open_model
+from paddable.api.versions import versions
 from paddable.errors import RefusedError
 from paddable.findings import Finding
 from paddable.graph.io.scratch import letting_go

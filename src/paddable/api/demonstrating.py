@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from paddable.api.checking import check
 from paddable.api.converting import convert
-from paddable.api.opened import Progress, versions
+from paddable.api.opened import Progress
 from paddable.api.reporting import about_result, write_page
 from paddable.api.verifying import verify
+from paddable.api.versions import versions
 from paddable.errors import MissingExtraError, MisuseError
 from paddable.families.ctc.labels import Labels, written
 from paddable.findings import Finding

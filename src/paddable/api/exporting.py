@@ -133,9 +133,9 @@ def export(
     wanted_forms = chosen_forms(forms)
     refuse_what_is_there(place, force)
 
-    for text in containers if length else ():
+    for text in containers:
         if "=" not in str(text):  # a slip is told before minutes of loading; the rate comes with the family
-            symbol = length.rpartition("=")[2]
+            symbol = length.rpartition("=")[2] or "T"
             parse_container(text, [symbol], rates={symbol: 1})
 
     def done(stages: int) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paddable.api.opened import Progress
-from paddable.errors import MisuseError, UnreadableError, arguments
+from paddable.errors import MisuseError, PaddableError, UnreadableError, arguments
 from paddable.families.spec import HUBS, FamilySpec
 
 __all__ = ["Checkpoint", "Repository", "checkpoint_at"]
@@ -92,6 +92,7 @@ def checkpoint_at(
             told = arguments(**{name: value for name, value in asked.items() if value})
             raise MisuseError(f"{told} for a path", where=text, fix="leave it out, or give a repository: owner/name")
         return Checkpoint(path)
+    local = f"there is no folder or file {text} here" if hub is None and not address else ""
     if address:
         hub = hub or ("modelscope" if "modelscope" in address["hub"] else "huggingface")
         text, revision = address["name"], revision or address["revision"]
@@ -99,7 +100,11 @@ def checkpoint_at(
     fetch = import_module(f"paddable.api.fetching_{wanted.hub}").fetch
     for patterns in spec.downloads:
         every = (*patterns, *spec.labels)
-        folder, source = fetch(wanted, *_both(every), progress)
+        try:
+            folder, source = fetch(wanted, *_both(every), progress)
+        except PaddableError as error:  # a slip in a path looks like the name of a repository
+            why = "; ".join(part for part in (error.why, local) if part)
+            raise type(error)(error.what, where=error.where, why=why, fix=error.fix) from error
         if any(folder.rglob(patterns[0])):
             return Checkpoint(folder, {"hub": wanted.hub, "repository": wanted.name, **source})
     raise UnreadableError(

@@ -59,7 +59,6 @@ def fetch(
         raise MisuseError(
             "there is no such repository, or it is private",
             where=str(wanted),
-            why="there is no folder or file of that name here either",
             fix=f"check the name at {page}; for a private one log in with: hf auth login",
         ) from error
     except errors.LocalEntryNotFoundError as error:

@@ -6,11 +6,15 @@ ModelScope names revisions, not commits, so each file's SHA-256 says what it was
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import socket
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.extras import import_extra
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fetch"]
 
-_BRANCH = "master"
+_BRANCH, _HOME = "master", "https://modelscope.cn"
 
 
 def fetch(
@@ -29,9 +33,12 @@ def fetch(
 ) -> tuple[Path, Mapping[str, Any]]:
     """The folder of the files, their revision and SHA-256. Arguments and errors as those of Hugging Face."""
     import_extra("modelscope", where=str(wanted))
+    if not wanted.offline:
+        _demand_connection(wanted)
     client = import_extra("modelscope.hub.snapshot_download")
     page = f"https://modelscope.cn/models/{wanted.name}"
     revision = wanted.revision or _BRANCH
+    logging.getLogger("modelscope_hub").setLevel(logging.ERROR)  # it warns of each try; the last one is told below
     try:
         folder = Path(
             client.snapshot_download(
@@ -59,23 +66,36 @@ def fetch(
             raise MisuseError(
                 "there is no such repository or revision, or it is private",
                 where=str(wanted),
-                why="there is no folder or file of that name here either",
                 fix=f"check the name at {page}; for a private one log in with: modelscope login",
             ) from error
         if status in (401, 403):
             raise UnreadableError(
                 "access to it is gated", where=str(wanted), fix=f"see {page}, then log in with: modelscope login"
             ) from error
-        raise UnreadableError(
-            "it cannot be fetched",
-            where=str(wanted),
-            why=said,
-            fix=f"try again, it goes on where it stopped; {arguments(hub='huggingface')} is another hub",
-        ) from error
+        raise _unreachable(wanted, said) from error
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     names = {path.relative_to(folder).as_posix(): path for path in files}
     kept = {name: _sha256(path) for name, path in names.items() if any(fnmatch(name, pattern) for pattern in patterns)}
     return folder, {"revision": revision, "files": kept}
+
+
+def _demand_connection(wanted: Repository) -> None:
+    """The client tries for half a minute to reach a host that has no address. A proxy looks it up itself."""
+    host = urlsplit(os.environ.get("MODELSCOPE_ENDPOINT") or _HOME).hostname
+    try:
+        if not getproxies():
+            socket.getaddrinfo(host, None)
+    except socket.gaierror as error:
+        raise _unreachable(wanted, f"no address is found for {host}; is there a connection?") from error
+
+
+def _unreachable(wanted: Repository, why: str) -> UnreadableError:
+    return UnreadableError(
+        "it cannot be fetched",
+        where=str(wanted),
+        why=why,
+        fix=f"try again, it goes on where it stopped; {arguments(hub='huggingface')} is another hub",
+    )
 
 
 def _sha256(path: Path) -> str:

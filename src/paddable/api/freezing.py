@@ -15,8 +15,9 @@ import onnx_ir as ir
 
 from paddable.api.building import Padded, fitted
 from paddable.api.measuring import Measured
-from paddable.api.opened import Model, Opened, file_of, read_native, versions
+from paddable.api.opened import Model, Opened, file_of, read_native
 from paddable.api.running import Lend, Sampled
+from paddable.api.versions import versions
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError, arguments
 from paddable.forms.form import Known

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
-
-import onnx_ir as ir
+from typing import TYPE_CHECKING, Any
 
 from paddable.api.exporting_families import family_of
-from paddable.api.heads import attention_heads
-from paddable.api.opened import versions
+from paddable.api.versions import versions
 from paddable.bundle import read_bundle
 from paddable.bundle.manifest import MANIFEST
 from paddable.bundle.onnxfile import read_entries
 from paddable.bundle.state import STEP_METADATA_KEY, StateTable, StepSpec
-from paddable.errors import UnreadableError
+from paddable.errors import MissingExtraError, UnreadableError
+from paddable.extras import bring
 from paddable.families.registry import FAMILIES
-from paddable.graph.io.read import read_model
+
+if TYPE_CHECKING:
+    import onnx_ir as ir
 
 __all__ = ["FolderReport", "described", "inspect_folder", "told_states"]
 
@@ -36,6 +36,7 @@ class FolderReport:
         attention: likewise: heads, width of a head and number of layers of each kind of attention.
         state: of a stream: name, type, shape, bytes and meaning of each.
         state_bytes: of one stream.
+        left_out: why inputs, outputs and attention are not told.
     """
 
     kind: str
@@ -47,6 +48,7 @@ class FolderReport:
     attention: tuple[Mapping[str, Any], ...] = ()
     state: tuple[Mapping[str, Any], ...] = ()
     state_bytes: int | None = None
+    left_out: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -104,11 +106,22 @@ def _bundle(folder: Path) -> FolderReport:
         states = spec.states
     told: dict[str, Any] = {"state": told_states(states), "state_bytes": states.nbytes} if states else {}
     if bundle.native is not None:
-        graph = read_model(folder / bundle.native, older=True).graph
-        told["inputs"], told["outputs"] = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
-        told["outputs"] = tuple(_with_lengths(output, bundle.metadata.lengths) for output in told["outputs"])
-        told["attention"] = tuple(attention_heads(graph))
+        try:
+            told |= _native(folder / bundle.native, bundle.metadata.lengths)
+        except MissingExtraError as error:  # where the runtime alone is installed
+            told["left_out"] = f"inputs, outputs and attention, as {error}"
     return FolderReport("bundle", bundle.family, graphs=tuple(graphs), **told)
+
+
+def _native(file: Path, lengths: Mapping[str, Mapping[int, str]]) -> dict[str, Any]:
+    graph: ir.Graph = bring("paddable.graph.io.read", "read_model")(file, older=True).graph
+    inputs, outputs = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
+    attention = tuple(bring("paddable.api.heads", "attention_heads")(graph))
+    return {
+        "inputs": inputs,
+        "outputs": tuple(_with_lengths(output, lengths) for output in outputs),
+        "attention": attention,
+    }
 
 
 def _with_lengths(output: Mapping[str, Any], lengths: Mapping[str, Mapping[int, str]]) -> Mapping[str, Any]:

@@ -11,9 +11,10 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.domain import domain
-from paddable.api.opened import Declared, Model, open_model, told_raised, versions
+from paddable.api.opened import Declared, Model, open_model, told_raised
 from paddable.api.place import demand_place, writing_to
 from paddable.api.running import Sampled, run_bytes
+from paddable.api.versions import versions
 from paddable.bundle import KEY
 from paddable.errors import MisuseError, PaddableError, RefusedError
 from paddable.findings import Finding

@@ -7,14 +7,12 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
 
 import onnx
 import onnx_ir as ir
 
-from paddable._version import __version__
 from paddable.bundle import KEY, Metadata
 from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.graph.io.read import read_model
@@ -45,7 +43,6 @@ __all__ = [
     "open_model",
     "read_native",
     "told_raised",
-    "versions",
 ]
 
 Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
@@ -262,14 +259,3 @@ def _named(model: Model) -> str:
 def file_of(model: Model) -> Path | None:
     """The file of a model; None for a model in memory."""
     return None if isinstance(model, onnx.ModelProto) else Path(model)
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that decide what a converted file looks like."""
-    found = {"paddable": __version__}
-    for package in ("onnx", "onnx-ir"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

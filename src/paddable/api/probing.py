@@ -10,10 +10,11 @@ from typing import Unpack
 
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
-from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model, versions
+from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
 from paddable.api.probe_inputs import Inputs, draw_inputs, signature
 from paddable.api.probe_places import Place, found_place, told_differences
 from paddable.api.probing_module import names_module, probe_module
+from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol
 from paddable.divergence import Known, ProbeReport, Side, find
 from paddable.divergence.matching import match

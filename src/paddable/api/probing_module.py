@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.api.opened import versions
 from paddable.api.probe_inputs import signature
 from paddable.api.probe_places import found_place
+from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
 from paddable.divergence.causes import Cause
 from paddable.divergence.measure import Measure, measure

@@ -11,11 +11,12 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from paddable.api.opened import Model, Opened, open_as_converted, versions
+from paddable.api.opened import Model, Opened, open_as_converted
 from paddable.api.probe_inputs import signature
 from paddable.api.probe_places import Place, found_place
 from paddable.api.probing import probe, probe_zero_padding
 from paddable.api.reporting_remedies import remedies
+from paddable.api.versions import versions
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.divergence import ProbeReport
 from paddable.divergence.plain import Plain

@@ -12,15 +12,18 @@ from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import largest
 from paddable.api.judging_precision import judge_in_precision
 from paddable.api.opened import Model, Progress, open_as_converted
-from paddable.bundle import read_bundle, read_metadata
+from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import MisuseError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
+from paddable.graph.io.read import read_model
 from paddable.graph.io.scratch import letting_go, scratch_folder
 from paddable.graph.io.write import to_proto, write_model
+from paddable.lengths import Length
 from paddable.lengths.accepted import told_domain
 from paddable.padding.analysis import Analysis
+from paddable.padding.facts.axes import axis_size
 from paddable.precision import in_precision
 
 __all__ = ["verify"]
@@ -54,7 +57,8 @@ def verify(
 
     Raises:
         UnreadableError: one of the models cannot be read, or a file of the bundle is not the one it was written with.
-        MisuseError: the padded file was not made by Paddable, or there is no native model to compare with.
+        MisuseError: the padded file was not made by Paddable, or from another model; or there is no native model to
+            compare with.
         RefusedError: native is not understood, so its operators cannot be judged alone.
     """
     place = Path(padded)
@@ -64,13 +68,18 @@ def verify(
             on_message(line)
     if native is None:
         native = _native_of(place)
-    opened = open_as_converted(native, metadata)
+    try:
+        opened = open_as_converted(native, metadata)
+    except MisuseError as error:
+        raise _another(place, error.what) from error
     analysis = opened.analyse()
     files = (
         [graph.file for graph in read_bundle(place, check_below=math.inf).graphs] if place.is_dir() else [place.name]
     )
     folder = place if place.is_dir() else place.parent
     candidates = [_candidate(analysis, folder / file, file) for file in files]
+    for candidate in candidates:
+        _demand_same_shapes(analysis, folder / candidate.name, candidate.metadata)
     exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
     source: Source = opened.oracle or to_proto(opened.native).SerializeToString()
     report = judge(
@@ -99,6 +108,35 @@ def verify(
 def _candidate(analysis: Analysis, path: Path, name: str) -> Candidate:
     metadata = read_metadata(path)
     return Candidate(name, path, metadata, metadata.container or largest(analysis, ()))
+
+
+def _demand_same_shapes(analysis: Analysis, file: Path, metadata: Metadata) -> None:
+    """A file made from another model is told once, not by each length at which it cannot run."""
+    batch = metadata.batch
+    rows = {**batch.inputs, **batch.outputs} if batch else {}
+    graph = read_model(file).graph
+    for value in (*graph.inputs, *graph.outputs):
+        facts = analysis.values.get(value.name or "")
+        if facts is None or value.shape is None:
+            continue
+        native, padded = [axis_size(axis) for axis in facts.axes], list(value.shape)
+        if len(native) == len(padded) and all(
+            size.constant == other or axis == rows.get(value.name or "")
+            for axis, (size, other) in enumerate(zip(native, padded, strict=True))
+            if isinstance(other, int) and isinstance(size, Length) and size.is_constant
+        ):
+            continue
+        shapes = (f"[{', '.join(map(str, shape))}]" for shape in (padded, native))
+        raise _another(file, f"{value.name!r} is {next(shapes)} in it and {next(shapes)} in native")
+
+
+def _another(place: Path, why: str) -> MisuseError:
+    return MisuseError(
+        "it was made from another model than it is compared with",
+        where=str(place),
+        why=why,
+        fix="compare it with the model that it was made from; a bundle holds that one",
+    )
 
 
 def _native_of(place: Path) -> Path:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.errors import MisuseError, PaddableError, PaddableWarning, UnreadableError
 from paddable.extras import import_extra
 
@@ -63,11 +64,14 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
     except UnreadableError:
         raise
     except (soundfile.SoundFileError, RuntimeError, ValueError) as error:
+        with path.open("rb") as head:
+            other = foreign(head.read(HEAD))
+        said = str(error).replace("\n", " ").removeprefix(f"Error opening {str(path)!r}: ").rstrip(".")
         raise UnreadableError(
             "not a readable audio file",
             where=str(path),
-            why=str(error).replace("\n", " ").removeprefix(f"Error opening {str(path)!r}: "),
-            fix="convert it to wav, flac or mp3",
+            why=f"it is {other}" if other else said,
+            fix="fetch it with git lfs pull" if other == POINTER else "convert it to wav, flac or mp3",
         ) from error
 
 
@@ -148,8 +152,8 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
         where: what errors call the array.
 
     Raises:
-        MisuseError: the array is not numeric or masked, has more than two axes, or seems to have its channels first; or
-            the rate is not a positive whole number.
+        MisuseError: the array is empty, masked or not numeric, has more than two axes, or seems to have its channels
+            first; or the rate is not a positive whole number.
         UnreadableError: NaN or infinity (in float32) among the samples.
     """
     whole = (
@@ -164,8 +168,12 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
             "a masked array", where=where, why="masked arrays are not supported", fix="cut or fill what is masked"
         )
     mono = _mix(_full_scale(np.asarray(samples), where), where)
+    if not len(mono):
+        raise MisuseError(
+            "there is no sample in it", where=where, why="sound that was lost is no silence", fix="leave it out"
+        )
     _refuse_non_finite(mono, 0, where)
-    if source_rate != rate and len(mono):
+    if source_rate != rate:
         mono = import_extra("soxr").resample(mono, source_rate, rate, quality="HQ")
     return Waveform(np.ascontiguousarray(mono, np.float32), rate)
 
@@ -188,8 +196,6 @@ def _full_scale(array: NDArray[Any], where: str) -> NDArray[Any]:
         return array / -float(np.iinfo(array.dtype).min)
     if array.dtype == np.uint8:
         return (array.astype(np.float64) - 128.0) / 128.0
-    if array.size == 0:
-        return array.astype(np.float64)
     raise MisuseError(f"samples of type {array.dtype}", where=where, fix="give floats in [-1, 1] or signed integers")
 
 

@@ -26,8 +26,8 @@ __all__ = ["export"]
 _STAGES = {
     ("download (MB)", 0): "fetch the checkpoint",
     ("export", 0): "load the checkpoint and export it",  # the first two stages
-    ("export", 2): "judge",
-    ("export", 3): "convert",
+    ("export", 2): "convert",
+    ("export", 3): "judge",
     ("export", 4): "write",
 }
 

@@ -35,6 +35,7 @@ FLAGS: Mapping[str, str] = {
     "inputs": "--input",
     "keep_dynamic": "--keep-dynamic",
     "labels": "--labels",
+    "length": "--length",
     "length_inputs": "--length-input",
     "lengths": "--length",
     "logits": "--logits",

@@ -40,8 +40,12 @@ def showing(lines: Mapping[tuple[str, int], str] | None = None) -> Iterator[Prog
 
 
 def _telling(lines: Mapping[tuple[str, int], str]) -> Progress:
+    left = dict(lines)  # each is told once: a stage may stay where it is for a while
+
     def progress(stage: str, done: int, total: int) -> None:
-        if (stage, done) in lines:
-            print(f"{stage} {done + 1}/{total}: {lines[stage, done]}", file=sys.stderr, flush=True)
+        if left.pop((stage, done), None) is not None:
+            told = [at for name, at in lines if name == stage]
+            count = f" {told.index(done) + 1}/{len(told)}" if len(told) > 1 else ""
+            print(f"{stage}{count}: {lines[stage, done]}", file=sys.stderr, flush=True)
 
     return progress

@@ -77,6 +77,13 @@ class Model(Session):
         self._home = home
         self._idle_buffers: deque[StateBuffers] = deque()
 
+    def __repr__(self) -> str:
+        if self._home is None:
+            return f"<paddable model: {self.describe()}>"
+        does = [*abilities_of(self._home.bundle), "run"]
+        kind = f"{self._home.bundle.family}, " if self._home.bundle.family else ""
+        return f"<paddable model {str(self._home.folder)!r}: {kind}{' and '.join(does)}; {self.describe()}>"
+
     def transcribe(
         self,
         sound: Sound,
@@ -102,7 +109,7 @@ class Model(Session):
             punctuator: a ct-punc model that writes punctuation into the text.
 
         Returns:
-            The transcript; an empty one for less than 25 ms of sound.
+            The transcript; an empty one for less than 25 ms of sound, of one sample at least.
 
         Raises:
             UnreadableError: the file cannot be read, or holds NaN.
@@ -225,7 +232,7 @@ class Model(Session):
     def _demand(self, ability: str) -> Home:
         if self._home is None:
             raise MisuseError(
-                f"a single file does not {ability}",
+                f"a single file has no method {ability}",
                 why="front end, labels and settings lie in the bundle",
                 fix="load the directory that paddable export wrote",
             )
@@ -233,7 +240,7 @@ class Model(Session):
         if ability not in does:
             family = self._home.bundle.family
             raise MisuseError(
-                f"this model does not {ability}",
+                f"this model has no method {ability}",
                 where=str(self._home.folder),
                 why=f"it is of the family {family}" if family else "it was converted from a file of no known family",
                 fix=f"it has {', '.join(does)} and run" if does else "call run",

@@ -153,9 +153,15 @@ def checkpoint(folder: Path) -> tuple[Path, str]:
 
 
 @bad
+def labels(folder: Path) -> tuple[Path, str]:
+    (folder / "m.onnx").write_text("<blk> 0\na 1\n")
+    return folder / "m.onnx", "not an ONNX model but text; give the"
+
+
+@bad
 def pointer(folder: Path) -> tuple[Path, str]:
     (folder / "m.onnx").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
-    return folder / "m.onnx", "Git LFS pointer"
+    return folder / "m.onnx", "Git LFS pointer.*git lfs pull"
 
 
 @bad

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddable.errors import MisuseError, UnreadableError, arguments
-from paddable.families.ctc.graph import CtcGraph, Logits, open_graph
+from paddable.errors import MisuseError, PaddableError, UnreadableError, arguments
+from paddable.families.ctc.graph import CtcGraph, Logits, open_graph, shown
 from paddable.families.ctc.labels import Labels, read_labels, written
 from paddable.families.ctc.sound import heard_as
 from paddable.families.ctc.spec import CTC, REDUCED
@@ -19,14 +19,14 @@ __all__ = ["FAMILY"]
 def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
     model = _model_of(source)
     labels = _labels_of(source, model, choices["labels"])
-    graph, logits, axes, classes = _opened(model, labels, choices["logits"])
+    graph, logits, axes, classes = _opened(model, labels, choices)
     text = written(labels, classes, choices["blank"], choices["word_boundary"])
     heard = heard_as(graph, choices)
     sound = graph.sound
-    symbol = "S" if sound.channels is None else "T"
+    symbol = sound.symbol or ("S" if sound.channels is None else "T")
     found = (
-        f"sound: input {sound.name!r}, {sound.axes}",
-        f"logits: output {logits.name!r}, {axes}, {classes} classes, labelled in {labels.path.name}",
+        f"sound: input {sound.name!r}, {shown(sound.axes)}",
+        f"logits: output {logits.name!r}, {shown(axes)}, {classes} classes, labelled in {labels.path.name}",
         *text.found,
         *heard.found,
     )
@@ -52,7 +52,7 @@ def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
         declared={
             "length_inputs": [f"{name}={symbol}" for name in graph.length_inputs],
             "mask_inputs": [f"{name}:{axis}={symbol}" for name, axis in graph.mask_inputs.items()],
-            "bindings": [] if sound.bound else [f"{sound.name}:{sound.axes.index('C')}={sound.channels}"],
+            "bindings": sound.bindings,
             "batch": f"{sound.name}:{sound.axes.index('B')}" if "B" in sound.axes else "none",
         },
         writes=text.texts,
@@ -60,9 +60,9 @@ def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
     )
 
 
-def _opened(model: Path, labels: Labels, name: str | None) -> tuple[CtcGraph, Logits, str, int]:
-    graph = open_graph(model)
-    return graph, *graph.logits(labels.count, name)
+def _opened(model: Path, labels: Labels, choices: Mapping[str, Any]) -> tuple[CtcGraph, Logits, str, int]:
+    graph = open_graph(model, choices.get("length"), choices.get("batch"))
+    return graph, *graph.logits(labels.count, choices.get("logits"), labels.told)
 
 
 def _model_of(source: Path) -> Path:
@@ -86,21 +86,41 @@ def _labels_of(source: Path, model: Path, asked: str | None) -> Labels:
     if asked is not None:
         here = (place for place in (Path(asked), *(folder / asked for folder in folders)) if place.is_file())
         return read_labels(next(here, Path(asked)))
-    found = next((path for folder in folders for pattern in CTC.labels for path in sorted(folder.glob(pattern))), None)
-    if found is None:
-        raise MisuseError(
-            "where are its labels?",
-            where=str(source),
-            why="without them its classes are numbers, not text",
-            fix=f"say {arguments(labels='tokens.txt')}",
-        )
-    return read_labels(found)
+    for folder in folders:
+        files = dict.fromkeys(path for pattern in CTC.labels for path in sorted(folder.glob(pattern)))
+        if files:
+            return _alone([*files], source)
+    raise MisuseError(
+        "where are its labels?",
+        where=str(source),
+        why="without them its classes are numbers, not text",
+        fix=f"say {arguments(labels='tokens.txt')}",
+    )
+
+
+def _alone(files: Sequence[Path], source: Path) -> Labels:
+    """The labels of the first file, if no other has as many and says otherwise."""
+    first = read_labels(files[0])
+    for file in files[1:]:
+        try:
+            other = read_labels(file)
+        except PaddableError:  # of something else, or damaged
+            continue
+        if other.count == first.count and other.names != first.names:
+            place = next(i for i in range(first.count) if first.names.get(i) != other.names.get(i))
+            raise MisuseError(
+                f"which are its labels, {files[0].name} or {file.name}?",
+                where=str(source),
+                why=f"class {place} is {first.names.get(place)!r} in one and {other.names.get(place)!r} in the other",
+                fix=f"say {arguments(labels=files[0].name)} or {arguments(labels=file.name)}",
+            )
+    return first
 
 
 def _describe(folder: Path) -> Described:
     model = _model_of(folder)
     labels = _labels_of(folder, model, None)
-    graph, logits, axes, classes = _opened(model, labels, None)
+    graph, logits, axes, classes = _opened(model, labels, {})
     sound = graph.sound
     return Described(
         {

@@ -5,7 +5,7 @@
 - ``vocab.json``: label to class (transformers), with ``tokenizer_config.json`` beside it;
 - ``tokens.json``: labels in order;
 - ``tokenizer.json``: of transformers, with its pieces;
-- ``*.model``: SentencePiece.
+- ``*.model``: SentencePiece, and ``*.vocab``, the text of it: a piece and its score a line, in order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.extras import import_extra
 
@@ -51,6 +52,17 @@ class Labels:
     def count(self) -> int:
         """Classes that they name, from 0 to the last one."""
         return max(self.names, default=-1) + 1
+
+    @property
+    def told(self) -> str:
+        """How many, and which number between them is nobody's."""
+        hole = next((place for place in range(self.count) if place not in self.names), None)
+        among = (
+            ""
+            if hole is None
+            else f" ({self.path.name} has {len(self.names)}, up to {self.count - 1} and without {hole})"
+        )
+        return f"{self.count} labels{among}"
 
     def place(self, name: str) -> int | None:
         """The class of a label."""
@@ -187,13 +199,15 @@ def _boundary(labels: Labels, asked: str | None) -> tuple[set[str], str]:
         if labels.place(asked) is None:
             raise MisuseError(f"{arguments(word_boundary=asked)} is no label", where=str(labels.path))
         return {asked}, f"{asked!r}, as asked"
-    said = (labels.tokenizer or {}).get("word_delimiter_token")
-    said = said.get("content") if isinstance(said, Mapping) else said
-    if isinstance(said, str) and labels.place(said) is not None:
-        return {said}, f"{said!r}, as tokenizer_config.json says"
+    if labels.tokenizer is not None:
+        said = labels.tokenizer.get("word_delimiter_token", "|")
+        said = said.get("content") if isinstance(said, Mapping) else said
+        if isinstance(said, str) and labels.place(said) is not None:
+            told = "tokenizer_config.json says" if "word_delimiter_token" in labels.tokenizer else "transformers has it"
+            return {said}, f"{said!r}, as {told}"
     pieces = sum(name.startswith(_SPACE) and name != _SPACE for name in labels.names.values())
     if pieces:
-        return set(), f"{_SPACE!r} in front of {pieces} labels"
+        return set(), f"{_SPACE!r} in front of {pieces} label{'s' if pieces > 1 else ''}"
     there = [name for name in _BOUNDARIES if labels.place(name) is not None]
     if there:
         return set(there), " and ".join(map(repr, there))
@@ -208,8 +222,8 @@ def _model(path: Path) -> tuple[dict[int, str], None]:
 
 def _text(path: Path) -> tuple[dict[int, str], Mapping[str, Any] | None]:
     text = path.read_text(encoding="utf-8-sig")
-    if text.startswith("version https://git-lfs"):
-        raise ValueError("a Git LFS pointer, not the file itself; fetch it with git lfs pull")
+    if (other := foreign(text[:HEAD].encode())) not in ("", "text", "JSON"):
+        raise ValueError(f"it is {other}" + ("; fetch it with git lfs pull" if other == POINTER else ""))
     if path.suffix != ".json":
         return _lines(text), None
     said = json.loads(text)
@@ -224,8 +238,7 @@ def _text(path: Path) -> tuple[dict[int, str], Mapping[str, Any] | None]:
     if not isinstance(said, dict):
         raise ValueError("neither a list of labels nor labels with their classes")
     beside = {name: _beside(path, name) for name in ("added_tokens.json", "tokenizer_config.json")}
-    defaults = {"word_delimiter_token": "|"}
-    return _turned({**said, **beside["added_tokens.json"]}), {**defaults, **beside["tokenizer_config.json"]}
+    return _turned({**said, **beside["added_tokens.json"]}), beside["tokenizer_config.json"]
 
 
 def _beside(path: Path, name: str) -> dict[str, Any]:
@@ -237,35 +250,56 @@ def _beside(path: Path, name: str) -> dict[str, Any]:
 
 
 def _turned(classes: Mapping[str, Any]) -> dict[int, str]:
-    if not all(type(place) is int and place >= 0 for place in classes.values()):
-        raise ValueError("a label has no whole number as its class")
+    for name, place in classes.items():
+        if type(place) is not int or place < 0:
+            raise ValueError(f"{name!r} has no whole number as its class, but {place!r}")
     return _turned_pairs((name, str(place)) for name, place in classes.items())
 
 
 def _turned_pairs(pairs: Iterable[tuple[str, str]]) -> dict[int, str]:
-    """Labels by their class; an empty one is the space that was taken for what separates the two."""
+    """Labels by their class; one of nothing but spaces is a space."""
     turned: dict[int, str] = {}
     for name, text in pairs:
         if int(text) in turned:
             raise ValueError(f"{turned[int(text)]!r} and {name!r} have the same class, {text}")
-        turned[int(text)] = name or " "
+        turned[int(text)] = name
     return turned
 
 
+_NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_BEHIND = re.compile(rf"(?P<name>.*)(?P<gap>\s)(?P<number>{_NUMBER})\s*", re.DOTALL)
+_BEFORE = re.compile(rf"\s*(?P<number>{_NUMBER})(?P<gap>\s)(?P<name>.*)", re.DOTALL)
+_SEPARATED = re.compile(rf".+[,;]\s*{_NUMBER}\s*|{_NUMBER}\s*[,;].+")
+
+
 def _lines(text: str) -> dict[int, str]:
-    """A label a line; with classes where every line has a whole number of its own at one end."""
+    """A label a line; where any line has a number too, each has one: its class, or SentencePiece's score."""
     lines = text.replace("\r", "").rstrip("\n").split("\n") if text.strip() else []
-    parts = [line.split() for line in lines]
-    if any(len(part) > 1 for part in parts):
-        rows = [(line, part) for line, part in zip(lines, parts, strict=True) if part]
-        if all(_is(part[-1]) for _, part in rows):
-            return _turned_pairs((line.rstrip()[: -len(part[-1])][:-1], part[-1]) for line, part in rows)
-        if all(_is(part[0]) for _, part in rows):
-            return _turned_pairs((line.lstrip()[len(part[0]) + 1 :], part[0]) for line, part in rows)
-    if any(line == "" for line in lines):
-        raise ValueError(f"line {lines.index('') + 1} is empty: a label a line, or a label and its class")
-    return dict(enumerate(lines))
+    rows = [(f"line {i}, {line[:40]!r}", line) for i, line in enumerate(lines, 1) if line.strip()]
+    separated = [place for place, line in rows if _SEPARATED.fullmatch(line)]
+    if len(separated) * 2 >= len(rows) > 0:
+        raise ValueError(f"{separated[0]}: a comma is part of a label; put a space or a TAB in front of its class")
+    numbered = max(([form.fullmatch(line) for _, line in rows] for form in (_BEHIND, _BEFORE)), key=_labelled)
+    if not _labelled(numbered):
+        if "" in lines:
+            raise ValueError(f"line {lines.index('') + 1} is empty: a label a line, or a label and its class")
+        return dict(enumerate(lines))
+    found = []
+    for (place, _), match in zip(rows, numbered, strict=True):
+        if match is None:
+            raise ValueError(f"{place}: it has no class, and others have one; number every line or none")
+        name = match["name"].rstrip() or match["name"].strip(" \t") or " "
+        found.append((place, name, match["number"], match["gap"]))
+    if all(gap == "\t" and float(number) <= 0 for *_, number, gap in found) and any(
+        float(number) for *_, number, _ in found
+    ):
+        return {i: name for i, (_, name, *_) in enumerate(found)}  # scores are logarithms, or count down
+    for place, _, number, _ in found:
+        if not (number.isascii() and number.isdigit()):
+            raise ValueError(f"{place}: {number} is no class; classes are whole numbers from 0")
+    return _turned_pairs((name, number) for _, name, number, _ in found)
 
 
-def _is(word: str) -> bool:
-    return word.isascii() and word.isdigit()
+def _labelled(matches: Sequence[re.Match[str] | None]) -> int:
+    """Lines that have a label and a number; a number behind spaces alone may be a label."""
+    return sum(match is not None and bool(match["name"].strip()) for match in matches)

@@ -158,7 +158,8 @@ def _waveform(graph: CtcGraph, extractor: Mapping[str, Any], choices: Mapping[st
                 "is the waveform brought to mean 0 and deviation 1?",
                 where=f"{graph.path}: input {graph.sound.name!r}",
                 why="wav2vec2 and its like have both kinds, and there is no preprocessor_config.json beside it",
-                fix=f"put that file there, or say {arguments(normalise='yes')} or 'no': large models are mostly 'yes'",
+                fix=f"put that file there, or say {arguments(normalise='yes')}, as most large models want it, or "
+                f"{arguments(normalise='no')}",
             )
         normalise = bool(extractor.get("do_normalize", False))
         by = "preprocessor_config.json says" if "do_normalize" in extractor else "nothing asks for more"
@@ -181,7 +182,8 @@ def _dialect(asked: str, known: str, found: list[str]) -> str:
         raise MisuseError(
             "whose Kaldi features does it take?",
             why="window, level and edges differ, and so does the text",
-            fix=f"say {arguments(fbank='k2')} for icefall and sherpa-onnx, 'wenet' or 'funasr'",
+            fix=f"say {arguments(fbank='k2')} for icefall and sherpa-onnx, {arguments(fbank='wenet')} or "
+            f"{arguments(fbank='funasr')}",
         )
     dialect = known if asked == FOUND else asked
     found.append(f"filter bank: {dialect}, {'as the metadata says' if asked == FOUND else 'as asked'}")

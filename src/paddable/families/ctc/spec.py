@@ -28,7 +28,16 @@ CTC = FamilySpec(
     marks=(Mark("tokens.txt", r"^<(blk|blank)>( \d+)?$"),),
     length={},
     abilities=(Ability("transcribe", settings=("ctc",), labels=True),),
-    labels=("tokens.txt", "vocab.json", "tokens.json", "vocab.txt", "*_vocab.txt", "tokenizer.json", "*.model"),
+    labels=(
+        "tokens.txt",
+        "vocab.json",
+        "tokens.json",
+        "vocab.txt",
+        "*_vocab.txt",
+        "tokenizer.json",
+        "*.model",
+        "*.vocab",
+    ),
     downloads=((*_FILES, *(f"!*{word}*" for word in REDUCED)), _FILES),
     options=(
         Option("labels", "what the classes write: tokens.txt, vocab.json, tokens.json or *.model", text="FILE"),
@@ -47,5 +56,7 @@ CTC = FamilySpec(
         Option("blank", "the blank: its class, or its label", text="N|LABEL"),
         Option("word_boundary", "the label that stands between words, or none", text="LABEL|none"),
         Option("logits", "the output that holds a score for each label", text="OUTPUT"),
+        Option("length", "the time axis of the sound, as x:1=T", text="INPUT:AXIS=T"),
+        Option("batch", "the batch axis of the sound, as x:0", text="INPUT:AXIS|none"),
     ),
 )

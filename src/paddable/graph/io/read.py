@@ -14,22 +14,13 @@ import onnx
 import onnx_ir as ir
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
+from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.bundle.wire import Buffer, Malformed
 from paddable.errors import UnreadableError
 from paddable.graph.io.structure import check_structure
 from paddable.graph.io.weights import WeightFiles, cut_weights
 
 __all__ = ["read_model"]
-
-_FOREIGN = {
-    b"PK\x03\x04": "a zip archive (a PyTorch checkpoint?)",
-    b"version https://git-lfs": "a Git LFS pointer, not the file itself",
-    b"<": "a web page or XML",
-    b"{": "JSON",
-    b"\x80\x02": "a Python pickle",
-    b"\x89HDF": "an HDF5 file",
-    b"GGUF": "a GGUF file",
-}
 
 
 def read_model(
@@ -108,10 +99,10 @@ def _map_file(path: Path) -> Buffer:
 
 def _parse(data: Buffer, path: Path) -> onnx.ModelProto:
     where = str(path)
-    foreign = next((name for magic, name in _FOREIGN.items() if data[: len(magic)] == magic), None)
+    other = foreign(bytes(data[:HEAD]))
     proto = onnx.ModelProto()
     try:
-        if foreign is None:
+        if not other:
             proto.ParseFromString(cut_weights(data, path.name))
     except Malformed as error:
         if error.truncated and data[0] == 0x08:  # exporters write ir_version first: the head is that of a model
@@ -121,15 +112,14 @@ def _parse(data: Buffer, path: Path) -> onnx.ModelProto:
                 why="its end is missing",
                 fix="copy or download it again",
             ) from None
-        foreign = "something else"
+        other = "something else"
     except DecodeError:
-        foreign = "something else"
-    if foreign is None and not (proto.ir_version and proto.HasField("graph")):
-        foreign = "something else"
-    if foreign is not None:
-        raise UnreadableError(
-            f"not an ONNX model but {foreign}", where=where, fix="give the .onnx file that the exporter wrote"
-        )
+        other = "something else"
+    if not other and not (proto.ir_version and proto.HasField("graph")):
+        other = "something else"
+    if other:
+        fix = "fetch it with git lfs pull" if other == POINTER else "give the .onnx file that the exporter wrote"
+        raise UnreadableError(f"not an ONNX model but {other}", where=where, fix=fix)
     return proto
 
 

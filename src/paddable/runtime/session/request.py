@@ -106,7 +106,14 @@ def read_request(
     return Request(rows, shared, listed, together)
 
 
-def _refuse_wrong_names(inputs: Mapping[str, Any], metadata: Metadata, dtypes: Mapping[str, Any]) -> None:
+def _refuse_wrong_names(inputs: Any, metadata: Metadata, dtypes: Mapping[str, Any]) -> None:
+    if not isinstance(inputs, Mapping):
+        first = next(name for name in (*metadata.inputs, *dtypes, "x") if name not in metadata.length_inputs)
+        raise MisuseError(
+            f"inputs come by name, and this is one {type(inputs).__name__}",
+            why=f"the model's inputs are {', '.join(dtypes)}",
+            fix=f"write run({{{first!r}: array}})",
+        )
     if unknown := [name for name in inputs if name not in dtypes]:
         raise MisuseError(f"the model has no input {unknown[0]!r}", fix=f"its inputs are {', '.join(dtypes)}")
     missing = [name for name in dtypes if name not in inputs and name not in metadata.length_inputs]

@@ -79,7 +79,7 @@ class Detector:
             raise MisuseError(
                 f"{frames} frames of 10 ms do not fit the largest container, {limit} frames",
                 why=f"a window has to hold the {self.context} frames that a posterior depends on, and more",
-                fix="export with a longer container",
+                fix="make the bundle again with a longer one: paddable export --containers",
             )
         done = 0
         while done < frames:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -72,7 +73,7 @@ class Recogniser:
             progress: told after each stretch how many seconds are done, and how many there are.
 
         Returns:
-            The transcript; an empty one for less than 25 ms of sound.
+            The transcript; an empty one for less than 25 ms of sound, of one sample at least.
 
         Raises:
             UnreadableError: the file cannot be read, or holds NaN.
@@ -166,8 +167,11 @@ class Recogniser:
             fits = self.max_seconds is None or len(audio) <= self.max_seconds * self.sound_input.rate
             if fits or self.detector is not None:
                 raise
-            advice = "add a `detector` that cuts it where nobody speaks, or convert the model with a larger container"
-            raise MisuseError(error.what, fix=advice) from error
+            raise MisuseError(
+                error.what,
+                fix="add a `detector` that cuts it where nobody speaks, or make the bundle again with "
+                f"paddable export --containers {math.ceil(len(audio) / self.sound_input.rate)}s",
+            ) from error
         return self.decoder.read(answers, offset)
 
 
