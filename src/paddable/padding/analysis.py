@@ -128,16 +128,12 @@ def _finding(node: ir.Node, code: str, remedies: Sequence[Remedy]) -> Finding:
             if atoms is not None and isinstance(axes, tuple):
                 axis = _axis_of(axes, atoms[0])
                 break
-    return Finding(
-        code,
-        node.name or node.op_type,
-        node.op_type,
-        remedies[0].leak,
-        "; ".join(dict.fromkeys(r.text for r in remedies)),
-        axis,
-        trace.module_path(node),
-        trace.source(node),
-    )
+    return _told(node, code, remedies[0].leak, "; ".join(dict.fromkeys(r.text for r in remedies)), axis)
+
+
+def _told(node: ir.Node, code: str, leak: str, remedy: str, axis: int | None = None) -> Finding:
+    name = node.name or node.op_type
+    return Finding(code, name, node.op_type, leak, remedy, axis, trace.module_path(node), trace.source(node))
 
 
 def _axis_of(axes: Axes, atom: int) -> int | None:
@@ -483,16 +479,7 @@ class _Walk:
         normalise(self.model)
 
     def _refuse(self, node: ir.Node, proof: NoProof) -> NoReturn:
-        finding = Finding(
-            "PAD190",
-            node.name or node.op_type,
-            node.op_type,
-            proof.reason,
-            proof.fix,
-            None,
-            trace.module_path(node),
-            trace.source(node),
-        )
+        finding = _told(node, "PAD190", proof.reason, proof.fix)
         place = f"node {finding.node} ({finding.op})"
         if finding.source is not None:
             place += f" at {finding.source}"

@@ -153,8 +153,7 @@ class RuleContext:
                 self.refuse(
                     "a vector of lengths used as data, and each row has lengths of its own", "export with batch 1"
                 )
-            missing = max(0, row_axis - len(axes))
-            axes = ((),) * missing + axes
+            axes = ((),) * (row_axis - len(axes)) + axes
             place = len(axes) - row_axis
             inserted = sum(len(axis) for axis in axes[:place])
             axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])

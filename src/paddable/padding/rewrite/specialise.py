@@ -29,7 +29,7 @@ _LARGEST = 1 << 16
 _EXACT = {name for name, row in POINTWISE.items() if row.exact} | {
     "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "NonZero",
     "OneHot", "Pad", "Range", "ReduceMax", "ReduceMin", "ReduceProd", "Reshape", "ScatterElements", "ScatterND",
-    "Shape", "Size", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+    "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
 }  # fmt: skip
 
 
@@ -139,19 +139,6 @@ class _Folder:
 
     def _evaluate(self, node: ir.Node) -> None:
         if node.domain or node.op_type not in _EXACT or any(o.is_graph_output() for o in node.outputs):
-            return
-        if node.op_type in ("Shape", "Size"):
-            source = node.inputs[0]
-            shape = source.shape if source is not None else None
-            if shape is None or not shape.is_static():
-                return
-            dims = np.array(shape.numpy(), dtype=np.int64)
-            if node.op_type == "Size":
-                result = np.array(dims.prod(), dtype=np.int64)
-            else:
-                start, end = node.attributes.get("start"), node.attributes.get("end")
-                result = dims[slice(start.as_int() if start else 0, end.as_int() if end else None)]
-            node.outputs[0].replace_all_uses_with(self.constant(result))
             return
         arrays: list[np.ndarray | None] = []
         for value in node.inputs:

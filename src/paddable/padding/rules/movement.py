@@ -229,8 +229,6 @@ def reshaped(context: RuleContext, value: Facts, sizes: Sequence[Length | Produc
         content = Elements(content.array.reshape(_integers(sizes)))
     else:
         content = _renumbered(content, result.origins)
-    if any(o.stride != 1 and o.atom is not None and not value.atoms[o.atom].prefix for o in result.origins):
-        context.refuse("a shifted axis is split")
     new = moved(value, result.axes, result.origins, content)
     return new if new.atoms[-1:] == value.atoms[-1:] else replace(new, appended=None)
 
