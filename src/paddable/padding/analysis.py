@@ -381,8 +381,7 @@ class _Walk:
             and v.name not in self.values
             and v.const_value.size <= 1 << 16
         }
-        uses = {o.name or "": len(o.uses()) + int(o.is_graph_output()) for o in node.outputs}
-        context = RuleContext(node, version, operands, self.scope, constants, uses=uses)
+        context = RuleContext(node, version, operands, self.scope, constants)
         before, spans, settled = tuple(operands), dict(self.scope.spans), not self.scope.narrowed
         rule = find_rule(node.domain, node.op_type)
         varying = [v for v in (*operands, *outer) if v is not None and (v.ragged or _varies(v))]
