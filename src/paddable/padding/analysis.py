@@ -429,7 +429,7 @@ class _Walk:
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype
-        if varying or context.remedies or any(v is not None and v.pending is not None for v in results):
+        if varying or context.remedies:
             self.analysis.sites.append(Site(node, before, context.remedies, tuple(results)))
 
     def _from_sizes(self, node: ir.Node, context: RuleContext) -> bool:
