@@ -18,7 +18,8 @@ from torch import nn
 from paddable.errors import UnreadableError
 from paddable.families.checkpoints.folder import CheckpointFolder, read_tensors
 from paddable.families.checkpoints.key_report import summarise_keys
-from paddable.families.checkpoints.weights import load_weights
+from paddable.families.checkpoints.settings import Settings
+from paddable.families.checkpoints.weights import load_weights, rows_of
 from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
 from paddable.families.sense_voice.weights import sense_voice_from_folder
@@ -260,6 +261,27 @@ def test_damaged_folders(folder: Path, damage: Callable[[Path], object], named: 
     with pytest.raises(UnreadableError) as caught:
         sense_voice_from_folder(folder)
     assert named in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "told"),
+    [
+        ({"other.bias": torch.zeros(3)}, "no head.bias among the weights"),
+        ({"head.bias": torch.tensor(3.0)}, "head.bias is a single number"),
+    ],
+)
+def test_the_weight_that_counts_the_classes(tensors: dict[str, torch.Tensor], told: str) -> None:
+    assert rows_of("head.bias", {"head.bias": torch.zeros(11, 2)}, model="Hum", where="hum/") == 11
+    with pytest.raises(UnreadableError, match=f"^hum/: {told}; this is no Hum checkpoint"):
+        rows_of("head.bias", tensors, model="Hum", where="hum/")
+
+
+def test_a_class_that_is_unknown_is_named_beside_those_that_are_not() -> None:
+    settings = Settings({"model": "Drum"}, "config.yaml")
+    for known, told in ((("Hum",), "not Hum"), (("Hum", "Hiss"), "not one of Hum, Hiss")):
+        with pytest.raises(UnreadableError, match=f"model is 'Drum', {told}"):
+            settings.one_of("model", *known)
+    assert settings.one_of("model", "Hum", "Drum") == "Drum"
 
 
 def test_no_folder(tmp_path: Path) -> None:

@@ -185,13 +185,18 @@ class Coverage:
         """The tests that can notice a mutant, those of its own file first, then those of its own folder."""
         lines = self.tests.get(mutant.module, {})
         statement = _statement((source / mutant.module).read_text(encoding="utf-8"), mutant.line)
-        found = {name.partition("|")[0] for line in statement for name in lines.get(line, [])}
+        found = {_test(name) for line in statement for name in lines.get(line, [])}
         if not statement or "" in found:  # a definition: every test may rest on it
-            found = {name.partition("|")[0] for on in self.tests.values() for names in on.values() for name in names}
+            found = {_test(name) for on in self.tests.values() for names in on.values() for name in names}
         folder = str(Path(mutant.own).parent)
         return sorted(
             found - {""}, key=lambda name: (not name.startswith(mutant.own), not name.startswith(folder), name)
         )
+
+
+def _test(context: str) -> str:
+    """Coverage calls it by its id and its phase; the id of a test over texts may hold the mark between them."""
+    return context.rpartition("|")[0]
 
 
 def _statement(code: str, line: int) -> list[int]:

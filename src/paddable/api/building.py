@@ -81,7 +81,7 @@ def padded(
     if not container:
         return Padded(model, metadata, model)
     metadata = replace(metadata, precision=precision)
-    finite = {name for name, facts in analysis.values.items() if facts.padding.finite}
+    finite = {name for name, facts in analysis.values.items() if facts.finite_padding}
     known = Known(finite, coarse, kept)
     return fitted(model, metadata, target, Sampled(container, lend), told(container), forms, known, on_message)
 

@@ -18,6 +18,7 @@ from paddable.api.probing import probe, probe_zero_padding
 from paddable.api.reporting_remedies import remedies
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, read_bundle, read_metadata
+from paddable.bundle.new_file import new_file
 from paddable.divergence import ProbeReport
 from paddable.divergence.plain import Plain
 from paddable.divergence.shown import about_probe, depth, heat, ranges
@@ -51,15 +52,12 @@ def write_page(file: str | os.PathLike[str], data: Mapping[str, Any]) -> Path:
         CannotWrite: the system refuses it.
     """
     path = Path(file)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(page(data), encoding="utf-8")
-        part.replace(path)
+        with new_file(path) as beside:
+            beside.write_text(page(data), encoding="utf-8")
     except OSError as error:
         raise CannotWrite.because(error, path) from None
-    finally:
-        part.unlink(missing_ok=True)
     return path
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,11 +30,7 @@ __all__ = ["bench"]
 )
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads inside an operator.")
 @click.option("--precision", metavar="NAME", help="Which of the bundle's precisions. Default: fp32, or the only one.")
-@options.provider
-@options.device
-@options.allow_mixed
-@options.allow_tf32
-@options.target("Take the graphs of the bundle that were made for this execution provider.")
+@options.session
 @options.report
 @options.as_json
 def bench(bundle: Path, runs: int, provider: str, report: Path | None, as_json: bool, **choices: Any) -> int:
@@ -57,8 +52,7 @@ def bench(bundle: Path, runs: int, provider: str, report: Path | None, as_json: 
         render.show_json(found.to_json())
     else:
         render.show_sections(_sections(found))
-        if report is not None:
-            print(f"the page is {report}")
+        render.show_page(report)
     return 0
 
 
@@ -113,16 +107,14 @@ def _page(found: BenchReport) -> dict[str, Any]:
 
 def _write(place: Path, data: Mapping[str, Any]) -> None:
     """The page at its place, whole or not at all."""
+    from paddable.bundle.new_file import new_file
     from paddable.report import page
 
-    part = place.with_name(f".{place.name}.{os.getpid()}.part")
     try:
-        part.write_text(page(data), encoding="utf-8")
-        part.replace(place)
+        with new_file(place) as beside:
+            beside.write_text(page(data), encoding="utf-8")
     except OSError as error:
         raise MisuseError("it cannot be written", where=str(place), why=error.strerror or str(error)) from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _steps(steps: Mapping[str, int]) -> str:

@@ -44,12 +44,7 @@ __all__ = ["convert"]
     "--external-data/--no-external-data", default=None, help="Weights beside the file. Default: above 1.5 GB."
 )
 @click.option("--force", is_flag=True, help="Replace what is already there.")
-@options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
-@options.precision
-@options.half
-@options.forms
-@options.examples
-@options.accept
+@options.result
 @click.option("--verify/--no-verify", default=True, help="Judge the result against the native model before writing it.")
 @options.gate_lengths
 @options.report

@@ -24,11 +24,7 @@ __all__ = ["decode"]
 @options.bundle
 @click.option("--stream", is_flag=True, help="Step by step: any length, sound from the first chunk on.")
 @click.option("--chunk", type=click.IntRange(min=1), metavar="N", help="Frames a step. Default: the smallest graph's.")
-@options.provider
-@options.device
-@options.allow_mixed
-@options.allow_tf32
-@options.target("Take the graphs of the bundle that were made for this execution provider.")
+@options.session
 @options.force
 @options.as_json
 def decode(codes: Path, out: Path | None, bundle: Path, as_json: bool, **choices: Any) -> int:

@@ -35,8 +35,7 @@ def demo(audio: tuple[Path, ...], report: Path | None, as_json: bool) -> int:
         render.show_json(found.to_json())
     else:
         _show(found)
-        if report is not None:
-            print(f"the page is {report}")
+        render.show_page(report)
     return 0 if found.ok else 1
 
 

@@ -92,12 +92,7 @@ def _default_containers() -> str:
     help=f"Seconds, or steps of the input; 2s..30s/8 is eight of them. Default: {_default_containers()}.",
 )
 @_options_of_families
-@options.target("Convert for this execution provider: apply its fixes, and refuse what it cannot run.")
-@options.precision
-@options.half
-@options.forms
-@options.examples
-@options.accept
+@options.result
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
 @options.gate_lengths
 @click.option("--hub", type=click.Choice(list(HUBS)), help="Where the repository CHECKPOINT is. Default: huggingface.")

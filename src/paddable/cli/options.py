@@ -12,25 +12,18 @@ from paddable.providers.advice import known_advice
 
 __all__ = [
     "ProviderName",
-    "accept",
-    "allow_mixed",
-    "allow_tf32",
     "as_json",
     "batch_size",
     "bundle",
     "declarations",
-    "device",
-    "examples",
     "force",
     "gate_lengths",
     "lengths",
     "model",
     "out",
-    "forms",
-    "half",
-    "precision",
-    "provider",
     "report",
+    "result",
+    "session",
     "target",
 ]
 
@@ -75,6 +68,17 @@ class ProviderName(click.ParamType):  # type: ignore[type-arg]  # generic in new
 def target(help: str) -> Decorator:
     """``--target NAME``; what it does is the command's to say."""
     return click.option("--target", type=ProviderName(), help=help)
+
+
+def _together(*options: Decorator) -> Decorator:
+    """Several options as one decorator, in the order in which the help has them."""
+
+    def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
 
 
 report: Decorator = click.option(
@@ -126,6 +130,12 @@ accept: Decorator = click.option(
     "best class) at least, error (of scale) at most. Repeatable.",
 )
 
+result: Decorator = _together(
+    target("Convert for this execution provider: apply its fixes, and refuse what it cannot run."),
+    precision, half, forms, examples, accept,
+)  # fmt: skip
+"""What is made: for whom, in which precision and forms, judged by what."""
+
 gate_lengths: Decorator = click.option(
     "--gate-lengths",
     type=click.IntRange(min=1),
@@ -173,6 +183,12 @@ allow_tf32: Decorator = click.option(
     "--allow-tf32", is_flag=True, help="Faster products of 10 bits (cuda). Not for a graph that holds its front end."
 )
 
+session: Decorator = _together(
+    provider, device, allow_mixed, allow_tf32,
+    target("Take the graphs of the bundle that were made for this execution provider."),
+)  # fmt: skip
+"""On what a bundle runs."""
+
 lengths: Decorator = click.option(
     "--length",
     "lengths",
@@ -182,46 +198,41 @@ lengths: Decorator = click.option(
 )
 
 
-def declarations(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Everything that says which axes are ragged, and how: lengths, length inputs, masks, shortest, batch and rate."""
-    for option in reversed(
-        (
-            lengths,
-            click.option(
-                "--length-input",
-                "length_inputs",
-                multiple=True,
-                metavar="NAME=T",
-                help="An input that already holds the length. Repeatable.",
-            ),
-            click.option(
-                "--mask-input",
-                "mask_inputs",
-                multiple=True,
-                metavar="NAME:AXIS=T",
-                help="An input that is 1 at valid steps (=~T: at padding); it is made from the length. Repeatable.",
-            ),
-            click.option(
-                "--shortest",
-                multiple=True,
-                metavar="T=STEPS",
-                help="Accept no shorter length, even where native does: it gives zeros and length 0. Repeatable.",
-            ),
-            click.option(
-                "--batch",
-                metavar="INPUT:AXIS|none",
-                help="The batch axis, a:0,b:1 for several inputs, none where no axis counts rows. "
-                "Default: axis 0 of the first --length.",
-            ),
-            click.option(
-                "--set",
-                "bindings",
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="Fix an input (sr=16000), or the size of an axis (x:1=512) or a dimension (batch=1). Repeatable.",
-            ),
-            click.option("--rate", type=float, metavar="N", help="Steps a second, so that containers may be seconds."),
-        )
-    ):
-        command = option(command)
-    return command
+declarations: Decorator = _together(
+    lengths,
+    click.option(
+        "--length-input",
+        "length_inputs",
+        multiple=True,
+        metavar="NAME=T",
+        help="An input that already holds the length. Repeatable.",
+    ),
+    click.option(
+        "--mask-input",
+        "mask_inputs",
+        multiple=True,
+        metavar="NAME:AXIS=T",
+        help="An input that is 1 at valid steps (=~T: at padding); it is made from the length. Repeatable.",
+    ),
+    click.option(
+        "--shortest",
+        multiple=True,
+        metavar="T=STEPS",
+        help="Accept no shorter length, even where native does: it gives zeros and length 0. Repeatable.",
+    ),
+    click.option(
+        "--batch",
+        metavar="INPUT:AXIS|none",
+        help="The batch axis, a:0,b:1 for several inputs, none where no axis counts rows. "
+        "Default: axis 0 of the first --length.",
+    ),
+    click.option(
+        "--set",
+        "bindings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Fix an input (sr=16000), or the size of an axis (x:1=512) or a dimension (batch=1). Repeatable.",
+    ),
+    click.option("--rate", type=float, metavar="N", help="Steps a second, so that containers may be seconds."),
+)
+"""Everything that says which axes are ragged, and how: lengths, length inputs, masks, shortest, batch and rate."""

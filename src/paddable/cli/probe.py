@@ -71,8 +71,7 @@ def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
         render.show_json(found.to_json())
     else:
         _show(found)
-        if report is not None:
-            print(f"the page is {report}")
+        render.show_page(report)
     return 0 if found.ok else 1
 
 

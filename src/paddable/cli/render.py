@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from paddable.cli.flags import in_flags
@@ -11,7 +12,7 @@ from paddable.cli.grouping import lines_of
 from paddable.cli.tables import cell, show_records
 from paddable.findings import Finding
 
-__all__ = ["Report", "show", "show_findings", "show_json", "show_sections"]
+__all__ = ["Report", "show", "show_findings", "show_json", "show_page", "show_sections"]
 
 
 class Report(Protocol):
@@ -33,6 +34,12 @@ def show(report: Report, *, as_json: bool) -> None:
         show_json(payload)
     else:
         show_sections(payload)
+
+
+def show_page(report: Path | None) -> None:
+    """Where the page is that ``--report`` asked for, if it did."""
+    if report is not None:
+        print(f"the page is {report}")
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

@@ -57,11 +57,7 @@ __all__ = ["transcribe"]
     metavar="BUNDLE",
     help="A ct-punc bundle that writes punctuation into the text. It runs where the recogniser runs.",
 )
-@options.provider
-@options.device
-@options.allow_mixed
-@options.allow_tf32
-@options.target("Take the graphs of the bundle that were made for this execution provider.")
+@options.session
 @options.force
 @options.as_json
 def transcribe(

@@ -73,6 +73,5 @@ def verify(
     else:
         payload.pop("report", None)
         render.show_sections(payload)
-        if report is not None:
-            print(f"the page is {report}")
+        render.show_page(report)
     return 0 if found.ok else 1

@@ -128,16 +128,12 @@ def _finding(node: ir.Node, code: str, remedies: Sequence[Remedy]) -> Finding:
             if atoms is not None and isinstance(axes, tuple):
                 axis = _axis_of(axes, atoms[0])
                 break
-    return Finding(
-        code,
-        node.name or node.op_type,
-        node.op_type,
-        remedies[0].leak,
-        "; ".join(dict.fromkeys(r.text for r in remedies)),
-        axis,
-        trace.module_path(node),
-        trace.source(node),
-    )
+    return _told(node, code, remedies[0].leak, "; ".join(dict.fromkeys(r.text for r in remedies)), axis)
+
+
+def _told(node: ir.Node, code: str, leak: str, remedy: str, axis: int | None = None) -> Finding:
+    name = node.name or node.op_type
+    return Finding(code, name, node.op_type, leak, remedy, axis, trace.module_path(node), trace.source(node))
 
 
 def _axis_of(axes: Axes, atom: int) -> int | None:
@@ -385,8 +381,7 @@ class _Walk:
             and v.name not in self.values
             and v.const_value.size <= 1 << 16
         }
-        uses = {o.name or "": len(o.uses()) + int(o.is_graph_output()) for o in node.outputs}
-        context = RuleContext(node, version, operands, self.scope, constants, uses=uses)
+        context = RuleContext(node, version, operands, self.scope, constants)
         before, spans, settled = tuple(operands), dict(self.scope.spans), not self.scope.narrowed
         rule = find_rule(node.domain, node.op_type)
         varying = [v for v in (*operands, *outer) if v is not None and (v.ragged or _varies(v))]
@@ -434,7 +429,7 @@ class _Walk:
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype
-        if varying or context.remedies or any(v is not None and v.pending is not None for v in results):
+        if varying or context.remedies:
             self.analysis.sites.append(Site(node, before, context.remedies, tuple(results)))
 
     def _from_sizes(self, node: ir.Node, context: RuleContext) -> bool:
@@ -483,16 +478,7 @@ class _Walk:
         normalise(self.model)
 
     def _refuse(self, node: ir.Node, proof: NoProof) -> NoReturn:
-        finding = Finding(
-            "PAD190",
-            node.name or node.op_type,
-            node.op_type,
-            proof.reason,
-            proof.fix,
-            None,
-            trace.module_path(node),
-            trace.source(node),
-        )
+        finding = _told(node, "PAD190", proof.reason, proof.fix)
         place = f"node {finding.node} ({finding.op})"
         if finding.source is not None:
             place += f" at {finding.source}"

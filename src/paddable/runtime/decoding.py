@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddable.bundle import refuse_inside_a_bundle
+from paddable.bundle.new_file import new_file
 from paddable.errors import MisuseError, UnreadableError, exists_already
 from paddable.extras import import_extra
 from paddable.runtime.loading import load
@@ -149,16 +150,12 @@ def _without_filling(codes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: str) -> None:
-    """Writes 16 bits beside, then renames. libsndfile cuts floats down to the next step below; the nearest is meant."""
-    beside = place.with_name(f".{place.name}.{os.getpid()}.part")
+    """Writes 16 bits. libsndfile cuts floats down to the next step below; the nearest is meant."""
     rounded = np.clip(np.round(samples * 32_768), -32_768, 32_767).astype(np.int16)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with new_file(place) as beside:
             soundfile.write(beside, rounded, rate, format=kind)
-            beside.replace(place)
-        finally:
-            beside.unlink(missing_ok=True)
     except (OSError, RuntimeError, ValueError) as error:  # of the system, or libsndfile's own, which name our own file
         why = getattr(error, "strerror", None) or getattr(error, "error_string", None) or str(error)
         raise MisuseError(

@@ -7,6 +7,7 @@ import pytest
 
 from paddable.api import check
 
+from ..example import Example
 from ..native import assert_exact, verdict_of
 
 
@@ -23,6 +24,19 @@ def test_a_branch_is_inlined_before_nodes_that_were_sorted_ahead() -> None:
         }""",
         "x:1=T",
     )
+
+
+def test_what_is_inlined_keeps_its_names() -> None:
+    """Findings and profiles name nodes and weights as the model does."""
+    analysis = Example(
+        """s = Shape <start = 2> (x) c = Less (nil, s) d = Squeeze (c)
+           y = If (d) <then_branch = then () => (float[1, 2, T] p) <float slope = {2}> { [slanted] p = Mul (x, slope) },
+                       else_branch = other () => (float[1, 2, T] q) { q = Neg (x) }>""",
+        "float[1, 2, T] y",
+        constants="int64[1] nil = {0}",
+    ).compiled().analysis  # fmt: skip
+    assert any("slope" in name for name in analysis.model.graph.initializers)
+    assert any(node.name and "slanted" in node.name for node in analysis.model.graph)
 
 
 MEAN_OR_RELU = """

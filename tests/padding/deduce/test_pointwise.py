@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -48,6 +49,23 @@ def test_finite_rows_are_finite(op_type: str) -> None:
             assert np.isfinite(result), (op_type, arguments)
             low, high = row.bounds([(a, a) for a in arguments])
             assert low - 1e-9 <= result <= high + 1e-9, (op_type, arguments)
+
+
+@pytest.mark.parametrize("op_type", [*POINTWISE, *CONTRIBUTED])
+def test_bounds_hold_whatever_lies_between_those_of_the_operands(op_type: str) -> None:
+    row = POINTWISE.get(op_type) or CONTRIBUTED[op_type]
+    marks = (-2.0, -0.5, 0.0, 0.5, 2.0)
+    spans = [(low, high) for low in marks for high in marks if low <= high]
+    for given in (*((span,) for span in spans), *itertools.product(spans, repeat=2)):
+        for values in itertools.product(*([x for x in marks if low <= x <= high] for low, high in given)):
+            try:
+                with np.errstate(all="ignore"):
+                    result = float(row.evaluate(*map(np.float64, values))) if row.evaluate else np.nan
+            except (TypeError, ValueError, ZeroDivisionError):
+                continue  # another number of operands, or outside what it is defined for
+            if np.isfinite(result):
+                low, high = row.bounds(given)
+                assert low - 1e-9 <= result <= high + 1e-9, (given, values)
 
 
 @pytest.mark.parametrize("op_type", ["Div", "Reciprocal", "Log", "Sqrt", "Mod", "Tan", "Acosh", "Atanh"])

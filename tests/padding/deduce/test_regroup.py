@@ -33,6 +33,7 @@ def size(text: str) -> Length | Product:
         ("T U", "TxU", "T U", "0:1 1:1"), ("batch 4 T", "4*batch T", "batch 4 | T", "0:1 1:1 2:1"),
         ("batch 4 T", "batch 4xT", "batch | 4 T", "0:1 1:1 2:1"),
         ("12 T", "3 2 2 T", "3 | 2 | 2 | T", "0:4 0:2 0:1 1:1"),
+        ("2 3 5 T", "3 2 5 T", "3 | 2 | 5 | T", "None:1 None:1 2:1 3:1"),
         ("4 9 T", "6 6 T", "6 | 6 | T", "None:1 None:1 2:1"), ("2 T", "1 2 T", " | 2 | T", "0:1 1:1"),
     ],
 )  # fmt: skip

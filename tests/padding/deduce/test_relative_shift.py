@@ -50,6 +50,20 @@ def test_a_relative_shift_by_pad_or_by_a_column_of_zeros(rows: int, form: str) -
     )  # fmt: skip
 
 
+def test_a_relative_shift_of_steps_that_were_split() -> None:
+    """T steps of four as 2T steps of two: an axis of two factors, of which the scores make one."""
+    numbers = ", ".join(f"{(7 * k % 11) / 11:.3f}" for k in range(79 * 2))
+    body = RELATIVE.replace("(x", "(steps") + "wide = Pad (raw, amounts)" + SHIFT
+    assert_exact(
+        f"""g (float[1, T, 4] x) => (float[1, V, U] y)
+           <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two = {{2}},
+           int64[1] huge = {{2147483647}}, int64[1] middle = {{40}}, int64[6] amounts = {{0, 0, 1, 0, 0, 0}},
+           int64[3] halves = {{1, -1, 2}}, int64[1] ROWS = {{1}}, float[79, 2] table = {{{numbers}}}>
+           {{steps = Reshape (x, halves) {body}}}""",
+        "x:1=T",
+    )
+
+
 TABLE = """
     n = Slice (s, one, two)
     over = Sub (n, five)

@@ -44,6 +44,13 @@ def test_a_stride_that_is_undone_needs_a_multiple(depth: int, joined: str) -> No
     assert (span.first, span.step) == (2**depth, 2**depth)
 
 
+def test_a_condition_that_comes_true_again_has_no_end() -> None:
+    """Not negative up to 4 steps, and at every even length behind them."""
+    scope = Scope({"T": Span(1, None)})
+    assert not scope.need(parse("max(3 - T, T - 2*((T + 1)//2))"), "a pad")
+    assert scope.spans["T"] == Span(1, None)
+
+
 def test_a_step_and_an_end() -> None:
     scope = Scope({"T": Span(1, 31)})
     assert scope.need_equal(parse("T"), parse("2*(T//2)"), "a stride") and scope.spans["T"] == Span(2, 30, 2)

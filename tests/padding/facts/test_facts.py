@@ -74,6 +74,14 @@ def test_weak_where_the_other_is_valid_and_strong_wherever_it_is() -> None:
     assert two(PaddingFact(ZERO, ZERO), PaddingFact(ANY, ANY), content=Affine(number(4))).kind([2]) == constant(4)
 
 
+def test_finite_padding() -> None:
+    """Of the padding alone, where one axis crosses another too, whatever the valid elements are."""
+    assert two(PaddingFact(FINITE, FINITE), PaddingFact(FINITE, FINITE), finite=False).finite_padding
+    assert not two(PaddingFact(FINITE, FINITE), PaddingFact(ANY, FINITE)).finite_padding
+    assert not two(PaddingFact(FINITE, ANY), PaddingFact(FINITE, ANY)).finite_padding
+    assert Facts(ir.DataType.FLOAT, (fixed(3),)).finite_padding
+
+
 def test_everywhere() -> None:
     assert two(PaddingFact(FINITE, FINITE), PaddingFact(FINITE, FINITE)).everywhere == FINITE
     assert two(PaddingFact(FINITE, ANY), PaddingFact(FINITE, ANY)).everywhere == ANY

@@ -190,7 +190,7 @@ def test_rounding() -> None:
     assert told(numbers.rounded(n("T", S, 2), up=False, domain=DOMAIN)) == "T//2 size"
     up = numbers.rounded(n("T", L, 2), up=True, domain=DOMAIN)
     assert up is not None and up.face is L and up.length.evaluate({"T": 5}) == 3
-    assert numbers.rounded(Number(TU, 2), up=True, domain=DOMAIN) is None
+    assert numbers.rounded(Number(TU, 2, C), up=True, domain=DOMAIN) is None
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_comparisons(a: Number, b: Number, less: bool | None, at_most: bool | No
     [
         (n("T"), n("T"), True), (n("T"), n("T+1"), False), (n("T+1"), n("T"), False), (n("T"), n("9"), None),
         (n("T", S, 2), n("2*T", S, 4), True), (n("T", S, 2), n("T"), False), (n("U"), n("3"), False),
-        (number(TU), number(TU), True), (number(TU), n("3"), None), (Number(TU, 2), number(TU), None),
+        (number(TU), number(TU), True), (number(TU), n("3"), None), (Number(TU, 2, C), number(TU), None),
         (number(TU), number(product(TU, 2)), None),
     ],
 )  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 
 from paddable.graph.io.write import to_proto
 from paddable.padding.rewrite.rewrite import rewrite
+from paddable.padding.rewrite.specialise import SpecialisePass
 
 from ..example import Example
 
@@ -76,6 +77,11 @@ def test_a_reshape_names_every_size() -> None:
     targets = [node.inputs[1].const_value.numpy().tolist() for node in model.graph if node.op_type == "Reshape"]
     assert [1, 2, 1, 24] in targets
     assert all(min(target, default=1) > 0 for target in targets if len(target) > 1)
+
+
+def test_the_pass_says_that_it_changed_the_model() -> None:
+    analysis = Example("y = Neg (x)", "float[1, 2, T] y").compiled().analysis
+    assert SpecialisePass(analysis.values, lambda length: 24)(rewrite(analysis, {"T": 24})).modified
 
 
 def test_a_passed_constant_is_evaluated_once() -> None:

@@ -12,6 +12,13 @@ IMAGE = "float[1, 2, T, 4] x"
 PICTURE = "float[1, 2, U, V] y"
 
 EXAMPLES = {
+    "SAME by two over an axis of five": Example(
+        'c = Conv <auto_pad = "SAME_UPPER", strides = [1, 2]> (x, w) y = Reshape (c, flat)',
+        "float[1, 6, T] y",
+        "float[1, 2, T, 5] x",
+        "float[2, 2, 1, 3] w, int64[3] flat = {1, 2, -1}",
+        claims="T finite; finite",
+    ),
     "a convolution that stays inside": Example(
         "y = Conv (x, w)", constants=W, claims="T-2 finite; finite", first="T=3"
     ),

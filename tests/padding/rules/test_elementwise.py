@@ -885,6 +885,25 @@ EXAMPLES = {
         claims="2*T finite; finite",
         harmless="PAD102",
     ),
+    "a table of positions, as long as it reaches": Example(
+        "s = Shape <start = 2> (x) p = Slice (t, o, s, o) y = Add (x, p)",
+        "float[1, 2, T] y",
+        constants="float[20] t, int64[1] o = {0}",
+        claims="T finite; finite",
+        last="T=20",
+    ),
+    "a table of one length": Example(
+        "y = Add (x, t)",
+        "float[1, 2, T] y",
+        constants="float[5] t",
+        refused="sizes T and 5 do not agree at every length",
+    ),
+    "a table of as many steps as are kept": Example(
+        "c = Slice (x, o, e, a) y = Add (c, t)",
+        "float[1, 2, U] y",
+        constants="float[5] t, int64[1] o = {0}, int64[1] e = {5}, int64[1] a = {2}",
+        refused="sizes min(T, 5) and 5 do not agree at every length",
+    ),
 }
 
 

@@ -7,6 +7,7 @@ import onnx.parser
 import pytest
 
 from paddable.api.opened import open_model
+from paddable.padding.remedies.forms import RowGather
 
 from ..example import Example
 from ..native import assert_exact, verdict_of
@@ -15,6 +16,14 @@ TABLE = "float[20, 3] w"
 CODES = "int64[1, T] x"
 
 EXAMPLES = {
+    "sizes as data, by an index that is data": Example(
+        "s = Shape (x) k = ArgMax <axis = 1> (x) i = Add (k, one) y = Gather (s, i)",
+        "int64[1, 1, T] y",
+        constants="int64 one = {1}",
+        finds="PAD106 Gather",
+        claims="T finite; 1..inf; finite",
+        guards="Gather",
+    ),
     "elements of the first features": Example(
         "y = GatherElements <axis = 1> (x, i)",
         "float[1, 2, 2] y",
@@ -365,6 +374,21 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str) -> None:
     EXAMPLES[name].check()
+
+
+def test_an_index_of_each_rows_own_is_guarded_where_it_may_be_out_of_range() -> None:
+    """Of four features it picks one at least and the last at most, in the padding too."""
+    sites = Example(
+        "s = Shape (x) t = Slice (s, one, end) n = Squeeze (t) half = Div (n, two) more = Add (n, half) "
+        "p = Range (none, more, step) far = Mul (p, n) j = Div (far, more) i = Min (j, three) u = Unsqueeze (i, one) "
+        "q = Transpose <perm = [2, 0, 1]> (x) g = GatherND (q, u) y = Transpose <perm = [1, 0, 2]> (g)",
+        "float[batch, U, T] y",
+        "float[batch, T, 4] x",
+        "int64 none = {0}, int64 step = {1}, int64 two = {2}, int64 three = {3}, int64[1] one = {1}, "
+        "int64[1] end = {2}",
+        rows=0,
+    ).compiled().analysis.sites  # fmt: skip
+    assert [type(r) for site in sites if site.node.op_type == "GatherND" for r in site.remedies] == [RowGather]
 
 
 def test_a_flip_by_index_can_be_the_output() -> None:

@@ -59,6 +59,14 @@ EXAMPLES = {
         "int64[2] axes = {1, -2}",
         claims="T finite; finite; image",
     ),
+    "squeezed wherever there is one": Example(
+        "v = Squeeze (x) y = Unsqueeze (v, first)",
+        "float[1, 2, T] y",
+        "float[1, 1, 2, 1, T] x",
+        "int64[1] first = {0}",
+        claims="T finite; finite; image",
+        first="T=2",
+    ),
     "squeezed of old": Example(
         "y = Squeeze <axes = [1]> (x)",
         "float[1, 2, T] y",

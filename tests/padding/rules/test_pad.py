@@ -28,6 +28,13 @@ def amounts(front: int, behind: int) -> str:
 BEHIND = "s = Sin (x)"
 
 EXAMPLES = {
+    "a step in front of a vector": Example(
+        "v = Squeeze (x, both) p = Pad (v, amounts) y = Unsqueeze (p, front)",
+        "float[1, U] y",
+        "float[1, 1, T] x",
+        "int64[2] amounts = {1, 0}, int64[1] front = {0}, int64[2] both = {0, 1}",
+        claims="T+1 finite; finite",
+    ),
     "zeros behind": Example("y = Pad (x, pads)", constants=amounts(0, 2), finds="PAD102 Pad", claims="T+2 0; finite"),
     "zeros in front": Example("y = Pad (x, pads)", constants=amounts(2, 0), claims="T+2 finite; finite"),
     "zeros on both sides": Example(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from paddable.padding.rewrite.rewrite import rewrite
+
 from ..example import Example
 from ..native import assert_exact, verdict_of
 
@@ -231,6 +233,12 @@ def test_sequence_lengths_from_the_shape(op_type: str, direction: str) -> None:
         "x:2=T",
         opset=18,
     )  # fmt: skip
+
+
+def test_the_lengths_of_one_row_are_one_number() -> None:
+    """They are a vector of one element as they are: nothing spreads them over the rows."""
+    example = Example(f"{IN} a, h = LSTM <hidden_size = 3> (t, w, r, b) {BACK}", STATE, constants=layer("LSTM", 4))
+    assert "Expand" not in {node.op_type for node in rewrite(example.compiled().analysis).graph}
 
 
 def test_a_product_of_lengths_as_a_number() -> None:

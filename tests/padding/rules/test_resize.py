@@ -28,6 +28,17 @@ def to_size(attributes: str, batch: str = "1", **expected: Any) -> Example:
 
 
 EXAMPLES = {
+    "to one step, beside another length": Example(
+        "p = Pad (x, pads) s = Shape <start = 3> (x) z = Concat <axis = 0> (o, s) "
+        'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '
+        "(p, , , z)",
+        "float[1, 1, 1, U] y",
+        "float[1, 1, T, U] x",
+        "int64[8] pads = {0, 0, 0, 0, 0, 0, 2, 0}, int64[3] o = {1, 1, 1}",
+        finds="PAD102 Pad, PAD102 Resize",
+        claims="U finite; finite",
+        harmless="PAD102",
+    ),
     "twice the nearest": scaled(
         2,
         'mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"',
@@ -210,6 +221,17 @@ EXAMPLES = {
         finds="PAD102 Resize",
         claims="finite",
     ),
+    **{
+        f"to half a size, {transform}": Example(
+            "c = CumSum (x, time) z = Shape <start = 2> (x) m = Add (z, one) h = Div (m, two) "
+            "q = Concat <axis = 0> (one, two, h) "
+            f'y = Resize <mode = "linear", coordinate_transformation_mode = "{transform}"> (c, , , q)',
+            constants="int64[1] one = {1}, int64[1] two = {2}, int64 time = {2}",
+            finds="PAD102 Resize",
+            claims="(T+1)//2 finite; finite",
+        )
+        for transform in ("pytorch_half_pixel", "align_corners")
+    },
     "to a size of its own, rounded": to_size(
         'mode = "nearest", nearest_mode = "round_prefer_floor"', refused="the scale depends on the length"
     ),

@@ -40,6 +40,8 @@ def test_rows_joined_with_their_steps(rows: int) -> None:
 _REFUSED = {
     "the place of the next row": f"{_TUPLES} next = Add (cu, o) i = Concat <axis = -1> (next, ru) y = GatherND (x, i)",
     "the place as a step": f"{_TUPLES} i = Concat <axis = -1> (ru, cu) y = GatherND (x, i)",
+    "two steps behind the place": f"""{_TUPLES} pair = Concat <axis = -1> (ru, ru) i = Concat <axis = -1> (cu, pair)
+        cube = Unsqueeze (x, a2) y = GatherND (cube, i)""",
     "the place as a number": f"{_TUPLES} f = Cast <to = 1> (both) u = Unsqueeze (x, a1) y = Add (u, f)",
     "twice the place": "d = Add (c, c) w = Gather <axis = 0> (x, d) y = Unsqueeze (w, a1)",
     "rows of another size": """two = Add (t, t) c1 = Unsqueeze (c, a1) c2 = Unsqueeze (c1, a2) r0 = Unsqueeze (r, a0)

@@ -19,6 +19,7 @@ import torch
 import yaml
 from torch import Tensor
 
+from paddable.audio.cmvn import Cmvn, read_am_mvn
 from paddable.errors import UnreadableError
 from paddable.families.checkpoints.safetensors_files import read_file, read_index, refuse_pointer
 from paddable.families.checkpoints.settings import shown
@@ -83,6 +84,15 @@ class CheckpointFolder:
         if entry is None:
             return None
         raise UnreadableError(f"{'.'.join(keys)} names {shown(entry)}, which is not there", where=str(self.root))
+
+    def cmvn(self, size: int) -> Cmvn | None:
+        """Means and scales of ``size`` channels, from the file that ``frontend_conf.cmvn_file`` names or am.mvn.
+
+        Raises:
+            UnreadableError: the named file is not there, or holds something else.
+        """
+        path = self.file("frontend_conf", "cmvn_file", default="am.mvn")
+        return read_am_mvn(path, size) if path else None
 
     def tensors(self) -> dict[str, Tensor]:
         """The weights, from ``init_param`` or model.pt."""

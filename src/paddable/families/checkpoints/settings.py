@@ -55,6 +55,14 @@ class Settings:
         if missing := [self._full(key) for key in keys if key not in self]:
             raise UnreadableError(f"missing: {', '.join(missing)}", where=self.where, why=why, fix=_FIX)
 
+    def one_of(self, key: str, *known: str) -> str:
+        """The name under a key, which has to be a known one: of a class, mostly."""
+        value = self._values.get(key)
+        if value not in known:
+            names = ("one of " if len(known) > 1 else "") + ", ".join(known)
+            raise UnreadableError(f"{self._full(key)} is {value!r}, not {names}", where=self.where)
+        return str(value)
+
     def allow_only(self, values: Mapping[str, object]) -> None:
         """Raise ``UnreadableError`` where a setting is there and differs from the one value that is implemented."""
         for key, only in values.items():
@@ -66,6 +74,13 @@ class Settings:
         value = self._values.get(key, default)
         if type(value) is not int or not least <= value <= most:
             raise self.wrong(key, f"a whole number from {least} to {most}", value)
+        return value
+
+    def divisor(self, key: str, default: int, *, of: int) -> int:
+        """A whole number of heads that share ``of`` channels evenly."""
+        value = self.size(key, default)
+        if of % value:
+            raise self.wrong(key, f"a divisor of the {of} channels", value)
         return value
 
     def sizes(self, key: str) -> tuple[int, ...]:

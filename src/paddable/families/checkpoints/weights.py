@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from paddable.errors import UnreadableError
 from paddable.families.checkpoints.key_report import summarise_keys
 
-__all__ = ["FLOATS", "by_parameter", "check_weights", "load_weights"]
+__all__ = ["FLOATS", "by_parameter", "check_weights", "load_weights", "rows_of"]
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 """Types whose numbers are the weights. Eight bits and less are so only together with a scale beside them."""
@@ -44,6 +44,19 @@ def by_parameter(keys: Iterable[str], rename: Callable[[str], str | None], *, wh
             )
         found[name] = key
     return found
+
+
+def rows_of(key: str, tensors: Mapping[str, Tensor], *, model: str, where: str) -> int:
+    """Rows of a weight that every checkpoint of a model has, where its configuration does not say them: the classes.
+
+    Raises:
+        UnreadableError: there is no such weight, or it has no rows.
+    """
+    if key not in tensors:
+        raise UnreadableError(f"no {key} among the weights", where=where, why=f"this is no {model} checkpoint")
+    if not tensors[key].dim():
+        raise UnreadableError(f"{key} is a single number", where=where, why=f"this is no {model} checkpoint")
+    return len(tensors[key])
 
 
 def load_weights(

@@ -6,36 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paddable.errors import RefusedError, UnreadableError
+from paddable.errors import RefusedError
 from paddable.families.checkpoints.settings import Settings
-from paddable.families.layers.sanm import encoder_sizes
+from paddable.families.layers.sanm import SanmSizes, plain_encoder_sizes
 
 __all__ = ["CtPuncConfig"]
 
 
 @dataclass(frozen=True)
-class CtPuncConfig:
-    """Sizes; the defaults are those of FunASR's ct-punc-c.
+class CtPuncConfig(SanmSizes):
+    """Sizes, those of the encoder first, which reads embeddings; the defaults are those of FunASR's ct-punc-c.
 
     Attributes:
         vocabulary: words and characters.
-        input_size: channels of an embedding.
-        size: channels of the encoder.
-        heads: attention heads.
-        hidden_size: inner channels of the feed-forward layers.
-        blocks: encoder blocks.
-        kernel_size: taps of the memory blocks.
         marks: what may follow a word; ``_`` is nothing.
         sentence_end: the mark that ends a sentence where the model does not.
     """
 
-    vocabulary: int = 272727
     input_size: int = 256
     size: int = 256
     heads: int = 8
     hidden_size: int = 1024
     blocks: int = 4
-    kernel_size: int = 11
+    vocabulary: int = 272727
     marks: tuple[str, ...] = ("<unk>", "_", "，", "。", "？", "、")
     sentence_end: int = 3
 
@@ -52,8 +45,8 @@ class CtPuncConfig:
             UnreadableError: the file describes another model, or holds a value that is not a size.
             RefusedError: the model reads words that jieba cuts.
         """
-        if config.get("model") != "CTTransformer":
-            raise UnreadableError(f"model is {config.get('model')!r}, not CTTransformer", where=where)
+        file = Settings(config, where)
+        file.one_of("model", "CTTransformer")
         if config.get("jieba_usr_dict"):
             raise RefusedError(
                 "it reads Chinese words as jieba cuts them",
@@ -61,13 +54,9 @@ class CtPuncConfig:
                 why="jieba_usr_dict is set, and no runtime here cuts words",
                 fix="take a model that reads characters, such as ct-punc-c",
             )
-        file = Settings(config, where)
         file.allow_only({"encoder": "SANMEncoder", "tokenizer": "CharTokenizer"})
         encoder, conf = file.section("encoder_conf"), file.section("model_conf")
-        encoder.allow_only({"input_layer": "pe", "selfattention_layer_type": "sanm"})
-        sizes = encoder_sizes(encoder, cls.size)
-        if sizes.pop("tp_blocks", 0):
-            raise encoder.wrong("tp_blocks", "none: SANMEncoder has no such blocks")
+        sizes = plain_encoder_sizes(encoder, cls.size)
         embedded = conf.size("embed_unit", 128)
         for section, key, expected in (
             (encoder, "input_size", embedded),

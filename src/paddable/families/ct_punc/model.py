@@ -26,16 +26,7 @@ class CtPunc(nn.Module):
         super().__init__()
         self.config = config
         self.embed = nn.Embedding(config.vocabulary, config.input_size)
-        self.encoder = SanmEncoder(
-            config.input_size,
-            config.size,
-            config.heads,
-            config.hidden_size,
-            config.blocks,
-            None,
-            config.kernel_size,
-            _NORM_EPSILON,
-        )
+        self.encoder = SanmEncoder(config, norm_epsilon=_NORM_EPSILON)
         self.decoder = nn.Linear(config.size, len(config.marks))
 
     def forward(self, text_BN: Tensor) -> Tensor:

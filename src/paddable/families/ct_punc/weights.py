@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paddable.errors import UnreadableError
 from paddable.families.checkpoints.folder import CheckpointFolder
-from paddable.families.checkpoints.weights import load_weights
+from paddable.families.checkpoints.weights import load_weights, rows_of
 from paddable.families.ct_punc.config import CtPuncConfig
 from paddable.families.ct_punc.model import CtPunc
 
@@ -22,10 +21,6 @@ def ct_punc_from_folder(folder: str | Path) -> CtPunc:
     """
     checkpoint = CheckpointFolder.open(folder)
     tensors = checkpoint.tensors()
-    table = tensors.get("embed.weight")
-    if table is None:
-        raise UnreadableError(
-            "no embed.weight among the weights", where=str(folder), why="this is no CT-Transformer checkpoint"
-        )
-    config = CtPuncConfig.from_funasr(checkpoint.config, vocabulary=len(table), where=str(checkpoint.config_file))
+    words = rows_of("embed.weight", tensors, model="CT-Transformer", where=str(folder))
+    config = CtPuncConfig.from_funasr(checkpoint.config, vocabulary=words, where=str(checkpoint.config_file))
     return load_weights(lambda: CtPunc(config), tensors, where=str(folder))

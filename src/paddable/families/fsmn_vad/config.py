@@ -53,8 +53,7 @@ class FsmnVadConfig:
         """
         file = Settings(config, where)
         encoder = file.section("encoder_conf")
-        if config.get("encoder") != "FSMN":
-            raise UnreadableError(f"encoder is {config.get('encoder')!r}, not FSMN", where=where)
+        file.one_of("encoder", "FSMN")
         features = stacking(file, stack=cls.stack, stride=cls.stride)
         file.section("frontend_conf").allow_only({"lfr_n": cls.stride})  # a posterior every 10 ms
         if encoder.size("input_dim") != features["input_size"]:

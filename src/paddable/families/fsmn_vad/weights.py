@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from paddable.audio.cmvn import read_am_mvn
 from paddable.families.checkpoints.folder import CheckpointFolder
 from paddable.families.checkpoints.weights import by_parameter, load_weights
 from paddable.families.fsmn_vad.config import FsmnVadConfig
@@ -30,9 +29,7 @@ def fsmn_vad_from_folder(folder: str | Path, *, features: bool = False) -> FsmnV
     """
     checkpoint = CheckpointFolder.open(folder)
     config = FsmnVadConfig.from_funasr(checkpoint.config, where=str(checkpoint.config_file))
-    cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
-    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
-    sound = None if features else KaldiFrontEnd(config.stack, config.stride, cmvn)
+    sound = None if features else KaldiFrontEnd(config.stack, config.stride, checkpoint.cmvn(config.input_size))
     tensors = checkpoint.tensors()
     keys = by_parameter(tensors, _rename, where=str(folder))
     native = {name: tensors[key].squeeze(-1) if _MEMORY in key else tensors[key] for name, key in keys.items()}

@@ -8,7 +8,7 @@ from typing import Any
 
 from paddable.errors import UnreadableError
 from paddable.families.checkpoints.settings import MOST_LAYERS, Settings
-from paddable.families.layers.sanm import encoder_sizes, stacking
+from paddable.families.layers.sanm import SanmSizes, encoder_sizes, stacking
 
 __all__ = ["AdaptorConfig", "FunAsrNanoConfig"]
 
@@ -35,17 +35,11 @@ class AdaptorConfig:
 
 
 @dataclass(frozen=True)
-class FunAsrNanoConfig:
-    """Sizes; the defaults are Fun-ASR-Nano-2512's.
+class FunAsrNanoConfig(SanmSizes):
+    """Sizes, those of the encoder first; the defaults are Fun-ASR-Nano-2512's.
 
     Attributes:
-        input_size: channels of a feature (80 mels, 7 frames).
-        size: channels of the encoder.
-        heads: attention heads of the encoder.
-        hidden_size: inner channels of its feed-forward layers.
-        blocks: encoder blocks before the middle norm.
-        tp_blocks: encoder blocks after it.
-        kernel_size: taps of the memory blocks.
+        tp_blocks: encoder blocks after the norm.
         adaptor: encoder output to the space of the language model.
         ctc_decoder: in front of the CTC head; None where the checkpoint has no CTC branch.
         vocabulary: CTC classes; the blank is the last one.
@@ -53,13 +47,7 @@ class FunAsrNanoConfig:
         stride: log-mel frames between two features.
     """
 
-    input_size: int = 560
-    size: int = 512
-    heads: int = 4
-    hidden_size: int = 2048
-    blocks: int = 50
     tp_blocks: int = 20
-    kernel_size: int = 11
     adaptor: AdaptorConfig = AdaptorConfig()
     ctc_decoder: AdaptorConfig | None = AdaptorConfig(size=512, blocks=5)
     vocabulary: int = 60515
@@ -82,9 +70,8 @@ class FunAsrNanoConfig:
         Raises:
             UnreadableError: the file describes another model, or holds a value that is not a size.
         """
-        if config.get("model") != "FunASRNano":
-            raise UnreadableError(f"model is {config.get('model')!r}, not FunASRNano", where=where)
         file = Settings(config, where)
+        file.one_of("model", "FunASRNano")
         sizes = encoder_sizes(file.section("audio_encoder_conf"), cls.size)
         size = sizes.get("size", cls.size)
         return cls(
@@ -98,9 +85,8 @@ class FunAsrNanoConfig:
     @classmethod
     def from_transformers(cls, config: Mapping[str, Any], *, where: str = "config.json") -> FunAsrNanoConfig:
         """Reads config.json of the transformers port, which has no CTC branch; errors as in ``from_funasr``."""
-        if config.get("model_type") != "fun_asr_nano":
-            raise UnreadableError(f"model_type is {config.get('model_type')!r}, not 'fun_asr_nano'", where=where)
         file = Settings(config, where)
+        file.one_of("model_type", "fun_asr_nano")
         audio, adaptor = file.section("audio_config"), file.section("adaptor_config")
         layers = audio.size("num_hidden_layers", 70, most=MOST_LAYERS)
         tp_blocks = audio.size("num_timestamp_prediction_layers", 20, least=0, most=layers - 1)
@@ -124,7 +110,7 @@ class FunAsrNanoConfig:
                 input_size=size,
                 hidden_size=adaptor.size("projector_hidden_size", 2048),
                 size=adaptor.size("hidden_size", 1024),
-                heads=_heads(adaptor, "num_attention_heads", adaptor.size("hidden_size", 1024)),
+                heads=adaptor.divisor("num_attention_heads", 8, of=adaptor.size("hidden_size", 1024)),
                 blocks=adaptor.size("num_hidden_layers", 2, least=0, most=MOST_LAYERS),
                 norm_epsilon=adaptor.number("layer_norm_eps", 1e-5),
             ),
@@ -146,13 +132,6 @@ def _adaptor(config: Settings, name: str, input_size: int, size: int) -> Adaptor
         input_size=input_size,
         hidden_size=conf.size("ffn_dim", 2048),
         size=size,
-        heads=_heads(conf, "attention_heads", size),
+        heads=conf.divisor("attention_heads", 8, of=size),
         blocks=conf.size("n_layer", 2, least=0, most=MOST_LAYERS),
     )
-
-
-def _heads(conf: Settings, key: str, size: int) -> int:
-    heads = conf.size(key, 8)
-    if size % heads:
-        raise conf.wrong(key, f"a divisor of the {size} channels", heads)
-    return heads

@@ -32,15 +32,7 @@ class FunAsrNano(nn.Module):
         super().__init__()
         self.config = config
         self.front_end = front_end or nn.Identity()
-        self.audio_encoder = SanmEncoder(
-            config.input_size,
-            config.size,
-            config.heads,
-            config.hidden_size,
-            config.blocks,
-            config.tp_blocks,
-            config.kernel_size,
-        )
+        self.audio_encoder = SanmEncoder(config, config.tp_blocks)
         self.audio_adaptor = Adaptor(config.adaptor)
         self.ctc_decoder = Adaptor(config.ctc_decoder) if config.ctc_decoder else None
         self.ctc = CtcHead(config.ctc_decoder.size, config.vocabulary) if config.ctc_decoder else None

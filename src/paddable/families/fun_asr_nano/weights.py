@@ -6,11 +6,11 @@ from pathlib import Path
 
 from torch import Tensor
 
-from paddable.audio.cmvn import read_am_mvn
+from paddable.audio.cmvn import Cmvn
 from paddable.errors import UnreadableError
 from paddable.families.checkpoints.folder import CheckpointFolder, read_tensors
 from paddable.families.checkpoints.settings import Settings, read_json
-from paddable.families.checkpoints.weights import load_weights
+from paddable.families.checkpoints.weights import load_weights, rows_of
 from paddable.families.fun_asr_nano.config import FunAsrNanoConfig
 from paddable.families.fun_asr_nano.model import FunAsrNano
 from paddable.families.fun_asr_nano.transformers_keys import funasr_names
@@ -36,22 +36,15 @@ def fun_asr_nano_from_folder(folder: str | Path, front_end: FrontEndKind = "kald
     """
     folder = Path(folder)
     read = _from_transformers if (folder / "config.json").is_file() else _from_funasr
-    config, tensors, cmvn_file = read(folder)
-    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
+    config, tensors, cmvn = read(folder)
     sound = build_front_end(front_end, config.stack, config.stride, cmvn)
     return load_weights(lambda: FunAsrNano(config, sound), tensors, where=str(folder), ignore=_LANGUAGE_MODEL)
 
 
-def _from_funasr(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], Path | None]:
+def _from_funasr(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], Cmvn | None]:
     checkpoint = CheckpointFolder.open(folder)
     tensors = checkpoint.tensors()
-    adaptor = tensors.get("audio_adaptor.linear2.bias")
-    if adaptor is None:
-        raise UnreadableError(
-            "no audio_adaptor.linear2.bias among the weights",
-            where=str(folder),
-            why="this is no Fun-ASR-Nano checkpoint",
-        )
+    adaptor_size = rows_of("audio_adaptor.linear2.bias", tensors, model="Fun-ASR-Nano", where=str(folder))
     head = tensors.get("ctc.ctc_lo.bias")
     some_ctc = head is not None or any(key.startswith(("ctc.", "ctc_decoder.")) for key in tensors)
     where, vocabulary = str(checkpoint.config_file), None
@@ -59,9 +52,9 @@ def _from_funasr(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], Pat
         said = Settings(checkpoint.config, where)
         vocabulary = len(head) if head is not None else said.size("ctc_vocab_size", 60515)
     config = FunAsrNanoConfig.from_funasr(
-        checkpoint.config, adaptor_size=len(adaptor), vocabulary=vocabulary, where=where
+        checkpoint.config, adaptor_size=adaptor_size, vocabulary=vocabulary, where=where
     )
-    return config, tensors, checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
+    return config, tensors, checkpoint.cmvn(config.input_size)
 
 
 def _from_transformers(folder: Path) -> tuple[FunAsrNanoConfig, dict[str, Tensor], None]:

@@ -8,12 +8,24 @@ Legend: B batch, T time (features of 60 ms), C channels, H heads, D channels of 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor, nn
 
 from paddable.families.checkpoints.settings import MOST_LAYERS, Settings
 
-__all__ = ["CtcHead", "FeedForward", "SanmEncoder", "attend", "encoder_sizes", "split_heads", "stacking"]
+__all__ = [
+    "CtcHead",
+    "FeedForward",
+    "SanmEncoder",
+    "SanmSizes",
+    "attend",
+    "encoder_sizes",
+    "plain_encoder_sizes",
+    "split_heads",
+    "stacking",
+]
 
 _FILTER_BANK = {
     "fs": 16_000,
@@ -27,42 +39,50 @@ _FILTER_BANK = {
 """FunASR's defaults for ``frontend_conf``, under its own spelling; what ``paddable.audio.kaldi`` computes."""
 
 
-class SanmEncoder(nn.Module):
-    """``blocks`` blocks and a norm; then, in the SenseVoice family, ``tp_blocks`` more blocks and another norm.
+@dataclass(frozen=True)
+class SanmSizes:
+    """Sizes of the encoder; the defaults are those of FunASR's recognisers.
 
-    Args:
-        input_size: channels of the features; the first block maps them to ``size``.
+    Attributes:
+        input_size: channels of a feature (80 mels, 7 frames); the first block maps them to ``size``.
         size: channels of every block.
         heads: attention heads.
         hidden_size: inner channels of the feed-forward layers.
         blocks: blocks before ``after_norm``, the first one (``encoders0``) included.
-        tp_blocks: blocks after it; None for Paraformer, which has neither them nor the second norm.
-        kernel_size: taps of the memory block, odd.
+        kernel_size: taps of the memory blocks, odd.
+    """
+
+    input_size: int = 560
+    size: int = 512
+    heads: int = 4
+    hidden_size: int = 2048
+    blocks: int = 50
+    kernel_size: int = 11
+
+
+class SanmEncoder(nn.Module):
+    """``blocks`` blocks and a norm; then, in the SenseVoice family, ``tp_blocks`` more blocks and another norm.
+
+    Args:
+        sizes: of features and blocks.
+        tp_blocks: blocks after the norm; None for Paraformer, which has neither them nor the second norm.
         norm_epsilon: of every norm; FunASR's SenseVoice uses 1e-5, its Paraformer 1e-12.
     """
 
-    def __init__(
-        self,
-        input_size: int,
-        size: int,
-        heads: int,
-        hidden_size: int,
-        blocks: int,
-        tp_blocks: int | None,
-        kernel_size: int,
-        norm_epsilon: float = 1e-5,
-    ) -> None:
+    def __init__(self, sizes: SanmSizes, tp_blocks: int | None = None, norm_epsilon: float = 1e-5) -> None:
         super().__init__()
+        size = sizes.size
 
         def stack(count: int, in_size: int = size) -> nn.ModuleList:
             return nn.ModuleList(
-                SanmBlock(in_size, size, heads, hidden_size, kernel_size, norm_epsilon) for _ in range(count)
+                SanmBlock(in_size, size, sizes.heads, sizes.hidden_size, sizes.kernel_size, norm_epsilon)
+                for _ in range(count)
             )
 
-        self.input_size, self.scale = input_size, size**0.5
-        self.position = SinusoidalPosition(input_size)
-        self.encoders0 = stack(1, input_size)
-        self.encoders = stack(blocks - 1)
+        self.input_size, self.scale = sizes.input_size, size**0.5
+        self.position = SinusoidalPosition(sizes.input_size)
+        self.encoders0 = stack(1, sizes.input_size)
+        self.encoders = stack(sizes.blocks - 1)
         self.after_norm = nn.LayerNorm(size, eps=norm_epsilon)
         self.tp_encoders = stack(tp_blocks or 0)
         self.tp_norm = nn.Identity() if tp_blocks is None else nn.LayerNorm(size, eps=norm_epsilon)
@@ -202,6 +222,15 @@ def encoder_sizes(conf: Settings, default: int) -> dict[str, int]:
         raise conf.wrong("output_size", f"a multiple of attention_heads, {sizes.get('heads', 4)}")
     if not sizes.get("kernel_size", 11) % 2:
         raise conf.wrong("kernel_size", "an odd number: the memory looks back as far as ahead")
+    return sizes
+
+
+def plain_encoder_sizes(conf: Settings, default: int) -> dict[str, int]:
+    """As :func:`encoder_sizes`, of FunASR's ``SANMEncoder``: it has no blocks behind its norm."""
+    conf.allow_only({"input_layer": "pe", "selfattention_layer_type": "sanm"})
+    sizes = encoder_sizes(conf, default)
+    if sizes.pop("tp_blocks", 0):
+        raise conf.wrong("tp_blocks", "none: SANMEncoder has no such blocks")
     return sizes
 
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paddable.errors import UnreadableError
 from paddable.families.checkpoints.settings import MOST_LAYERS, Settings
-from paddable.families.layers.sanm import encoder_sizes, stacking
+from paddable.families.layers.sanm import SanmSizes, plain_encoder_sizes, stacking
 
 __all__ = ["MODELS", "HotwordConfig", "ParaformerConfig", "PredictorConfig", "UpsamplingConfig"]
 
@@ -78,16 +77,10 @@ class HotwordConfig:
 
 
 @dataclass(frozen=True)
-class ParaformerConfig:
-    """Sizes; the defaults are those of FunASR's paraformer-zh.
+class ParaformerConfig(SanmSizes):
+    """Sizes, those of the encoder first; the defaults are those of FunASR's paraformer-zh.
 
     Attributes:
-        input_size: channels of a feature (80 mels, 7 frames).
-        size: channels of encoder and decoder.
-        heads: attention heads of the encoder.
-        hidden_size: inner channels of the encoder's feed-forward layers.
-        blocks: encoder blocks.
-        kernel_size: taps of the encoder's memory blocks.
         decoder_heads: attention heads of the decoder.
         decoder_hidden_size: inner channels of the decoder's feed-forward layers.
         decoder_blocks: decoder blocks that look at the encoder.
@@ -101,12 +94,6 @@ class ParaformerConfig:
         stride: log-mel frames between two features.
     """
 
-    input_size: int = 560
-    size: int = 512
-    heads: int = 4
-    hidden_size: int = 2048
-    blocks: int = 50
-    kernel_size: int = 11
     decoder_heads: int = 4
     decoder_hidden_size: int = 2048
     decoder_blocks: int = 16
@@ -131,19 +118,14 @@ class ParaformerConfig:
         Raises:
             UnreadableError: the file describes another model, or holds a value that is not a size.
         """
-        if config.get("model") not in MODELS:
-            raise UnreadableError(f"model is {config.get('model')!r}, not one of {', '.join(MODELS)}", where=where)
         file = Settings(config, where)
+        file.one_of("model", *MODELS)
         file.allow_only({"encoder": "SANMEncoder", "decoder": "ParaformerSANMDecoder"})
-        encoder, decoder = file.section("encoder_conf"), file.section("decoder_conf")
-        encoder.allow_only({"input_layer": "pe", "selfattention_layer_type": "sanm"})
-        sizes = encoder_sizes(encoder, cls.size)
-        if sizes.pop("tp_blocks", 0):
-            raise encoder.wrong("tp_blocks", "none: SANMEncoder has no such blocks")
+        sizes = plain_encoder_sizes(file.section("encoder_conf"), cls.size)
         return cls(
             **sizes,
             **stacking(file, stack=cls.stack, stride=cls.stride),
-            **_decoder(decoder, sizes["size"]),
+            **_decoder(file.section("decoder_conf"), sizes["size"]),
             predictor=_predictor(file, sizes["size"]),
             hotwords=_hotwords(config, where, sizes["size"], vocabulary) if config.get("seaco_decoder") else None,
             vocabulary=vocabulary,
@@ -156,11 +138,8 @@ def _decoder(conf: Settings, size: int, *, output: bool = True) -> dict[str, int
     blocks = conf.size("num_blocks", 6, most=MOST_LAYERS)
     kernel = conf.size("kernel_size", 21)
     shift = conf.size("sanm_shfit", 0, least=0, most=(kernel - 1) // 2)
-    heads = conf.size("attention_heads", 4)
-    if size % heads:
-        raise conf.wrong("attention_heads", f"a divisor of the {size} channels", heads)
     return {
-        "decoder_heads": heads,
+        "decoder_heads": conf.divisor("attention_heads", 4, of=size),
         "decoder_hidden_size": conf.size("linear_units", 2048),
         "decoder_blocks": looking,
         "plain_blocks": max(0, blocks - looking),

@@ -45,16 +45,7 @@ class Paraformer(nn.Module):
         super().__init__()
         self.config = config
         self.front_end = front_end or nn.Identity()
-        self.encoder = SanmEncoder(
-            config.input_size,
-            config.size,
-            config.heads,
-            config.hidden_size,
-            config.blocks,
-            None,
-            config.kernel_size,
-            NORM_EPSILON,
-        )
+        self.encoder = SanmEncoder(config, norm_epsilon=NORM_EPSILON)
         self.predictor = Predictor(config.size, config.predictor)
         self.decoder = Decoder(config)
         if config.hotwords is not None:

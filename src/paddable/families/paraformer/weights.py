@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paddable.audio.cmvn import read_am_mvn
-from paddable.errors import UnreadableError
 from paddable.families.checkpoints.folder import CheckpointFolder
-from paddable.families.checkpoints.weights import load_weights
+from paddable.families.checkpoints.weights import load_weights, rows_of
 from paddable.families.layers.front_end import FrontEndKind, build_front_end
 from paddable.families.paraformer.config import ParaformerConfig
 from paddable.families.paraformer.model import Paraformer
@@ -33,14 +31,8 @@ def paraformer_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi"
     """
     checkpoint = CheckpointFolder.open(folder)
     tensors = checkpoint.tensors()
-    head = tensors.get("decoder.output_layer.bias")
-    if head is None:
-        raise UnreadableError(
-            "no decoder.output_layer.bias among the weights", where=str(folder), why="this is no Paraformer checkpoint"
-        )
-    config = ParaformerConfig.from_funasr(checkpoint.config, vocabulary=len(head), where=str(checkpoint.config_file))
-    cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
-    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
+    classes = rows_of("decoder.output_layer.bias", tensors, model="Paraformer", where=str(folder))
+    config = ParaformerConfig.from_funasr(checkpoint.config, vocabulary=classes, where=str(checkpoint.config_file))
     ignore = _IDLE if config.hotwords else (*_IDLE, *_SEACO)
-    sound = build_front_end(front_end, config.stack, config.stride, cmvn)
+    sound = build_front_end(front_end, config.stack, config.stride, checkpoint.cmvn(config.input_size))
     return load_weights(lambda: Paraformer(config, sound), tensors, where=str(folder), ignore=ignore)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from paddable.errors import UnreadableError
 from paddable.families.checkpoints.settings import Settings
-from paddable.families.layers.sanm import encoder_sizes, stacking
+from paddable.families.layers.sanm import SanmSizes, encoder_sizes, stacking
 
 __all__ = ["LANGUAGES", "TEXT_NORMS", "SenseVoiceConfig"]
 
@@ -20,30 +19,18 @@ TEXT_NORMS = {"withitn": 14, "woitn": 15}
 
 
 @dataclass(frozen=True)
-class SenseVoiceConfig:
-    """Sizes; the defaults are SenseVoiceSmall's.
+class SenseVoiceConfig(SanmSizes):
+    """Sizes, those of the encoder first; the defaults are SenseVoiceSmall's.
 
     Attributes:
-        input_size: channels of a feature (80 mels, 7 frames).
-        size: channels of the encoder.
-        heads: attention heads.
-        hidden_size: inner channels of the feed-forward layers.
-        blocks: encoder blocks before the middle norm.
-        tp_blocks: encoder blocks after it.
-        kernel_size: taps of the memory blocks.
+        tp_blocks: encoder blocks after the norm.
         vocabulary: CTC classes, the blank (0) included.
         prompts: rows of the prompt table.
         stack: log-mel frames in one feature.
         stride: log-mel frames between two features.
     """
 
-    input_size: int = 560
-    size: int = 512
-    heads: int = 4
-    hidden_size: int = 2048
-    blocks: int = 50
     tp_blocks: int = 20
-    kernel_size: int = 11
     vocabulary: int = 25055
     prompts: int = 16
     stack: int = 7
@@ -61,9 +48,8 @@ class SenseVoiceConfig:
         Raises:
             UnreadableError: the file describes another model, or holds a value that is not a size.
         """
-        if config.get("model") != "SenseVoiceSmall":
-            raise UnreadableError(f"model is {config.get('model')!r}, not SenseVoiceSmall", where=where)
         file = Settings(config, where)
+        file.one_of("model", "SenseVoiceSmall")
         return cls(
             **encoder_sizes(file.section("encoder_conf"), cls.size),
             **stacking(file, stack=cls.stack, stride=cls.stride),

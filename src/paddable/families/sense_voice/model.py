@@ -33,15 +33,7 @@ class SenseVoice(nn.Module):
         self.config = config
         self.front_end = front_end or nn.Identity()
         self.embed = nn.Embedding(config.prompts, config.input_size)
-        self.encoder = SanmEncoder(
-            config.input_size,
-            config.size,
-            config.heads,
-            config.hidden_size,
-            config.blocks,
-            config.tp_blocks,
-            config.kernel_size,
-        )
+        self.encoder = SanmEncoder(config, config.tp_blocks)
         self.ctc = CtcHead(config.size, config.vocabulary)
 
     def forward(self, sound: Tensor, language_B: Tensor, textnorm_B: Tensor) -> tuple[Tensor, Tensor]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from paddable.audio.cmvn import read_am_mvn
-from paddable.errors import UnreadableError
 from paddable.families.checkpoints.folder import CheckpointFolder
-from paddable.families.checkpoints.weights import load_weights
+from paddable.families.checkpoints.weights import load_weights, rows_of
 from paddable.families.layers.front_end import FrontEndKind, build_front_end
 from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
@@ -27,13 +25,7 @@ def sense_voice_from_folder(folder: str | Path, front_end: FrontEndKind = "kaldi
     """
     checkpoint = CheckpointFolder.open(folder)
     tensors = checkpoint.tensors()
-    head = tensors.get("ctc.ctc_lo.bias")
-    if head is None:
-        raise UnreadableError(
-            "no ctc.ctc_lo.bias among the weights", where=str(folder), why="this is no SenseVoice checkpoint"
-        )
-    config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=len(head), where=str(checkpoint.config_file))
-    cmvn_file = checkpoint.file("frontend_conf", "cmvn_file", default="am.mvn")
-    cmvn = read_am_mvn(cmvn_file, config.input_size) if cmvn_file else None
-    sound = build_front_end(front_end, config.stack, config.stride, cmvn)
+    classes = rows_of("ctc.ctc_lo.bias", tensors, model="SenseVoice", where=str(folder))
+    config = SenseVoiceConfig.from_funasr(checkpoint.config, vocabulary=classes, where=str(checkpoint.config_file))
+    sound = build_front_end(front_end, config.stack, config.stride, checkpoint.cmvn(config.input_size))
     return load_weights(lambda: SenseVoice(config, sound), tensors, where=str(folder))

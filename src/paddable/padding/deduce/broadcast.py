@@ -170,7 +170,6 @@ def _unify(
             )
         if len(scope.axis(left)) != 1 or a[0].ragged != b[0].ragged:
             context.refuse(f"sizes {left} and {right} agree at single lengths only", "a constant frozen by tracing")
-        values[k] = replace(values[k], axes=_with_axis(values[k].axes, values[k].rank - back, a))
     return values
 
 

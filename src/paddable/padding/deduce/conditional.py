@@ -37,9 +37,9 @@ def need_total(context: RuleContext) -> None:
                 f"{_WHY}, and a branch reads by an index that may be out of range where it is not taken",
                 f"{_FIX}, or clamp the index",
             )
-    elif context.type in ("Div", "Mod") and context.peek(0).dtype.is_integer():
+    elif context.type in ("Div", "Mod"):
         divisor = context.peek(1)
-        if not (divisor.low > 0 or divisor.high < 0):
+        if divisor.is_integer and not (divisor.low > 0 or divisor.high < 0):
             context.refuse(
                 f"{_WHY}, and a branch divides integers by what may be 0 where it is not taken",
                 f"{_FIX}, or keep the divisor above 0",

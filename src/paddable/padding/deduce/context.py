@@ -55,7 +55,6 @@ class RuleContext:
     scope: Scope
     constants: dict[int, np.ndarray]
     remedies: list[Remedy] = field(default_factory=list)
-    uses: dict[str, int] = field(default_factory=dict)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -67,6 +66,11 @@ class RuleContext:
         """An attribute's Python value, or the default."""
         found = self.node.attributes.get(name)
         return default if found is None else found.value
+
+    def is_read(self, output: int) -> bool:
+        """Whether an output is there and a node, or the caller, reads it."""
+        found = self.node.outputs[output : output + 1]
+        return any(value.is_graph_output() or value.uses() for value in found)
 
     def present(self, index: int) -> bool:
         return index < len(self.operands) and self.operands[index] is not None
@@ -153,8 +157,7 @@ class RuleContext:
                 self.refuse(
                     "a vector of lengths used as data, and each row has lengths of its own", "export with batch 1"
                 )
-            missing = max(0, row_axis - len(axes))
-            axes = ((),) * missing + axes
+            axes = ((),) * (row_axis - len(axes)) + axes
             place = len(axes) - row_axis
             inserted = sum(len(axis) for axis in axes[:place])
             axes = (*axes[:place], self.scope.axis(self.rows), *axes[place + 1 :])

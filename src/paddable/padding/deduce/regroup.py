@@ -123,15 +123,12 @@ def _split_fixed(run: _Run, wanted: int) -> tuple[Factor, Origin] | None:
     total, count = 1, 0
     for atom, _ in run.atoms:
         if not atom.fixed:
-            break
+            return None
         total *= atom.size.constant
         count += 1
         if total % wanted == 0:
             break
     else:
-        if total % wanted:
-            return None
-    if total % wanted or not count:
         return None
     rest = total // wanted
     single = count == 1

@@ -40,13 +40,10 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
             return number(int(decided))
         return _bool(decided, a, b)
 
-    def truth(x: Number) -> bool | None:
-        return bool(x.fraction) if x.is_constant else None
-
     def cast(x: Number) -> Number | None:
         to = context.attribute("to")
         if to == 9:
-            return _bool(truth(x), x)
+            return _bool(bool(x.fraction) if x.is_constant else None, x)
         if to in (1, 10, 11, 16):
             return x
         if x.divisor == 1:
@@ -64,11 +61,8 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
                 return None
         return numbers.rounded(x, up=up, domain=context.scope.domain)
 
-    def where(c: Number, x: Number, y: Number) -> Number | None:
-        chosen = truth(c)
-        if chosen is None:
-            return x if x == y else None
-        picked = x if chosen else y
+    def where(c: Number, x: Number, y: Number) -> Number:
+        picked = x if c.fraction else y
         return number(picked.length, Face.MIXED) if c.face is Face.MIXED and picked.divisor == 1 else picked
 
     def folded(values: Sequence[Number], largest: bool) -> Number | None:
@@ -123,10 +117,10 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
         "LessOrEqual": lambda x: compared(x[0], x[1], "LessOrEqual"),
         "Greater": lambda x: compared(x[0], x[1], "Greater"),
         "GreaterOrEqual": lambda x: compared(x[0], x[1], "GreaterOrEqual"),
-        "Not": lambda x: None if truth(x[0]) is None else _bool(not truth(x[0]), x[0]),
-        "And": lambda x: _bool(_and(truth(x[0]), truth(x[1])), *x),
-        "Or": lambda x: _bool(_or(truth(x[0]), truth(x[1])), *x),
-        "Xor": lambda x: _bool(_xor(truth(x[0]), truth(x[1])), *x),
+        "Not": lambda x: _bool(not x[0].fraction, x[0]),  # a condition that is not decided is no number
+        "And": lambda x: _bool(all(c.fraction for c in x), *x),
+        "Or": lambda x: _bool(any(c.fraction for c in x), *x),
+        "Xor": lambda x: _bool(x[0].fraction != x[1].fraction, *x),
         "Where": lambda x: where(x[0], x[1], x[2]),
         "Sign": lambda x: _sign(x[0], domain),
     }
@@ -138,22 +132,6 @@ def _sum(values: Sequence[Number]) -> Number | None:
     for other in values[1:]:
         total = None if total is None else numbers.add(total, other)
     return total
-
-
-def _and(a: bool | None, b: bool | None) -> bool | None:
-    if a is False or b is False:
-        return False
-    return True if a and b else None
-
-
-def _or(a: bool | None, b: bool | None) -> bool | None:
-    if a or b:
-        return True
-    return False if a is False and b is False else None
-
-
-def _xor(a: bool | None, b: bool | None) -> bool | None:
-    return None if a is None or b is None else a != b
 
 
 def _sign(x: Number, domain: Domain) -> Number | None:

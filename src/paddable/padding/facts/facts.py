@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -289,20 +289,19 @@ class Facts:
         return min(strong, key=lambda kind: (kind.value is None, not kind.scalar, not kind.finite))
 
     @property
-    def padding(self) -> Kind:
-        """What is known of every element that is padding along any axis; of a value without a ragged axis, all."""
-        regions = itertools.chain.from_iterable(
-            itertools.combinations(self.ragged, count) for count in range(1, len(self.ragged) + 1)
-        )
-        return join(self.kind(region) for region in regions) if self.ragged else FINITE
+    def finite_padding(self) -> bool:
+        """Whether every element that is padding along any axis is finite."""
+        return all(self.kind(region).finite for region in self._regions() if region)
 
     @property
     def everywhere(self) -> Kind:
         """What is known of every element, valid or not."""
-        regions = itertools.chain.from_iterable(
-            itertools.combinations(self.ragged, count) for count in range(len(self.ragged) + 1)
-        )
-        return join(self.kind(region) for region in regions)
+        return join(self.kind(region) for region in self._regions())
+
+    def _regions(self) -> Iterator[tuple[int, ...]]:
+        """The sets of ragged atoms that can be padding at once; none of them where an element is valid."""
+        counts = range(len(self.ragged) + 1)
+        return itertools.chain.from_iterable(itertools.combinations(self.ragged, count) for count in counts)
 
     def with_fill(self, atoms: Iterable[int], kind: Kind) -> Facts:
         """The value after ``Where(valid along these atoms, x, what the kind promises)``."""

@@ -70,8 +70,8 @@ class Number:
     """``length / divisor`` with its face. ``divisor`` is 1 for every integer."""
 
     length: Length | Product
-    divisor: int = 1
-    face: Face = Face.CONSTANT
+    divisor: int
+    face: Face
 
     @property
     def is_constant(self) -> bool:
@@ -236,7 +236,7 @@ def _wrapped(shift: Length, size: Length | Product, domain: Domain) -> Length | 
             return size + steps if steps < 0 else shift
     except Undecided:
         return None
-    if steps in (-1, -2):  # sizes 1 and 2 leave no remainder
+    if steps == -2:  # sizes 1 and 2 leave no remainder
         return maximum(size + steps, constant(0))
     return minimum(size - 1, shift) if steps == 1 else None
 

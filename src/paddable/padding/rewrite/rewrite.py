@@ -201,7 +201,7 @@ class _Rewriter:
                 replacement = emitter.op("Reshape", replacement, emitter.constant(np.array([], dtype=np.int64)))
             elif rank > 1:
                 replacement = emitter.unsqueeze(replacement, list(range(1, rank)))
-            replacement = self._typed(replacement, value.dtype or INT64)
+            replacement.dtype = _dtype(value)
             for use in uses:
                 use.node.replace_input_with(use.idx, replacement)
 
@@ -226,7 +226,7 @@ class _Rewriter:
                     Segment(length, length - 1, constant(0), 0),
                 )
                 filled = self._gather(filled, facts.axes, axis, length, length, segments)
-            filled = emitter.select(self._accepted_for(facts), filled, 1, value.dtype or ir.DataType.FLOAT)
+            filled = emitter.select(self._accepted_for(facts), filled, 1, _dtype(value))
             for use in uses:
                 use.node.replace_input_with(use.idx, filled)
         for name, (axis, _) in declared.masks.items():
@@ -238,7 +238,7 @@ class _Rewriter:
                 mask = emitter.op("Not", mask, dtype=BOOL)
             shape = emitter.shape_vector([emitter.size(axis_size(a)) for a in facts.axes])
             full = emitter.op("Expand", mask, shape)
-            made = full if value.dtype == BOOL else emitter.cast(full, value.dtype or INT64)
+            made = full if value.dtype == BOOL else emitter.cast(full, _dtype(value))
             value.replace_all_uses_with(made)
             self.graph.inputs.remove(value)
 
@@ -268,7 +268,7 @@ class _Rewriter:
             if isinstance(remedy, Take) and remedy.on_output:
                 output = node.outputs[remedy.output]
                 own = self._take(output, remedy)
-                self._redirect(output, own, except_for=own.producer())
+                self._redirect(output, own)
                 if remedy.source != remedy.size:  # what is known of the result is not of what it is gathered from
                     self.analysis.values.pop(output.name or "", None)
                     output.shape = None
@@ -280,55 +280,43 @@ class _Rewriter:
         if isinstance(remedy, Fill) and remedy.scalar_input is not None:
             scalar = node.inputs[remedy.scalar_input]
             assert scalar is not None
-            dtype = value.dtype or self._dtype(value)
             mask = self.emitter.mask(remedy.axes, remedy.atoms)
-            node.replace_input_with(index, self.emitter.select(mask, value, scalar, dtype))
+            node.replace_input_with(index, self.emitter.select(mask, value, scalar, _dtype(value)))
             return
         node.replace_input_with(index, self._applied(value, remedy))
 
     def _applied(self, value: ir.Value, remedy: Remedy) -> ir.Value:
-        emitter = self.emitter
+        made = self._made(value, remedy)
+        made.dtype = _dtype(value)
+        return made
+
+    def _made(self, value: ir.Value, remedy: Remedy) -> ir.Value:
+        emitter, dtype = self.emitter, _dtype(value)
         if isinstance(remedy, Fill):
-            dtype = value.dtype or self._dtype(value)
             mask = emitter.mask(remedy.axes, remedy.atoms)
             key = ("fill", value.name, mask.name, remedy.value)
             return emitter.once(key, lambda: emitter.select(mask, value, remedy.value, dtype))
         if isinstance(remedy, FromEnd):
-            dtype = self._dtype(value)
             zero = emitter.constant(np.array(0), dtype)
             length = emitter.op("Squeeze", emitter.cast(emitter.length(remedy.size), dtype))
             counted = emitter.op("Add", value, length)
-            return self._typed(emitter.where(emitter.op("Less", value, zero), counted, value, name="index"), dtype)
+            return emitter.where(emitter.op("Less", value, zero), counted, value, name="index")
         if isinstance(remedy, Spread):
             change = emitter.unsqueeze if remedy.count > 0 else emitter.squeeze
-            return self._typed(change(value, list(range(1, 1 + abs(remedy.count)))), self._dtype(value))
+            return change(value, list(range(1, 1 + abs(remedy.count))))
         if isinstance(remedy, GiveRows):
             rows = [emitter.size(symbol(BATCH)) if any(a.batch for a in axis) else 1 for axis in remedy.axes]
-            spread = emitter.unsqueeze(value, list(range(remedy.added)))
-            return self._typed(emitter.op("Expand", spread, emitter.shape_vector(rows)), self._dtype(value))
+            return emitter.op("Expand", emitter.unsqueeze(value, list(range(remedy.added))), emitter.shape_vector(rows))
         if isinstance(remedy, UseLength):
-            dtype = self._dtype(value)
-            made = emitter.contents(remedy.content, remedy.axes, dtype)
-            return self._typed(made, dtype)
+            return emitter.contents(remedy.content, remedy.axes, dtype)
         if isinstance(remedy, UseSize):
             content = remedy.content
-            dtype = self._dtype(value)
             axes = self.analysis.scope.axis
             shape = getattr(getattr(content, "array", None), "shape", ())
             return emitter.contents(content, tuple(axes(int(d)) for d in shape), dtype, as_size=True)
         if isinstance(remedy, Take):
             return self._take(value, remedy)
         raise AssertionError(f"no way to apply {type(remedy).__name__}")
-
-    def _typed(self, value: ir.Value, dtype: ir.DataType) -> ir.Value:
-        value.dtype = dtype
-        return value
-
-    def _dtype(self, value: ir.Value) -> ir.DataType:
-        if value.dtype is not None:
-            return value.dtype
-        found = self.analysis.values.get(value.name or "")
-        return found.dtype if found is not None else ir.DataType.FLOAT
 
     def _sequence_lengths(self, node: ir.Node, remedy: SequenceLengths) -> None:
         emitter = self.emitter
@@ -345,9 +333,7 @@ class _Rewriter:
         node.replace_input_with(4, lengths)
 
     def _take(self, value: ir.Value, remedy: Take) -> ir.Value:
-        dtype = self._dtype(value)
-        result = self._gather(value, remedy.axes, remedy.axis, remedy.size, remedy.source, remedy.segments)
-        return self._typed(result, dtype)
+        return self._gather(value, remedy.axes, remedy.axis, remedy.size, remedy.source, remedy.segments)
 
     def _gather(
         self, value: ir.Value, axes: Axes, axis: int, size: Length, source: Length, segments: Sequence[Segment]
@@ -411,31 +397,16 @@ class _Rewriter:
             self._redirect(output, result)
         self.analysis.model.graph.remove(node, safe=True)
 
-    def _redirect(self, old: ir.Value, new: ir.Value, except_for: ir.Node | None = None) -> None:
-        new.dtype = new.dtype or self._dtype(old)
+    def _redirect(self, old: ir.Value, new: ir.Value) -> None:
+        new.dtype = new.dtype or _dtype(old)
+        made = set(self.emitter.nodes)  # of them, those that read the old value make the new one of it
         for use in list(old.uses()):
-            if use.node is not except_for and use.node not in self._ancestors(new):
+            if use.node not in made:
                 use.node.replace_input_with(use.idx, new)
         for i, output in enumerate(self.graph.outputs):
             if output is old:
                 self.graph.outputs[i] = new
                 new.name, old.name = old.name, self.emitter.names.fresh(f"{old.name}_before")
-        found = self.analysis.values.get(old.name or "")
-        if found is not None and new.name:
-            self.analysis.values.setdefault(new.name, found)
-
-    def _ancestors(self, value: ir.Value) -> set[ir.Node]:
-        """The emitted nodes that make ``value``: they read the old value and must go on doing so."""
-        own = set(self.emitter.nodes)
-        found: set[ir.Node] = set()
-        stack = [value.producer()]
-        while stack:
-            node = stack.pop()
-            if node is None or node in found or node not in own:
-                continue
-            found.add(node)
-            stack += [i.producer() for i in node.inputs if i is not None]
-        return found
 
     # -- outputs -----------------------------------------------------------------------------------------------
 
@@ -447,7 +418,7 @@ class _Rewriter:
         rows = self.analysis.declarations.rows
         for i, site in enumerate(self.analysis.outputs):
             value = self.graph.outputs[i]
-            name, dtype = site.name, self._dtype(value)
+            name, dtype = site.name, _dtype(value)
             for remedy in site.remedies:
                 if id(remedy) not in self.skipped:
                     value = self._applied(value, remedy)
@@ -546,3 +517,9 @@ class _Rewriter:
                     output.dtype = facts.dtype
                 else:
                     output.shape = None
+
+
+def _dtype(value: ir.Value) -> ir.DataType:
+    """Of a value of the model: the analysis types what no inference does, and what is made has a type too."""
+    assert value.dtype is not None, value
+    return value.dtype

@@ -46,7 +46,7 @@ class RemoveNeutralPass(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         modified = False
         for node in list(model.graph):
-            if node in self._kept or node.domain or len(node.outputs) != 1 or node.outputs[0].is_graph_output():
+            if node in self._kept or node.domain or node.outputs[0].is_graph_output():
                 continue
             same = _operand_that_is_the_result(node, self._facts)
             if same is not None:

@@ -20,7 +20,7 @@ from paddable.graph.names import Names
 from paddable.lengths import Length
 from paddable.padding.deduce.pointwise import POINTWISE
 from paddable.padding.facts.axes import axis_size
-from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.facts import Elements, Facts
 from paddable.padding.facts.numbers import Face, Number, Product
 
 __all__ = ["SpecialisePass"]
@@ -29,7 +29,7 @@ _LARGEST = 1 << 16
 _EXACT = {name for name, row in POINTWISE.items() if row.exact} | {
     "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "NonZero",
     "OneHot", "Pad", "Range", "ReduceMax", "ReduceMin", "ReduceProd", "Reshape", "ScatterElements", "ScatterND",
-    "Shape", "Size", "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
+    "Slice", "Split", "Squeeze", "Tile", "Transpose", "Trilu", "Unsqueeze",
 }  # fmt: skip
 
 
@@ -117,18 +117,9 @@ class _Folder:
             if any(n is None for n in numbers):
                 return None
             return np.array(numbers, dtype=dtype).reshape(value.content.array.shape)
-        return self._affine(value, value.content, shape, dtype)
-
-    def _affine(self, value: Facts, content: Affine, shape: list[int], dtype: np.dtype) -> np.ndarray | None:
-        base = self._number(content.base)
-        if base is None or any(c.denominator != 1 for _, c in content.coefficients):
-            return None
-        sizes = [self.known(atom.size) or 1 for atom in value.atoms]
-        total = np.full(sizes, base, dtype=np.int64)
-        for i, coefficient in content.coefficients:
-            index = np.arange(sizes[i]).reshape([-1 if k == i else 1 for k in range(len(sizes))])
-            total = total + index * int(coefficient)
-        return total.reshape(shape).astype(dtype)
+        base = self._number(value.content.base)
+        # positions are left to the arithmetic that made them, which is evaluated
+        return None if base is None or value.content.coefficients else np.full(shape, base, dtype)
 
     def _number(self, number: Number | None) -> int | None:
         if number is None or number.divisor != 1 or number.face not in (Face.CONSTANT, Face.SIZE):
@@ -140,19 +131,6 @@ class _Folder:
     def _evaluate(self, node: ir.Node) -> None:
         if node.domain or node.op_type not in _EXACT or any(o.is_graph_output() for o in node.outputs):
             return
-        if node.op_type in ("Shape", "Size"):
-            source = node.inputs[0]
-            shape = source.shape if source is not None else None
-            if shape is None or not shape.is_static():
-                return
-            dims = np.array(shape.numpy(), dtype=np.int64)
-            if node.op_type == "Size":
-                result = np.array(dims.prod(), dtype=np.int64)
-            else:
-                start, end = node.attributes.get("start"), node.attributes.get("end")
-                result = dims[slice(start.as_int() if start else 0, end.as_int() if end else None)]
-            node.outputs[0].replace_all_uses_with(self.constant(result))
-            return
         arrays: list[np.ndarray | None] = []
         for value in node.inputs:
             if value is None:
@@ -161,12 +139,8 @@ class _Folder:
             if value.const_value is None or value.const_value.size > _LARGEST:
                 return
             arrays.append(value.const_value.numpy())
-        if not _worth_folding(node, arrays):
-            return
         results = self._run(node, arrays)
-        if results is None:
-            return
-        if any(array.size > _LARGEST for array in results):
+        if results is None or any(array.size > _LARGEST for array in results):
             return
         for output, array in zip(node.outputs, results, strict=True):
             if output.uses():
@@ -207,12 +181,6 @@ class _Folder:
         if found.name not in self.graph.initializers:  # new, or dropped as unused in between
             self.graph.register_initializer(found)
         return found
-
-
-def _worth_folding(node: ir.Node, arrays: list[np.ndarray | None]) -> bool:
-    """Integers and conditions always; floats where the arithmetic is exact or correctly rounded everywhere."""
-    floats = any(a is not None and a.dtype.kind not in "iub" for a in arrays)
-    return not floats or node.op_type in _EXACT
 
 
 def _settle_reshapes(model: ir.Model, folder: _Folder) -> None:

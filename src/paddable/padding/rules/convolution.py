@@ -346,7 +346,7 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
     )
     outputs: list[Facts | None] = [result]
     if len(context.node.outputs) > 1:
-        if value.ragged and context.uses.get(context.node.outputs[1].name or "", 0):
+        if value.ragged and context.is_read(1):
             context.refuse("MaxPool's flat indices depend on the container's size")
         outputs.append(
             replace(result, dtype=ir.DataType.INT64, pads=tuple(PaddingFact.of(FINITE) for _ in result.atoms))

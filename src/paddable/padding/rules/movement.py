@@ -1,7 +1,7 @@
 """Data movement that only reorders or regroups factors: Transpose, Squeeze, Unsqueeze, Reshape, Flatten, Expand, Tile.
 
 Passes: facts follow their factors.
-Needs: shapes from the container's size; nothing of the padding.
+Needs: shapes from the container's size; nothing of the padding; two steps where a Squeeze names no axes.
 Refuses: a regrouping that the sizes do not prove at every length, and Squeeze of an axis that is not 1.
 """
 
@@ -91,6 +91,10 @@ def squeeze(context: RuleContext) -> Sequence[Facts | None]:
     listed = _axes_argument(context)
     if listed is None:
         dropped = {i for i, axis in enumerate(value.axes) if not axis}
+        for axis in value.axes:
+            size = axis_size(axis)
+            if isinstance(size, Length) and any(atom.ragged for atom in axis):
+                context.need(size - 2, "Squeeze without axes drops an axis of one step")
     elif value.rows_in_front:
         dropped = {a % (value.rank - 1) + 1 for a in listed}
     else:
@@ -229,8 +233,6 @@ def reshaped(context: RuleContext, value: Facts, sizes: Sequence[Length | Produc
         content = Elements(content.array.reshape(_integers(sizes)))
     else:
         content = _renumbered(content, result.origins)
-    if any(o.stride != 1 and o.atom is not None and not value.atoms[o.atom].prefix for o in result.origins):
-        context.refuse("a shifted axis is split")
     new = moved(value, result.axes, result.origins, content)
     return new if new.atoms[-1:] == value.atoms[-1:] else replace(new, appended=None)
 

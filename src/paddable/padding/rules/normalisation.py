@@ -49,10 +49,8 @@ def layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse(
             "LayerNormalization over time needs weights of the length", "normalise the channels, or use GroupNorm"
         )
-    if len(context.node.outputs) > 1:
-        used = [o for o in context.node.outputs[1:] if context.uses.get(o.name or "", 0)]
-        if used:
-            context.refuse(f"{context.type} with used statistics outputs")
+    if context.is_read(1) or context.is_read(2):
+        context.refuse(f"{context.type} with used statistics outputs")
     return [_framewise(context, value), *[None] * (len(context.node.outputs) - 1)]
 
 
@@ -132,7 +130,7 @@ def skip_layer_normalisation(context: RuleContext) -> Sequence[Facts | None]:
     joined = broadcast(context, (0, 1))
     if any(not atom.fixed for atom in joined.axes[-1]):
         context.refuse(f"{context.type} over time", "normalise the channels")
-    if any(context.uses.get(o.name or "", 0) for o in context.node.outputs[1:3]):
+    if context.is_read(1) or context.is_read(2):
         context.refuse(f"{context.type} with used statistics outputs")
     weights = _weights_finite(context, 2)
 

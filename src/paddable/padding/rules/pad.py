@@ -125,8 +125,10 @@ def _window(context: RuleContext, value: Facts, axis: int, before: Length, total
     for amount in (before, total - size - before):
         context.need(size + amount, f"a crop of {amount} must not take more than there is")
     shift = window_shift(scope, before, total)
-    columns = scope.axis(total, shift=shift) if shift is not None else ()
-    if len(columns) != 1 or not columns[0].ragged:
+    if shift is None:
+        return None
+    columns = scope.axis(total, shift=shift)
+    if not any(atom.ragged for atom in columns):
         return None
     fill = _fill_value(context)
     filled = constant_kind(fill)

@@ -39,7 +39,7 @@ def recurrent(context: RuleContext) -> Sequence[Facts | None]:
     if ragged:
         value = context.prefix_axis(0, 0)
         time = value.axes[0]
-    finals = [o for o in context.node.outputs[1:] if o.name and context.uses.get(o.name, 0)]
+    finals = context.is_read(1) or context.is_read(2)
     given = context.present(4)
     if given and ragged:
         lengths = context.peek(4).scalar

@@ -236,13 +236,7 @@ def cut_pad(value: Facts, axis: int) -> PaddingFact:
     if not any(atom.ragged for atom in value.axes[axis]):
         return PaddingFact(value.valid, anywhere)
     old = value.pads[span.start]
-    return PaddingFact(_cut(old.weak, value.valid), _cut(old.strong, anywhere))
-
-
-def _cut(kind: Kind, valid: Kind) -> Kind:
-    if kind.value is not None and kind.value == valid.value:
-        return kind
-    return FINITE if kind.finite and valid.finite else ANY
+    return PaddingFact(join((old.weak, value.valid)), join((old.strong, anywhere)))
 
 
 def _sliced_affine(value: Facts, axis: int, first: Length, step: int, new: tuple[Factor, ...]) -> Affine | None:

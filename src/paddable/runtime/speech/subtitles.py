@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from paddable.bundle.new_file import new_file
 from paddable.runtime.speech.segments import Segment
 
 __all__ = ["srt", "vtt", "write_text"]
@@ -27,14 +27,9 @@ def vtt(segments: Sequence[Segment]) -> str:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Writes beside, then renames: a failure leaves the old file or none."""
-    path = Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
+    """A failure leaves the old file or none."""
+    with new_file(path) as beside:
         beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _clock(seconds: float, point: str) -> str:
