@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -98,11 +99,14 @@ def about_result(
     converted = probes.get("converted")
     ok = gates.ok if gates is not None else bool(converted is None or converted.ok)
     fork = converted.fork if converted is not None else None
+    judged = _judged(gates, metadata)
+    reach = _reach(metadata, list(_graphs(where, metadata)))
     return {
         "command": command,
         "title": title or where.name,
         "ok": ok,
-        "verdict": _verdict(ok, gates, metadata, plain, converted),
+        **({} if judged or not ok else {"outcome": "Not judged"}),
+        "verdict": _verdict(ok, judged, reach, plain, converted),
         "facts": _facts(where, source, metadata, graph, opened),
         "fork": fork.to_json() if fork is not None else None,
         **(about_gates(gates) if gates is not None else {"gates": gate_rows(metadata.verified)}),
@@ -145,31 +149,57 @@ def _probes(graph: Place, native: Model, opened: Opened, metadata: Metadata, inp
     return {name: found[name] for name in ("plain zero padding", "converted") if name in found}
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """What gate C found: the largest error, of which runs of how many lengths; 0 where the metadata alone tells."""
+
+    error: float | None
+    tried: int
+
+
+def _judged(gates: GateReport | None, metadata: Metadata) -> _Judged | None:
+    """None where no gate ran: what nobody tried is not promised."""
+    summary = gates.summary() if gates is not None else dict(metadata.verified)
+    if "C" not in summary:
+        return None
+    tried = len({row.length for row in gates.rows}) if gates is not None else 0
+    return _Judged(summary["C"].get("error"), tried)
+
+
+def _reach(metadata: Metadata, containers: Sequence[Mapping[str, int]]) -> str:
+    """The lengths of each symbol that the model accepts and a container holds."""
+    told = []
+    for name, symbol in metadata.symbols.items():
+        sizes = [size[name] for size in containers if name in size]
+        ends = [end for end in (symbol.max, max(sizes, default=None)) if end is not None]
+        last = symbol.min + (min(ends) - symbol.min) // symbol.step * symbol.step if ends else None
+        told.append(f"{name} from {symbol.min:,}" + (f" to {last:,}" if last is not None else " on"))
+    return "; ".join(told)
+
+
 def _verdict(
-    ok: bool,
-    gates: GateReport | None,
-    metadata: Metadata,
-    plain: ProbeReport | None,
-    converted: ProbeReport | None,
+    ok: bool, judged: _Judged | None, reach: str, plain: ProbeReport | None, converted: ProbeReport | None
 ) -> str:
-    name, symbol = next(iter(metadata.symbols.items()))
-    reach = f"{name} from {symbol.min:,} to {symbol.max or max(metadata.container.values(), default=0) or 'any':,}"
     if not ok:
         fork = converted.fork if converted is not None else None
         told = f" The runs part at {fork}." if fork is not None else ""
         return "The converted model does not give the native model's answer." + told
-    summary = (gates.summary() if gates is not None else dict(metadata.verified)).get("C", {})
-    error = summary.get("error")
-    if error is None and converted is not None:
-        error = float(f"{max(converted.outputs.values(), default=0.0):.2g}")
-    told = f"The converted model gives the native model's answer at every length ({reach})"
-    tried = len({row.length for row in gates.rows}) if gates is not None else 0
-    told += f": at most {error:.2g} of scale away" if isinstance(error, float) and error else ", bit for bit"
-    told += f" at the {tried} that were tried." if tried else "."
+    probed = max(converted.outputs.values(), default=0.0) if converted is not None else None
+    if judged is not None:
+        error = float(judged.error) if judged.error is not None else probed
+        told = f"The converted model gives the native model's answer at every length ({reach})"
+        told += f": at most {error:.2g} of scale away" if error else ", bit for bit"
+        told += f" at the {judged.tried} that were tried." if judged.tried else "."
+    elif probed is None or converted is None:
+        told = "The model was converted and not run: no gate judged it."
+    else:
+        at = ", ".join(f"{name} = {count:,}" for name, count in converted.steps.items())
+        told = f"One run at {at} is {f'{probed:.2g} of scale from native' if probed else 'bit-equal to native'}"
+        told += ", and no other length was tried: the gates were left out."
     if plain is not None:
         naive = max(plain.outputs.values(), default=0.0)
         if naive > 1e-4:
-            told += f" Plain zero padding of the same sound is {naive:.2g} away."
+            told += f" Plain zero padding of the same input is {naive:.2g} away."
     return told
 
 

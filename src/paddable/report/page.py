@@ -21,6 +21,7 @@ def page(data: Data) -> str:
 
     Args:
         data: what `paddable.api.reporting` collects; every part but ``title``, ``verdict`` and ``ok`` may be left out.
+            ``outcome`` is the word before the verdict where it is neither passed nor not passed.
     """
     titled = {"tables": data.get("tables_title", "Findings")}
     parts = [(name, titled.get(name, title), make(data)) for name, title, make in _PARTS if _there(data, name)]
@@ -30,7 +31,7 @@ def page(data: Data) -> str:
     made_by = ", ".join(f"{name} {version}" for name, version in data.get("versions", {}).items())
     bad = "" if data["ok"] else " bad"
     style = (files("paddable.report") / "style.css").read_text(encoding="utf-8")
-    outcome = "Passed" if data["ok"] else "Not passed"
+    outcome = data.get("outcome", "Passed" if data["ok"] else "Not passed")
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
