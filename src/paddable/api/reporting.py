@@ -13,7 +13,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.opened import Model, Opened, open_as_converted, versions
-from paddable.api.probe_inputs import signature
+from paddable.api.probe_given import signature
 from paddable.api.probe_places import Place, found_place
 from paddable.api.probing import probe, probe_zero_padding
 from paddable.api.reporting_remedies import remedies
