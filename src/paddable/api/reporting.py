@@ -28,13 +28,11 @@ from paddable.gates.index_limits import index_limits
 from paddable.gates.shown import about_gates, gate_rows
 from paddable.gates.signals import Signals
 from paddable.graph.io.read import read_model
-from paddable.graph.io.write import CannotWrite
 from paddable.precision import session_config
 from paddable.providers.report import lint_for
-from paddable.report import page
 from paddable.runtime.session.flavours import runtime_version
 
-__all__ = ["about_probe", "about_result", "write_page"]
+__all__ = ["about_probe", "about_result"]
 
 _TIMED = 400_000_000
 """Bytes of a graph above which it is not timed: the report should not take longer than the conversion."""
@@ -42,25 +40,6 @@ _TIMED = 400_000_000
 _RUNS = 5
 _NEAREST = 12
 """Layers in half that the page lists."""
-
-
-def write_page(file: str | os.PathLike[str], data: Mapping[str, Any]) -> Path:
-    """Write the page; it appears whole or not at all.
-
-    Raises:
-        CannotWrite: the system refuses it.
-    """
-    path = Path(file)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(page(data), encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise CannotWrite.because(error, path) from None
-    finally:
-        part.unlink(missing_ok=True)
-    return path
 
 
 def about_result(

@@ -9,6 +9,7 @@ import click
 
 from paddable.cli import options, render
 from paddable.cli.flags import in_flags
+from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
 
 if TYPE_CHECKING:
@@ -67,12 +68,14 @@ def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
     """
     from paddable.api import probe as probe_runs
 
-    with showing() as progress:
+    kept = (one, choices["against"], choices["inputs"])
+    with reporting(report, "probe", one.name, kept, force=choices["force"]), showing() as progress:
         found = probe_runs(one, progress=progress, **choices)
     if report is not None:
-        from paddable.api.reporting import about_probe, write_page
+        from paddable.api.reporting import about_probe
+        from paddable.bundle.page_place import write_page
 
-        write_page(report, about_probe(found))
+        write_page(report, about_probe(found), force=choices["force"])
     if as_json:
         render.show_json(found.to_json())
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from paddable.report.curves import depth, lengths, ranges
@@ -11,7 +12,7 @@ from paddable.report.heat import heat, scale
 from paddable.report.html import figure, number, scroll, section, sentence, table, text
 from paddable.report.shapes import accepted, flow, islands, times
 
-__all__ = ["embedded", "page"]
+__all__ = ["embedded", "is_page", "page"]
 
 Data = Mapping[str, Any]
 
@@ -33,9 +34,9 @@ def page(data: Data) -> str:
     style = (files("paddable.report") / "style.css").read_text(encoding="utf-8")
     outcome = data.get("outcome", "Passed" if data["ok"] else "Not passed")
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'{_HEAD}<meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(data['title'])} · Paddable</title>"
+        f"<title>{text(data['title'])}{_NAMED}"
         '<link rel="icon" href="data:,">'
         f"<style>{style}</style></head><body>"
         '<a class="skip" href="#content">Skip to the content</a>'
@@ -45,6 +46,20 @@ def page(data: Data) -> str:
         f'<main id="content">{"".join(body for _, _, body in parts)}</main>'
         f"<footer>{text(made_by)}</footer></body></html>\n"
     )
+
+
+_HEAD = '<!doctype html><html lang="en"><head>'
+_NAMED = " · Paddable</title>"
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page of ours, which a new one may replace."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            head = file.read(4096)
+    except (OSError, ValueError):  # not a text
+        return False
+    return head.startswith(_HEAD) and _NAMED in head
 
 
 def embedded(data: Data) -> str:
