@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
@@ -63,3 +64,16 @@ def test_what_no_gate_judged_is_not_passed(folder: Path, capsys: pytest.CaptureF
     assert "Passed" not in told and "every length" not in told
     report = json.loads(capsys.readouterr().out)["report"]
     assert report["ok"] and report["outcome"] == "Not judged"
+
+
+def test_a_model_in_half_is_timed_as_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = MODEL.replace("float[1", "float16[1")
+    onnx.save(onnx.parser.parse_model(text.replace("<float16[1, 1, 3] w = {0.5, 1.0, 0.25}>", "")), folder / "in.onnx")
+    model = onnx.load(folder / "in.onnx")
+    weight = np.array([[[0.5, 1.0, 0.25]]], np.float16)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
+    onnx.save(model, folder / "in.onnx")
+    words = ["-o", f"{folder}/out.onnx", "--container", "40", "--report", str(folder / "page.html"), "--json"]
+    assert _convert(folder, *words) == 0
+    report = json.loads(capsys.readouterr().out)["report"]
+    assert [row["name"] for row in report["times"]] == ["native at T=40", "fp16 container T=40"]

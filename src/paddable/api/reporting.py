@@ -20,7 +20,7 @@ from paddable.api.reporting_remedies import remedies
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.divergence import ProbeReport
 from paddable.divergence.plain import Plain
-from paddable.divergence.shown import about_probe, depth, heat, ranges
+from paddable.divergence.shown import about_probe, depth, heat, nearest_rows, ranges
 from paddable.errors import MisuseError, PaddableError
 from paddable.gates import GateReport
 from paddable.gates.engine import Engine
@@ -85,7 +85,7 @@ def about_result(
         "title": title or where.name,
         "ok": ok,
         **({} if judged or not ok else {"outcome": "Not judged"}),
-        "verdict": _verdict(ok, judged, reach, plain, converted),
+        "verdict": _verdict(ok, judged, reach, plain, converted, "random input" if inputs is None else "input"),
         "facts": _facts(where, source, metadata, graph, opened),
         "fork": fork.to_json() if fork is not None else None,
         **(about_gates(gates) if gates is not None else {"gates": gate_rows(metadata.verified)}),
@@ -95,7 +95,7 @@ def about_result(
         "remedies": remedies(analysis, padded),
         "islands": _islands(padded, metadata),
         "ranges": ranges(plain or converted),
-        "range_rows": _range_rows(gates),
+        "range_rows": _range_rows(gates) or nearest_rows(plain or converted),
         "times": _times(where, graph, source, opened),
         "versions": {**versions(), "onnxruntime": runtime_version()},
     }
@@ -157,7 +157,7 @@ def _reach(metadata: Metadata, containers: Sequence[Mapping[str, int]]) -> str:
 
 
 def _verdict(
-    ok: bool, judged: _Judged | None, reach: str, plain: ProbeReport | None, converted: ProbeReport | None
+    ok: bool, judged: _Judged | None, reach: str, plain: ProbeReport | None, converted: ProbeReport | None, heard: str
 ) -> str:
     if not ok:
         fork = converted.fork if converted is not None else None
@@ -178,7 +178,7 @@ def _verdict(
     if plain is not None:
         naive = max(plain.outputs.values(), default=0.0)
         if naive > 1e-4:
-            told += f" Plain zero padding of the same input is {naive:.2g} away."
+            told += f" Plain zero padding of the same {heard} is {naive:.2g} away."
     return told
 
 
@@ -276,6 +276,7 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
     files = [where / one.file for one in read_bundle(where, check_below=0).graphs] if where.is_dir() else [where]
     rows: list[dict[str, Any]] = []
     inputs = signature(opened.model)
+    own = Place(graph.file, None).precision(Plain(opened.model))
     try:
         for file in files:
             metadata = read_metadata(file)
@@ -290,7 +291,8 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
             rows.append({"name": f"native at {told}", "ms": _best(engine, signals.native(0, size)), "plain": True})
             engine = Engine(file, config=session_config(metadata.precision))
             feeds = signals.padded([size] * rows_in, size, 0, engine.shapes, engine.dtypes)
-            rows.append({"name": f"{metadata.precision} container {told}", "ms": _best(engine, feeds)})
+            made = metadata.precision if metadata.precision != "fp32" else own
+            rows.append({"name": f"{made} container {told}", "ms": _best(engine, feeds)})
     except PaddableError:
         return []
     return rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paddable.report.html import text
 
-__all__ = ["HEIGHT", "WIDTH", "LogAxis", "Span", "picture"]
+__all__ = ["BOTTOM", "HEIGHT", "LEFT", "RIGHT", "WIDTH", "LogAxis", "Span", "picture"]
 
 WIDTH, HEIGHT = 720, 240
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 12, 34

@@ -13,6 +13,7 @@ __all__ = ["heat", "scale"]
 
 _WIDTH, _LEFT, _TOP = 430, 118, 10
 _COLUMNS = 80
+_LETTERS = 18
 
 LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """Errors at which the shade changes."""
@@ -23,7 +24,7 @@ def heat(data: Mapping[str, Any]) -> str:
 
     Args:
         data: ``name``, and ``rows`` of ``label``, ``errors`` along the valid part, and ``reach``: its share of the
-            container.
+            container; how many steps are ``valid``, and how many the container has at its ``end``.
     """
     rows: Sequence[Mapping[str, Any]] = data["rows"]
     height = max(4.0, min(14.0, 420 / max(1, len(rows))))
@@ -55,11 +56,14 @@ def heat(data: Mapping[str, Any]) -> str:
         drawn.append(f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{text(_short(rows[index]["label"]))}</text>')
     edge = _LEFT + across * max((row["reach"] for row in rows), default=1.0)
     drawn.append(f'<path class="mark" d="M{edge:.1f} {_TOP - 4}V{bottom + 4:.1f}"/>')
-    drawn.append(f'<text x="{_LEFT}" y="{bottom + 18:.1f}">time</text>')
-    anchor = "end" if edge > _WIDTH - 90 else "middle"
-    drawn.append(
-        f'<text class="name" x="{edge:.1f}" y="{bottom + 18:.1f}" text-anchor="{anchor}">end of the valid part</text>'
-    )
+    drawn.append(f'<text x="{_LEFT}" y="{bottom + 18:.1f}">0</text>')
+    told = f"valid part ends, {data['valid']}" if "valid" in data else "valid part ends"
+    full = edge > _WIDTH - 24
+    half_wide = 3.3 * len(told)
+    x = _WIDTH - 6 - 2 * half_wide if full else max(_LEFT + 14, min(edge - half_wide, _WIDTH - 60 - 2 * half_wide))
+    drawn.append(f'<text class="name" x="{x:.1f}" y="{bottom + 18:.1f}">{text(told)}</text>')
+    if "end" in data and not full:
+        drawn.append(f'<text x="{_WIDTH - 6}" y="{bottom + 18:.1f}" text-anchor="end">{text(data["end"])}</text>')
     worst = max((_plain(e) for row in rows for e in row["errors"]), default=0.0)
     return picture(
         f"{data['name']}: error by layer and time, at most {number(worst)}", "".join(drawn), _WIDTH, bottom + 26
@@ -90,4 +94,10 @@ def _plain(value: Any) -> float:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= 18 else "…" + label[-17:]
+    """The last parts of a path, as many as there is room for; never a piece of a word from its middle on."""
+    parts = label.split(".")
+    while len(parts) > 1 and len(".".join(parts)) > _LETTERS - 2:
+        parts = parts[1:]
+    told = ".".join(parts)
+    told = told if len(told) <= _LETTERS - 2 else told[: _LETTERS - 3] + "…"
+    return label if len(label) <= _LETTERS else told if len(parts) == len(label.split(".")) else f"…{told}"

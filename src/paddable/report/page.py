@@ -112,11 +112,11 @@ def _gates(data: Data) -> str:
 
 def _depth(data: Data) -> str:
     names = [series["name"] for series in data["depth"]["series"]]
-    caption = "Largest difference to the native model, relative to scale, at every value of the graph."
+    caption = "Largest difference to the run it is compared with, relative to scale; a mark is where a layer begins."
     if len(names) > 1:
         caption += f" The grey line is {names[0]}, the coloured one {names[-1]}."
     if any(series.get("fork") for series in data["depth"]["series"]):
-        caption += " A circle marks where a run parts from native."
+        caption += " A circle marks where a run parts."
     body = figure(scroll(f'<div class="wide">{depth(data["depth"])}</div>', "Error along the graph"), caption)
     rows = [
         {
@@ -141,6 +141,9 @@ def _heat(data: Data) -> str:
 
 def _sweep(data: Data) -> str:
     caption = "Error at every length that was tried, relative to scale. The dotted line is what is allowed."
+    *others, last = [graph["name"] for graph in data["sweep"]]
+    if others:
+        caption += f" Filled dots are {last}, hollow ones {', '.join(others)}."
     return section(
         "sweep",
         "Error over lengths",
@@ -187,12 +190,12 @@ def _islands(data: Data) -> str:
 def _ranges(data: Data) -> str:
     body = figure(
         scroll(f'<div class="wide">{ranges(data["ranges"])}</div>', "Range along the graph"),
-        "Largest absolute value along the graph, in the run shown above.",
+        "Largest absolute value along the graph, in the run shown above; a mark is where a layer begins.",
     )
     return section(
         "ranges",
         "Range and half precision",
-        body + table("Measured ranges", data.get("range_rows", []), code=("node",)),
+        body + table("Measured ranges", data.get("range_rows", []), code=("node", "layer")),
     )
 
 
