@@ -216,3 +216,24 @@ def test_a_precision_of_a_bundle(bundle: Path, capsys: pytest.CaptureFixture[str
         paddable.probe(bundle, container=30)
     assert main(["probe", str(bundle)]) == 0
     assert "fp32 was taken" in capsys.readouterr().out
+
+
+def test_two_converted_files_know_their_remedies(padded: Model, tmp_path: Path) -> None:
+    onnx.save(padded, tmp_path / "right.onnx")
+    onnx.save(planted.unmasked(padded, "block.4/memory"), tmp_path / "wrong.onnx")
+    report = paddable.probe(tmp_path / "wrong.onnx", tmp_path / "right.onnx")
+    assert report.fork is not None and report.fork.cause.code == "PAD102"
+    assert "the remedy is missing or wrong there" in report.fork.cause.fix
+
+
+def test_the_first_token_that_differs_is_told() -> None:
+    from paddable.api.probe_places import _first_difference
+
+    mine, theirs = ({"writes": ["", "a", last], "rate": 1} for last in "bc")
+    assert _first_difference(mine, theirs) == 'writes[2] is "b" in the first and "c" in the second'
+    assert _first_difference(["a"], ["a", "b"]) == "they have 1 and 2 entries"
+
+
+def test_nothing_given_beside_a_module_is_dropped() -> None:
+    with pytest.raises(MisuseError, match="`at`, `inputs` cannot be used with a PyTorch module"):
+        paddable.probe("model.py:build", "native.onnx", at=3, inputs="x.npz")

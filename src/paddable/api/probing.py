@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from paddable.divergence.matching import match
 from paddable.divergence.pieces import on_provider
 from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, PaddableError, RefusedError
+from paddable.findings import Finding
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.index_limits import index_limits
 from paddable.gates.signals import Numbers
@@ -145,7 +147,7 @@ def probe(
             one_side,
             other_side,
             setup.known,
-            findings=setup.analysis.findings if setup.analysis is not None else (),
+            findings=setup.analysis.findings if setup.analysis is not None else _recorded(second, setup.other),
             differences=told_differences(first, second, setup.one, setup.other),
             notes=[*first.notes, *second.notes, *given.notes],
             tolerance=tolerance,
@@ -411,6 +413,23 @@ def _sizes(
             )
         sizes.append(size)
     return sizes[0], sizes[1]
+
+
+def _recorded(place: Place, plain: Plain) -> list[Finding]:
+    """What the file says of its own remedies, at the nodes that they were for or that stand in for those."""
+    remedies = place.metadata.remedies if place.metadata is not None else ()
+    found = []
+    for node in plain.nodes:
+        name = node.name or ""
+        fitting = [
+            remedy
+            for remedy in remedies
+            if remedy.node and re.fullmatch(rf"{re.escape(remedy.node)}(_[a-zA-Z]\w*)?", name)
+        ]
+        if fitting:
+            remedy = max(fitting, key=lambda remedy: len(remedy.node))
+            found.append(Finding(remedy.code, name, node.op_type, "it reads the padding", remedy.remedy))
+    return found
 
 
 def _threads(file: Path) -> int:
