@@ -46,6 +46,18 @@ def test_two_graphs_with_nothing_in_common(tmp_path: Path) -> None:
     assert "0 of 2 nodes are paired and 0 values" in report.cause.text
 
 
+def test_one_pair_in_many_blames_no_node(tmp_path: Path) -> None:
+    rest = [f"v{i + 1} = {{}} (v{i})" for i in range(20)]
+    body = ["v0 = Neg (x)", *rest, "y = Relu (v20)"]
+    texts = [
+        "(float[1, T, 4] x) => (float[1, T, 4] y) { " + " ".join(body).format(*[op] * 20) + " }"
+        for op in ("Sigmoid", "Tanh")
+    ]
+    one, other = (save(tmp_path / f"{i}.onnx", text) for i, text in enumerate(texts))
+    report = paddable.probe(one, other, ["x:1=T"])
+    assert not report.forks and report.cause is not None and report.cause.kind == "unrelated"
+
+
 def test_a_weight_that_no_output_feels_is_told(tmp_path: Path) -> None:
     table = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
     text = "(int64[1, T] ids) => (float[1, T, 4] y) { e = Gather (table, ids) y = Relu (e) }"

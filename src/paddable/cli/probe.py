@@ -75,9 +75,9 @@ def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
         from paddable.api.reporting import about_probe
         from paddable.bundle.page_place import write_page
 
-        write_page(report, about_probe(found), force=choices["force"])
+        write_page(report, in_flags(about_probe(found)), force=choices["force"])
     if as_json:
-        render.show_json(found.to_json())
+        render.show_json(in_flags(found.to_json()))
     else:
         _show(found)
         if report is not None:

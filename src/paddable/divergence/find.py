@@ -63,10 +63,11 @@ def find(
     limit = tolerance_of(one, other) if tolerance is None else tolerance
     parting = part(one, other, known, tolerance=limit, tick=tick)
     values = parting.matching.values()
-    told = [_record(parting, fork, values, findings) for fork in parting.forks]
+    related = parting.matching.share >= _RELATED
+    told = [_record(parting, fork, values, findings) for fork in parting.forks if related]
     cause = None if told else _cause_of_whole(parting, limit)
     isolated, said = None, list(notes)
-    if isolate is not None and not parting.forks:
+    if isolate is not None and not told:
         said.append(f"nothing was written to {isolate}: no node parts the runs")
     elif isolate is not None and told[0].cause.kind in _NO_CASE:
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")

@@ -39,6 +39,7 @@ def about_probe(report: ProbeReport) -> dict[str, Any]:
             "Nodes paired": f"{report.matched['paired']:,} of {report.matched['nodes']:,}",
             "Values compared": f"{report.matched['compared values']:,}",
             **{f"Error of {name}": f"{error:.2g}" for name, error in list(report.outputs.items())[:4]},
+            **({"Chosen": "; ".join(report.notes)} if report.notes else {}),
         },
         "fork": fork.to_json() if fork is not None else None,
         "depth": depth({"this run": report}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddable.report.axes import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, LogAxis, Span, picture
+from paddable.report.axes import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, LogAxis, Span, picture, short
 from paddable.report.html import number, text
 
 __all__ = ["depth", "lengths", "ranges"]
@@ -86,7 +86,8 @@ def _ticks(places: Sequence[tuple[float, str]]) -> str:
     if not places:
         return f'<text x="{LEFT}" y="{y}">first node</text><text x="{right}" y="{y}" text-anchor="end">output</text>'
     drawn, room = [], 0.0
-    for x, label in places:
+    for x, path in places:
+        label = short(path)
         drawn.append(f'<path class="axis" d="M{x} {HEIGHT - BOTTOM}v6"/>')
         wide = 6.6 * len(label)
         start = min(x, right - wide)

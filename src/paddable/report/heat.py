@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddable.report.axes import picture
+from paddable.report.axes import picture, short
 from paddable.report.html import number, text
 
 __all__ = ["heat", "scale"]
 
 _WIDTH, _LEFT, _TOP = 430, 118, 10
 _COLUMNS = 80
-_LETTERS = 18
 
 LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 """Errors at which the shade changes."""
@@ -53,7 +52,7 @@ def heat(data: Mapping[str, Any]) -> str:
     every = max(1, math.ceil(14 / height))
     for index in range(0, len(rows), every):
         y = _TOP + (index + 0.5) * height + 4
-        drawn.append(f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{text(_short(rows[index]["label"]))}</text>')
+        drawn.append(f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{text(short(rows[index]["label"]))}</text>')
     edge = _LEFT + across * max((row["reach"] for row in rows), default=1.0)
     drawn.append(f'<path class="mark" d="M{edge:.1f} {_TOP - 4}V{bottom + 4:.1f}"/>')
     drawn.append(f'<text x="{_LEFT}" y="{bottom + 18:.1f}">0</text>')
@@ -91,13 +90,3 @@ def _level(error: float) -> int:
 def _plain(value: Any) -> float:
     found = float(value)
     return math.inf if math.isnan(found) else found
-
-
-def _short(label: str) -> str:
-    """The last parts of a path, as many as there is room for; never a piece of a word from its middle on."""
-    parts = label.split(".")
-    while len(parts) > 1 and len(".".join(parts)) > _LETTERS - 2:
-        parts = parts[1:]
-    told = ".".join(parts)
-    told = told if len(told) <= _LETTERS - 2 else told[: _LETTERS - 3] + "…"
-    return label if len(label) <= _LETTERS else told if len(parts) == len(label.split(".")) else f"…{told}"
