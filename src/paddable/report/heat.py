@@ -11,7 +11,7 @@ from paddable.report.html import number, text
 
 __all__ = ["heat", "scale"]
 
-_WIDTH, _LEFT, _TOP = 430, 118, 10
+_WIDTH, _LEFT, _TOP = 450, 138, 10
 _COLUMNS = 80
 
 LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
