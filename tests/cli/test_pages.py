@@ -81,7 +81,7 @@ def test_a_refusal_has_its_page(paddable: Any, folder: Path) -> None:
     done = paddable(*words, "--container", "20", "--report", str(page))
     assert done.code == 1 and f"the page is {page}" in done.err
     told = page.read_text(encoding="utf-8")
-    assert "<strong>Refused</strong>" in told and "strange" in told
+    assert f"<strong>Refused</strong> {folder}/refused.onnx: " in told and "strange" in told
     assert not (folder / "new.onnx").exists()
 
 

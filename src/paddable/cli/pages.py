@@ -53,7 +53,7 @@ def reporting(
                 "title": title,
                 "ok": False,
                 "outcome": "Refused",
-                "verdict": told[:1].upper() + told[1:] + ".",
+                "verdict": f"{told}.",
                 "tables": [{"title": "What was found", "rows": rows}] if rows else [],
             }
             print(f"the page is {write_page(report, data, force=force)}", file=sys.stderr)
