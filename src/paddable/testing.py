@@ -102,7 +102,24 @@ def _as_file(model: Model | None, name: str) -> Iterator[Path | None]:
 
 def _told(report: Mapping[str, Any], diagnosis: Sequence[str]) -> str:
     failing = [row for row in report.get("rows", ()) if not row.get("ok", True)]
-    lines = [", ".join(f"{key} {value}" for key, value in row.items() if key != "ok") for row in failing[:SHOWN]]
+    lines = [_row(row) for row in failing[:SHOWN]]
     if len(failing) > SHOWN:
         lines.append(f"and {len(failing) - SHOWN} more")
     return "\n  ".join(["the padded model differs from native", *lines, *diagnosis])
+
+
+_FAULTS = {
+    "length_right": "its length output is wrong",
+    "zero_behind": "it is not 0 past its length",
+    "junk": "it depends on what the padding holds",
+}
+"""What is told of a row where this is false."""
+
+
+def _row(row: Mapping[str, Any]) -> str:
+    """A failing row in words; what is as it should be is left out."""
+    told = [f"{name} {row[name]}" for name in ("output", "length", "container", "error") if name in row]
+    if "tolerance" in row:
+        told.append(f"{row['tolerance']} is allowed")
+    told += [fault for name, fault in _FAULTS.items() if row.get(name) is False]
+    return ", ".join([*told, *filter(None, [row.get("note")])])

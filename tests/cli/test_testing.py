@@ -56,6 +56,16 @@ def test_a_failure_names_outputs_and_lengths(testing: ModuleType, library: Libra
     ]
 
 
+def test_a_failing_row_is_told_in_words(testing: ModuleType, library: Library) -> None:
+    row = {"output": "y", "length": 7, "container": 20, "error": 0.25, "tolerance": 1e-05, "noise": 1e-7, "cosine": 0.9}
+    library.answer = verdict({**row, "length_right": True, "zero_behind": False, "junk": None, "note": "", "ok": False})
+    library.diagnose = lambda *_: []
+    with pytest.raises(AssertionError) as error:
+        testing.assert_padding_invariant("padded.onnx", "native.onnx")
+    wanted = "output y, length 7, container 20, error 0.25, 1e-05 is allowed, it is not 0 past its length"
+    assert str(error.value).splitlines()[-1].strip() == wanted
+
+
 def test_convertible_converts_then_judges(testing: ModuleType, library: Library) -> None:
     library.answer = verdict({"output": "y", "length": 7, "ok": True})
     library.convert = lambda *args, out, **kwargs: library.calls.append(("convert", args, kwargs)) or out

@@ -13,7 +13,7 @@ import onnx_ir as ir
 import pytest
 
 from paddable.api.opened import open_model
-from paddable.api.probe_inputs import signature
+from paddable.api.probe_given import signature
 from paddable.bundle import KEY, Metadata
 from paddable.divergence import Known, ProbeReport, Side, find
 from paddable.divergence.pieces import on_provider

@@ -87,7 +87,7 @@ def test_arrays_are_heard(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"at": 41}, "do not fit"),
+        ({"at": 41}, "does not fit"),
         ({"lengths": ["x:1=T"]}, "declares what the padded file says itself"),
     ],
 )

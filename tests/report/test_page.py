@@ -164,3 +164,44 @@ def test_findings_show_themselves() -> None:
 
     shown = CheckReport((Finding("PAD102", "conv_3", "Conv", "it reads the padding", "zero it"),))._repr_html_()
     assert "PAD102" in shown and "it reads the padding" in shown
+
+
+def _probed(paths: list[str], largest: float = 3.0) -> ProbeReport:
+    layers = [
+        Layer(f"n{i}", "MatMul", path, f"v{i}", 1e-7, (1e-7,) * 20, 0.5, (largest + i, largest + i))
+        for i, path in enumerate(paths)
+    ]
+    matched = {"nodes": len(paths), "paired": len(paths), "compared values": len(paths)}
+    return ProbeReport("a", "b", {"T": 20}, ({"T": 40}, {"T": 20}), 1e-4, (), {"y": 2e-6}, (), layers, matched)
+
+
+def test_the_axes_name_the_layers_and_the_nearest_are_listed() -> None:
+    from paddable.divergence.shown import about_probe
+
+    paths = [f"encoder.block_{k}.{part}" for k in range(6) for part in ("attention.query", "feed_forward")]
+    shown = about_probe(_probed(paths, 65000.0))
+    assert [label for _, label in shown["depth"]["ticks"]] == [f"encoder.block_{k}" for k in range(6)]
+    found = read(page(shown)).said
+    assert found.count("…block_0") + found.count("encoder.block_0") >= 2  # on both axes
+    assert shown["range_rows"][0]["layer"] == "encoder.block_5.feed_forward"
+    assert shown["range_rows"][0]["headroom"] == pytest.approx(65504 / 65011, abs=1e-2)
+    assert "first node" not in found
+    assert "valid part ends, T = 20" in found and ">40<" in page(shown)
+    assert shown["depth"]["series"][0]["largest"] == 2e-6  # no less than at the output
+
+
+def test_a_long_module_name_loses_whole_parts_in_front() -> None:
+    names = {
+        "model.encoder.layers.11.attention": "…lay….11.attention",
+        "model.encoder.attention_layers.3": "…attention_laye….3",
+        "model.encoder.attention.query": "…attention.query",
+        "a_single_but_long_name": "a_single_but_long…",
+    }
+    for label, told in names.items():
+        said = read(page(data(heat={"maps": [{"name": "m", "rows": [{**HEAT[0], "label": label}]}]}))).said
+        assert told in said and len(told) <= 18
+
+
+def test_filled_and_hollow_dots_are_told_apart_in_words() -> None:
+    sweep = [{"name": f"T={size}", "points": [[1, 1e-7, 1e-5], [size, 2e-7, 1e-5]]} for size in (20, 40)]
+    assert "Filled dots are T=40, hollow ones T=20." in read(page(data(sweep=sweep))).said

@@ -20,9 +20,10 @@ import numpy.typing as npt
 from paddable.api.checking import check
 from paddable.api.converting import convert
 from paddable.api.opened import Progress
-from paddable.api.reporting import about_result, write_page
+from paddable.api.reporting import about_result
 from paddable.api.verifying import verify
 from paddable.api.versions import versions
+from paddable.bundle.page_place import demand_page, write_page
 from paddable.errors import MissingExtraError, MisuseError
 from paddable.families.ctc.labels import Labels, written
 from paddable.findings import Finding
@@ -76,7 +77,11 @@ class DemoReport:
 
 
 def demo(
-    audio: Sequence[str | Path] = (), progress: Progress | None = None, report: str | Path | None = None
+    audio: Sequence[str | Path] = (),
+    progress: Progress | None = None,
+    report: str | Path | None = None,
+    *,
+    force: bool = False,
 ) -> DemoReport:
     """Convert the recogniser and compare it with itself.
 
@@ -84,11 +89,14 @@ def demo(
         audio: clips; by default the one that comes with Paddable.
         progress: called with (stage, done, total).
         report: an HTML file to write about the smallest container that holds the first clip: judged, and probed on it.
+        force: replace a file at ``report`` that is no page of ours.
 
     Raises:
         MissingExtraError: hama or soundfile is not installed.
         MisuseError: a clip that cannot be read, or one longer than 30 s.
     """
+    if report is not None:
+        demand_page(report, audio, force=force)
     model, decoder = _recogniser()
 
     def phonemes(scores: Array) -> str:
@@ -135,11 +143,11 @@ def demo(
                 progress("judge and report", 0, 1)
             clip = next(iter(clips.values()))
             seconds = next(size for size in _SECONDS if len(clip) <= size * RATE)
-            _write_report(report, Path(folder) / f"{seconds}.onnx", model, clip, result)
+            write_page(report, _about(Path(folder) / f"{seconds}.onnx", model, clip, result), force=force)
     return result
 
 
-def _write_report(file: str | Path, converted: Path, model: Path, clip: Array, found: DemoReport) -> None:
+def _about(converted: Path, model: Path, clip: Array, found: DemoReport) -> dict[str, Any]:
     """The page of the demo: what the clip sounds like in each form, and all that a conversion's page shows."""
     gates = verify(converted, model, limit=_JUDGED)
     inputs = {"waveform": clip[None]}
@@ -152,7 +160,7 @@ def _write_report(file: str | Path, converted: Path, model: Path, clip: Array, f
         {"title": "Frames that keep their phoneme", "rows": list(found.rows)},
         {"title": "Phonemes heard", "rows": heard},
     ]
-    write_page(file, data)
+    return data
 
 
 def _recogniser() -> tuple[Path, CtcDecoder]:

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from paddable.api.probing import probe
-from paddable.api.reporting import about_result, write_page
+from paddable.api.reporting import about_result
+from paddable.bundle.page_place import write_page
 from paddable.errors import PaddableError
 from paddable.gates import GateReport
 

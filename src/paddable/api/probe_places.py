@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,13 @@ from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.lift import HALF
 from paddable.lengths.declare import parse_container
 
-__all__ = ["Place", "found_place", "told_differences"]
+__all__ = ["Place", "found_place", "told_differences", "told_size"]
 
 _WEIGHT = 64
 """Elements from which a tensor counts as a weight of the model."""
+
+_TELLING = 4
+"""Weights from which their number tells two models apart; of fewer, each is told at its node."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +36,14 @@ class Place:
         metadata: what it says of itself; None for a native model.
         bundle: the bundle it lies in, if it was named by the bundle.
         folder: of that bundle.
+        notes: what was chosen for the user.
     """
 
     file: Path
     metadata: Metadata | None
     bundle: Bundle | None = None
     folder: Path | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def native(self) -> Path | None:
@@ -57,49 +63,70 @@ class Place:
         return "fp32"
 
 
-def found_place(path: str | os.PathLike[str], container: str | int | None, at: int | None) -> Place:
+def told_size(size: Mapping[str, int]) -> str:
+    """Steps of each symbol, such as ``T = 16,000``."""
+    return ", ".join(f"{name} = {count:,}" for name, count in size.items())
+
+
+def found_place(
+    path: str | os.PathLike[str], container: str | int | None, at: int | None, precision: str | None = None
+) -> Place:
     """The graph that a path names.
 
     Args:
         path: a file or a bundle.
         container: which container of a bundle; the smallest that holds ``at`` steps where None.
         at: valid steps of the first symbol.
+        precision: which precision of a bundle; fp32 where it is there.
 
     Raises:
         UnreadableError: no such file, or a damaged bundle.
-        MisuseError: the bundle has no such container.
+        MisuseError: the bundle has no such container or precision, or a precision was chosen of a file.
     """
     place = Path(path)
     if not place.exists():
         raise UnreadableError("no such file or bundle", where=str(place), fix="check the path")
+    if not place.is_dir() and precision is not None:
+        raise MisuseError("a file has one precision", where=str(place), fix="choose it of a bundle, or name its file")
     if not place.is_dir():
         text = read_entries(place).get(KEY)
         metadata = Metadata.loads(text, where=str(place)) if text is not None else None
         return Place(place, metadata if metadata is not None and metadata.symbols else None)
     bundle = read_bundle(place, check_below=0)
-    graph = _chosen(bundle, place, container, at)
+    graph, notes = _chosen(bundle, place, container, at, precision)
     text = read_entries(place / graph.file).get(KEY)
     metadata = Metadata.loads(text, where=graph.file) if text is not None else bundle.metadata
-    return Place(place / graph.file, metadata, bundle, place)
+    return Place(place / graph.file, metadata, bundle, place, notes)
 
 
-def _chosen(bundle: Bundle, place: Path, container: str | int | None, at: int | None) -> Graph:
+def _chosen(
+    bundle: Bundle, place: Path, container: str | int | None, at: int | None, precision: str | None
+) -> tuple[Graph, tuple[str, ...]]:
+    """One graph of a bundle, and what of the choice was left to us."""
     symbols = list(bundle.metadata.symbols)
     graphs = sorted(bundle.graphs, key=lambda graph: tuple(graph.container.values()))
     if not graphs:
         raise MisuseError("the bundle has no graph", where=str(place))
+    there = sorted({graph.precision for graph in graphs})
+    if precision is not None and precision not in there:
+        raise MisuseError(
+            f"the bundle has no graph in {precision}", where=str(place), fix=f"choose one of {', '.join(there)}"
+        )
+    taken = precision or ("fp32" if "fp32" in there else there[0])
+    notes = (f"{place.name} holds {' and '.join(there)}: {taken} was taken",) if precision is None and there[1:] else ()
+    graphs = [graph for graph in graphs if graph.precision == taken]
     if container is not None:
         rates = {name: symbol.rate for name, symbol in bundle.metadata.symbols.items() if symbol.rate is not None}
         size = parse_container(container, symbols, rates=rates).steps
         found = [graph for graph in graphs if graph.container == size]
         if not found:
-            there = ", ".join(str(dict(graph.container)) for graph in graphs)
+            sizes = "; ".join(dict.fromkeys(told_size(graph.container) for graph in graphs))
             raise MisuseError(
-                f"the bundle has no container of {dict(size)}", where=str(place), fix=f"choose one of {there}"
+                f"the bundle has no container of {told_size(size)}", where=str(place), fix=f"choose one of {sizes}"
             )
-        return found[0]
+        return found[0], notes
     fitting = [graph for graph in graphs if at is None or not symbols or graph.container.get(symbols[0], at) >= at]
-    return (fitting or graphs)[0]
+    return (fitting or graphs)[0], notes
 
 
 def told_differences(first: Place, second: Place, one: Plain, other: Plain) -> list[str]:
@@ -109,21 +136,50 @@ def told_differences(first: Place, second: Place, one: Plain, other: Plain) -> l
         mine, theirs = _weights(one), _weights(other)
         shared = sum((mine & theirs).values())
         fewest = min(sum(mine.values()), sum(theirs.values()))
-        if fewest and shared < 0.5 * fewest:
+        if fewest >= _TELLING and shared < 0.5 * fewest:
             told.append(f"the weights differ: {shared} of {fewest} are in both graphs")
     a, b = first.bundle, second.bundle
     if a is not None and b is not None and a is not b:
         if a.front_end != b.front_end:
-            told.append(f"the front ends differ: {json.dumps(a.front_end)} and {json.dumps(b.front_end)}")
+            told.append(f"the front ends differ: {_first_difference(a.front_end, b.front_end)}; {_ONE_EXPORT}")
         if a.sample_rate != b.sample_rate:
-            told.append(f"the sample rates differ: {a.sample_rate} and {b.sample_rate}")
+            told.append(f"the sample rates differ: {a.sample_rate} and {b.sample_rate}; {_ONE_EXPORT}")
         if a.labels and b.labels and a.files.get(a.labels) != b.files.get(b.labels):
-            told.append(f"the token lists differ: {a.labels} and {b.labels}")
+            one_list, other_list = (_tokens(place) for place in (first, second))
+            told.append(f"the token lists differ: {_first_difference(one_list, other_list)}; {_ONE_EXPORT}")
     for mine_out, their_out in zip(one.model.graph.outputs, other.model.graph.outputs, strict=False):
         left, right = _classes(mine_out), _classes(their_out)
         if left and right and left != right and mine_out.name == their_out.name:
             told.append(f"output {mine_out.name} has {left} classes in the first and {right} in the second")
     return told
+
+
+_ONE_EXPORT = "export both from one checkpoint with the same options"
+
+
+def _tokens(place: Place) -> object:
+    """The labels of a bundle: what its JSON says, else its lines."""
+    assert place.bundle is not None and place.folder is not None and place.bundle.labels is not None
+    text = (place.folder / place.bundle.labels).read_text(encoding="utf-8", errors="replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text.splitlines()
+
+
+def _first_difference(mine: object, theirs: object, place: str = "") -> str:
+    """The first place where two pieces of plain data differ, and what is there in each."""
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        name = next(n for n in {**mine, **theirs} if mine.get(n) != theirs.get(n))
+        return _first_difference(mine.get(name), theirs.get(name), f"{place}.{name}" if place else str(name))
+    if isinstance(mine, list) and isinstance(theirs, list):
+        pairs = enumerate(zip(mine, theirs, strict=False))
+        index = next((i for i, (a, b) in pairs if a != b), None)
+        if index is not None:
+            return _first_difference(mine[index], theirs[index], f"{place}[{index}]")
+        return f"{place or 'they'} {'has' if place else 'have'} {len(mine):,} and {len(theirs):,} entries"
+    told = [json.dumps(each, ensure_ascii=False) for each in (mine, theirs)]
+    return f"{place + ' is ' if place else ''}{told[0]} in the first and {told[1]} in the second"
 
 
 def _weights(plain: Plain) -> Counter[object]:

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
-from paddable.api.probe_inputs import Inputs, draw_inputs, signature
-from paddable.api.probe_places import Place, found_place, told_differences
-from paddable.api.probing_module import names_module, probe_module
+from paddable.api.probe_given import Hearer, Inputs, signature
+from paddable.api.probe_inputs import draw_inputs
+from paddable.api.probe_places import Place, found_place, told_differences, told_size
+from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
 from paddable.api.versions import versions
-from paddable.bundle import Metadata, Symbol
+from paddable.bundle import Metadata, Symbol, refuse_what_is_there
 from paddable.divergence import Known, ProbeReport, Side, find
 from paddable.divergence.matching import match
 from paddable.divergence.pieces import on_provider
 from paddable.divergence.plain import Plain
-from paddable.errors import MisuseError, RefusedError
-from paddable.gates.engine import Array, Engine
+from paddable.errors import MisuseError, PaddableError, RefusedError
+from paddable.findings import Finding
+from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.index_limits import index_limits
 from paddable.gates.signals import Numbers
 from paddable.graph.io.read import read_model
 from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import to_proto
 from paddable.graph.prepare.normalise import normalise
-from paddable.lengths.declare import parse_container
+from paddable.lengths.declare import parse_container, parse_length_input
 from paddable.padding.analysis import Analysis
 from paddable.precision import session_config
 from paddable.providers.advice import session_advice
@@ -52,8 +57,11 @@ def probe(
     inputs: str | os.PathLike[str] | Mapping[str, Array] | None = None,
     provider: str = "cpu",
     against_provider: str = "cpu",
+    precision: str | None = None,
+    against_precision: str | None = None,
     tolerance: float | None = None,
     isolate: str | os.PathLike[str] | None = None,
+    force: bool = False,
     seed: int = 0,
     progress: Progress | None = None,
     **declared: Unpack[Declared],
@@ -72,11 +80,16 @@ def probe(
         at: valid steps of the first symbol; by default as many as ``inputs`` has, or two thirds of the container.
         container: the container of a bundle to probe; of two native models, the size to which the input of the first is
             padded with zeros.
-        inputs: a sound file, an ``.npz`` of arrays by input, or the arrays; random numbers by default.
+        inputs: a sound file, an ``.npz`` of arrays by input, an ``.npy`` for models of one input, or the arrays;
+            random numbers by default. Arrays have to be there for all inputs but lengths and masks, fit them, and be
+            finite.
         provider: where the first runs.
         against_provider: where the second runs.
+        precision: which of a bundle's precisions is the first run: fp32 where it is there.
+        against_precision: the same of the second; without ``against``, of the same bundle.
         tolerance: error relative to scale from which values count as different: 1e-4, with half precision 3e-2.
         isolate: a folder to write the first bad node to, with its real inputs.
+        force: replace what is at ``isolate``.
         seed: of random inputs.
         progress: called with (stage, done, total).
         **declared: what else is known of ``against``, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
@@ -86,35 +99,73 @@ def probe(
         MisuseError: nothing to compare with, or a length or input that does not fit.
         PaddableError: one of them does not run.
     """
+    if tolerance is not None and not 0 < tolerance < math.inf:
+        raise MisuseError(
+            f"{tolerance:g} is no tolerance", where="`tolerance`", fix="give an error above 0, such as `tolerance=1e-4`"
+        )
+    if isolate is not None:
+        refuse_what_is_there(isolate, force)
     for module, graph in ((one, against), (against, one)):
         if module is not None and graph is not None and names_module(module):
+            given_too = {
+                "lengths": lengths or None,
+                "at": at,
+                "container": container,
+                "inputs": inputs,
+                "provider": provider if provider != "cpu" else None,
+                "against_provider": against_provider if against_provider != "cpu" else None,
+                "precision": precision,
+                "against_precision": against_precision,
+                "isolate": isolate,
+                **declared,
+            }
+            refuse_beside_module([name for name, value in given_too.items() if value])
             return probe_module(os.fspath(module), graph, first=module is one, tolerance=tolerance)
-    first = found_place(one, container, at)
-    second = _second(first, against, provider, against_provider, container, at)
+    first = found_place(one, container, at, precision)
+    second = _second(first, against, (provider, against_provider), container, at, against_precision)
     setup = _setup(first, second, lengths, declared)
-    given = Inputs.read(inputs, first, second, setup.metadata)
+    if not setup.metadata.symbols and (at is not None or container is not None):
+        raise MisuseError(
+            f"{'`at`' if at is not None else '`container`'} counts steps of an axis that nothing declares",
+            fix="declare the axis, such as `lengths=['x:1=T']`",
+        )
+    hearers = _hearers(setup, first, second)
+    given = Inputs.read(inputs, (first, second), hearers, setup.metadata)
     steps = _steps(setup, first, second, given, at, container)
+    given.check_steps(setup.metadata, steps)
     sizes = _sizes(setup, first, second, steps, container)
     threads = _threads(second.file)
     fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads)
     answers = fed.answers if setup.answer == second.file and sizes[1] == steps and against_provider == "cpu" else None
     both = first.file == second.file
-    feeds = fed.of(signature(setup.one.model), first.metadata, sizes[0])
-    one_side = _side(first, setup.one, feeds, steps, sizes[0], provider, both=both)
+    feeds = fed.of(signature(setup.one.model), first.metadata, sizes[0], setup.own_lengths)
+    one_side = _side("A", first, setup.one, feeds, steps, sizes[0], provider, both=both)
     feeds = fed.of(signature(setup.other.model), second.metadata, sizes[1])
-    other_side = _side(second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers)
+    other_side = _side("B", second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers)
     stage = "compare values"
-    return find(
-        one_side,
-        other_side,
-        setup.known,
-        findings=setup.analysis.findings if setup.analysis is not None else (),
-        differences=told_differences(first, second, setup.one, setup.other),
-        tolerance=tolerance,
-        isolate=None if isolate is None else Path(isolate),
-        versions={**versions(), "onnxruntime": runtime_version()},
-        tick=(lambda done, total: progress(stage, done, total)) if progress is not None else lambda done, total: None,
-    )
+    try:
+        return find(
+            one_side,
+            other_side,
+            setup.known,
+            findings=setup.analysis.findings if setup.analysis is not None else _recorded(second, setup.other),
+            differences=told_differences(first, second, setup.one, setup.other),
+            notes=[*first.notes, *second.notes, *given.notes],
+            tolerance=tolerance,
+            isolate=None if isolate is None else Path(isolate),
+            force=force,
+            versions={**versions(), "onnxruntime": runtime_version()},
+            tick=(lambda done, total: progress(stage, done, total)) if progress is not None else lambda *_: None,
+        )
+    except EngineError as error:
+        if setup.metadata.symbols or given.arrays:
+            raise
+        raise MisuseError(
+            "it does not run with random inputs of 1 step along each axis without a size",
+            where=error.where,
+            why=error.what,
+            fix="declare the axis, such as `lengths=['x:1=T']`, or give `inputs`",
+        ) from None
 
 
 def probe_zero_padding(
@@ -145,30 +196,31 @@ def probe_zero_padding(
     setup = _Setup(
         plain, plain, replace(metadata, container={}), plain, known, analysis, index_limits(analysis), source
     )
-    given = Inputs.read(inputs, place, place, metadata)
+    given = Inputs.read(inputs, (place, place), _hearers(setup, place, place), metadata)
     told = ",".join(f"{name}={count}" for name, count in container.items())
     steps = _steps(setup, place, place, given, at, told)
+    given.check_steps(setup.metadata, steps)
     fed = draw_inputs(
         plain, metadata, given, (container, steps), steps, setup.numbers, seed, source, _threads(place.file)
     )
     names = signature(plain.model)
-    one = _side(place, plain, fed.of(names, None, container), steps, container, "cpu", both=True)
+    one = _side("A", place, plain, fed.of(names, None, container), steps, container, "cpu", both=True)
     feeds = fed.of(names, None, steps)
-    other = _side(place, plain, feeds, steps, steps, "cpu", both=True, answers=fed.answers)
+    other = _side("B", place, plain, feeds, steps, steps, "cpu", both=True, answers=fed.answers)
     return find(one, other, known, findings=analysis.findings)
 
 
 def _second(
     first: Place,
     against: str | os.PathLike[str] | None,
-    provider: str,
-    against_provider: str,
+    providers: tuple[str, str],
     container: str | int | None,
     at: int | None,
+    precision: str | None,
 ) -> Place:
-    if against is not None:
-        return found_place(against, container, at)
-    if provider != against_provider:
+    if against is not None or precision is not None:
+        return found_place(against if against is not None else first.folder or first.file, container, at, precision)
+    if providers[0] != providers[1]:
         return first
     if first.native is None:
         raise MisuseError(
@@ -190,6 +242,7 @@ class _Setup:
         analysis: of native, None without one.
         numbers: which numbers native takes.
         answer: the native model as ONNX Runtime reads it.
+        own_lengths: of inputs that only the first graph has, the length that each holds.
     """
 
     one: Plain
@@ -200,6 +253,15 @@ class _Setup:
     analysis: Analysis | None
     numbers: Numbers
     answer: Path | bytes
+    own_lengths: Mapping[str, str] = field(default_factory=dict)
+
+
+def _hearers(setup: _Setup, first: Place, second: Place) -> tuple[Hearer, Hearer]:
+    derived = frozenset({*setup.metadata.length_inputs, *setup.metadata.mask_inputs})
+    return (
+        Hearer(f"A ({first.file.name})", signature(setup.one.model), derived | setup.own_lengths.keys()),
+        Hearer(f"B ({second.file.name})", signature(setup.other.model), derived),
+    )
 
 
 def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declared) -> _Setup:
@@ -211,15 +273,28 @@ def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declar
     one, other = _plain(first.file), _plain(second.file)
     if not lengths:
         return _Setup(one, other, Metadata(symbols={}), other, Known(), None, Numbers({}), second.file)
+    declared, own = _split_lengths(declared, one, other)
     opened = open_model(second.file, lengths, **declared)
     try:
         analysis = opened.analyse()
     except RefusedError:
-        return _Setup(one, other, _declared(opened), other, Known(), None, Numbers({}), second.file)
+        return _Setup(one, other, _declared(opened), other, Known(), None, Numbers({}), second.file, own)
     metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
     other = Plain(analysis.model)
+    if any(node.op_type == "If" for node in one.nodes):  # the analysis puts branches into the graph
+        with suppress(PaddableError):
+            one = Plain(open_model(first.file, lengths, **declared).analyse().model)
     known = Known(analysis.values, lambda a, b: b.name, analysis.scope.single_row)
-    return _Setup(one, other, metadata, other, known, analysis, index_limits(analysis), second.file)
+    return _Setup(one, other, metadata, other, known, analysis, index_limits(analysis), second.file, own)
+
+
+def _split_lengths(declared: Declared, one: Plain, other: Plain) -> tuple[Declared, dict[str, str]]:
+    """The declarations of the second graph, and the length inputs among them that only the first one has."""
+    mine, theirs = ({value.name for value in plain.model.graph.inputs} for plain in (one, other))
+    found = [(text, parse_length_input(text)) for text in declared.get("length_inputs") or ()]
+    own = {held.name: str(held.length) for _, held in found if held.name in mine - theirs}
+    kept = [text for text, held in found if held.name not in own]
+    return ({**declared, "length_inputs": kept}, own) if own else (declared, {})
 
 
 def _setup_padded(first: Place, second: Place, metadata: Metadata) -> _Setup:
@@ -292,8 +367,9 @@ def _steps(
             room = max(0, 2 * widest[name] // 3 - symbol.min)
             wanted = symbol.min + room - room % symbol.step
         if wanted < symbol.min or (symbol.max is not None and wanted > symbol.max):
+            most = f"{symbol.min:,} to {symbol.max:,}" if symbol.max is not None else f"{symbol.min:,} or more"
             raise MisuseError(
-                f"{wanted} steps of {name} are outside what the model accepts, {symbol.min} to {symbol.max or 'any'}",
+                f"{wanted:,} steps of {name} are outside what the model accepts, {most}",
                 fix="choose another length with `at`, or another input",
             )
         steps[name] = wanted
@@ -332,10 +408,29 @@ def _sizes(
             size = _parsed(setup, container)
         if any(steps[name] > size[name] for name in steps):
             raise MisuseError(
-                f"{dict(steps)} steps do not fit {dict(size)}", where=str(place.file), fix="choose fewer with `at`"
+                f"{told_size(steps)} does not fit the container of {told_size(size)}",
+                where=str(place.file),
+                fix="choose fewer steps with `at`, or a larger container with `container`",
             )
         sizes.append(size)
     return sizes[0], sizes[1]
+
+
+def _recorded(place: Place, plain: Plain) -> list[Finding]:
+    """What the file says of its own remedies, at the nodes that they were for or that stand in for those."""
+    remedies = place.metadata.remedies if place.metadata is not None else ()
+    found = []
+    for node in plain.nodes:
+        name = node.name or ""
+        fitting = [
+            remedy
+            for remedy in remedies
+            if remedy.node and re.fullmatch(rf"{re.escape(remedy.node)}(_[a-zA-Z]\w*)?", name)
+        ]
+        if fitting:
+            remedy = max(fitting, key=lambda remedy: len(remedy.node))
+            found.append(Finding(remedy.code, name, node.op_type, "it reads the padding", remedy.remedy))
+    return found
 
 
 def _threads(file: Path) -> int:
@@ -343,6 +438,7 @@ def _threads(file: Path) -> int:
 
 
 def _side(
+    label: str,
     place: Place,
     plain: Plain,
     feeds: Mapping[str, Array],
@@ -355,6 +451,7 @@ def _side(
 ) -> Side:
     threads = _threads(place.file)
     precision = place.precision(plain)
+    where = f"{label} ({place.file.name})"
     title = f"{place.file.name} on {provider}" if both or provider != "cpu" else place.file.name
     if size != steps:
         title += (" with zeros to " if place.metadata is None else " at ") + ",".join(
@@ -365,10 +462,9 @@ def _side(
         if answers is not None:
             return answers
         if provider == "cpu":
-            return Engine(place.file, config=session_config(precision), threads=threads).run(feeds)
+            return Engine(place.file, config=session_config(precision), threads=threads, where=where).run(feeds)
         opening = Opening(session_advice(provider))
         return GraphSession(place.file, opening, static=place.metadata is not None).run(feeds)
 
-    return Side(
-        title, plain, feeds, on_provider(provider, threads), answer, steps, size, place.metadata, precision, provider
-    )
+    run = on_provider(provider, threads, where)
+    return Side(title, plain, feeds, run, answer, steps, size, place.metadata, precision, provider)

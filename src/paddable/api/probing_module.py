@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.api.probe_inputs import signature
+from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
@@ -30,12 +30,26 @@ from paddable.graph.io.read import read_model
 from paddable.graph.prepare.normalise import normalise
 from paddable.graph.trace import module_path, source
 
-__all__ = ["names_module", "probe_module"]
+__all__ = ["names_module", "probe_module", "refuse_beside_module"]
 
 
 def names_module(place: str | os.PathLike[str]) -> bool:
     """Whether a text names a function in a Python file, ``model.py:build``."""
     return ".py:" in os.fspath(place)
+
+
+def refuse_beside_module(given: Sequence[str]) -> None:
+    """Refuse what a module's probe has no use for: nothing that was asked is left out silently.
+
+    Raises:
+        MisuseError: something was given.
+    """
+    if given:
+        raise MisuseError(
+            f"{', '.join(f'`{name}`' for name in given)} cannot be used with a PyTorch module",
+            why="it is compared on the sample that its function returns, on the CPU",
+            fix="leave it out, and let the function return another sample where you want one",
+        )
 
 
 def probe_module(

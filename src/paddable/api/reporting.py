@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,15 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.opened import Model, Opened, open_as_converted
-from paddable.api.probe_inputs import signature
+from paddable.api.probe_given import signature
 from paddable.api.probe_places import Place, found_place
 from paddable.api.probing import probe, probe_zero_padding
 from paddable.api.reporting_remedies import remedies
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, read_bundle, read_metadata
-from paddable.bundle.new_file import new_file
 from paddable.divergence import ProbeReport
 from paddable.divergence.plain import Plain
-from paddable.divergence.shown import about_probe, depth, heat, ranges
+from paddable.divergence.shown import about_probe, depth, heat, nearest_rows, ranges
 from paddable.errors import MisuseError, PaddableError
 from paddable.gates import GateReport
 from paddable.gates.engine import Engine
@@ -29,13 +29,11 @@ from paddable.gates.index_limits import index_limits
 from paddable.gates.shown import about_gates, gate_rows
 from paddable.gates.signals import Signals
 from paddable.graph.io.read import read_model
-from paddable.graph.io.write import CannotWrite
 from paddable.precision import session_config
 from paddable.providers.report import lint_for
-from paddable.report import page
 from paddable.runtime.session.flavours import runtime_version
 
-__all__ = ["about_probe", "about_result", "write_page"]
+__all__ = ["about_probe", "about_result"]
 
 _TIMED = 400_000_000
 """Bytes of a graph above which it is not timed: the report should not take longer than the conversion."""
@@ -43,22 +41,6 @@ _TIMED = 400_000_000
 _RUNS = 5
 _NEAREST = 12
 """Layers in half that the page lists."""
-
-
-def write_page(file: str | os.PathLike[str], data: Mapping[str, Any]) -> Path:
-    """Write the page; it appears whole or not at all.
-
-    Raises:
-        CannotWrite: the system refuses it.
-    """
-    path = Path(file)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with new_file(path) as beside:
-            beside.write_text(page(data), encoding="utf-8")
-    except OSError as error:
-        raise CannotWrite.because(error, path) from None
-    return path
 
 
 def about_result(
@@ -97,11 +79,14 @@ def about_result(
     converted = probes.get("converted")
     ok = gates.ok if gates is not None else bool(converted is None or converted.ok)
     fork = converted.fork if converted is not None else None
+    judged = _judged(gates, metadata)
+    reach = _reach(metadata, list(_graphs(where, metadata)))
     return {
         "command": command,
         "title": title or where.name,
         "ok": ok,
-        "verdict": _verdict(ok, gates, metadata, plain, converted),
+        **({} if judged or not ok else {"outcome": "Not judged"}),
+        "verdict": _verdict(ok, judged, reach, plain, converted, "random input" if inputs is None else "input"),
         "facts": _facts(where, source, metadata, graph, opened),
         "fork": fork.to_json() if fork is not None else None,
         **(about_gates(gates) if gates is not None else {"gates": gate_rows(metadata.verified)}),
@@ -111,7 +96,7 @@ def about_result(
         "remedies": remedies(analysis, padded),
         "islands": _islands(padded, metadata),
         "ranges": ranges(plain or converted),
-        "range_rows": _range_rows(gates),
+        "range_rows": _range_rows(gates) or nearest_rows(plain or converted),
         "times": _times(where, graph, source, opened),
         "versions": {**versions(), "onnxruntime": runtime_version()},
     }
@@ -144,31 +129,57 @@ def _probes(graph: Place, native: Model, opened: Opened, metadata: Metadata, inp
     return {name: found[name] for name in ("plain zero padding", "converted") if name in found}
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """What gate C found: the largest error, of which runs of how many lengths; 0 where the metadata alone tells."""
+
+    error: float | None
+    tried: int
+
+
+def _judged(gates: GateReport | None, metadata: Metadata) -> _Judged | None:
+    """None where no gate ran: what nobody tried is not promised."""
+    summary = gates.summary() if gates is not None else dict(metadata.verified)
+    if "C" not in summary:
+        return None
+    tried = len({row.length for row in gates.rows}) if gates is not None else 0
+    return _Judged(summary["C"].get("error"), tried)
+
+
+def _reach(metadata: Metadata, containers: Sequence[Mapping[str, int]]) -> str:
+    """The lengths of each symbol that the model accepts and a container holds."""
+    told = []
+    for name, symbol in metadata.symbols.items():
+        sizes = [size[name] for size in containers if name in size]
+        ends = [end for end in (symbol.max, max(sizes, default=None)) if end is not None]
+        last = symbol.min + (min(ends) - symbol.min) // symbol.step * symbol.step if ends else None
+        told.append(f"{name} from {symbol.min:,}" + (f" to {last:,}" if last is not None else " on"))
+    return "; ".join(told)
+
+
 def _verdict(
-    ok: bool,
-    gates: GateReport | None,
-    metadata: Metadata,
-    plain: ProbeReport | None,
-    converted: ProbeReport | None,
+    ok: bool, judged: _Judged | None, reach: str, plain: ProbeReport | None, converted: ProbeReport | None, heard: str
 ) -> str:
-    name, symbol = next(iter(metadata.symbols.items()))
-    reach = f"{name} from {symbol.min:,} to {symbol.max or max(metadata.container.values(), default=0) or 'any':,}"
     if not ok:
         fork = converted.fork if converted is not None else None
         told = f" The runs part at {fork}." if fork is not None else ""
         return "The converted model does not give the native model's answer." + told
-    summary = (gates.summary() if gates is not None else dict(metadata.verified)).get("C", {})
-    error = summary.get("error")
-    if error is None and converted is not None:
-        error = float(f"{max(converted.outputs.values(), default=0.0):.2g}")
-    told = f"The converted model gives the native model's answer at every length ({reach})"
-    tried = len({row.length for row in gates.rows}) if gates is not None else 0
-    told += f": at most {error:.2g} of scale away" if isinstance(error, float) and error else ", bit for bit"
-    told += f" at the {tried} that were tried." if tried else "."
+    probed = max(converted.outputs.values(), default=0.0) if converted is not None else None
+    if judged is not None:
+        error = float(judged.error) if judged.error is not None else probed
+        told = f"The converted model gives the native model's answer at every length ({reach})"
+        told += f": at most {error:.2g} of scale away" if error else ", bit for bit"
+        told += f" at the {judged.tried} that were tried." if judged.tried else "."
+    elif probed is None or converted is None:
+        told = "The model was converted and not run: no gate judged it."
+    else:
+        at = ", ".join(f"{name} = {count:,}" for name, count in converted.steps.items())
+        told = f"One run at {at} is {f'{probed:.2g} of scale from native' if probed else 'bit-equal to native'}"
+        told += ", and no other length was tried: the gates were left out."
     if plain is not None:
         naive = max(plain.outputs.values(), default=0.0)
         if naive > 1e-4:
-            told += f" Plain zero padding of the same sound is {naive:.2g} away."
+            told += f" Plain zero padding of the same {heard} is {naive:.2g} away."
     return told
 
 
@@ -266,6 +277,7 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
     files = [where / one.file for one in read_bundle(where, check_below=0).graphs] if where.is_dir() else [where]
     rows: list[dict[str, Any]] = []
     inputs = signature(opened.model)
+    own = Place(graph.file, None).precision(Plain(opened.model))
     try:
         for file in files:
             metadata = read_metadata(file)
@@ -280,7 +292,8 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
             rows.append({"name": f"native at {told}", "ms": _best(engine, signals.native(0, size)), "plain": True})
             engine = Engine(file, config=session_config(metadata.precision))
             feeds = signals.padded([size] * rows_in, size, 0, engine.shapes, engine.dtypes)
-            rows.append({"name": f"{metadata.precision} container {told}", "ms": _best(engine, feeds)})
+            made = metadata.precision if metadata.precision != "fp32" else own
+            rows.append({"name": f"{made} container {told}", "ms": _best(engine, feeds)})
     except PaddableError:
         return []
     return rows

@@ -22,7 +22,7 @@ from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.errors import MisuseError, PaddableError, PaddableWarning, UnreadableError
 from paddable.extras import import_extra
 
-__all__ = ["Waveform", "as_waveform", "read_audio"]
+__all__ = ["Waveform", "as_waveform", "file_rate", "read_audio"]
 
 _MOST_CHANNELS = 64
 _BLOCK = 1 << 20  # frames read at a time
@@ -73,6 +73,11 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
             why=f"it is {other}" if other else said,
             fix="fetch it with git lfs pull" if other == POINTER else "convert it to wav, flac or mp3",
         ) from error
+
+
+def file_rate(path: str | Path) -> int:
+    """Samples per second of a file that ``read_audio`` reads."""
+    return int(import_extra("soundfile").info(path).samplerate)
 
 
 _SAID_AND_THERE = re.compile(r"\b(?:data|SSND)\s*:\s*(\d+) \(should be (\d+)\)")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paddable.cli import options, render
+from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
-from paddable.errors import MisuseError
 
 if TYPE_CHECKING:
     from paddable.runtime.benchmark import BenchReport
@@ -32,8 +32,11 @@ __all__ = ["bench"]
 @click.option("--precision", metavar="NAME", help="Which of the bundle's precisions. Default: fp32, or the only one.")
 @options.session
 @options.report
+@options.force
 @options.as_json
-def bench(bundle: Path, runs: int, provider: str, report: Path | None, as_json: bool, **choices: Any) -> int:
+def bench(
+    bundle: Path, runs: int, provider: str, report: Path | None, force: bool, as_json: bool, **choices: Any
+) -> int:
     """Measure a bundle on this machine: every container beside the native graph, the runs of both in turn.
 
     Tells the cold start, the first run at a new length, the steady state with percentiles, the memory and, where the
@@ -44,10 +47,12 @@ def bench(bundle: Path, runs: int, provider: str, report: Path | None, as_json: 
     """
     from paddable.runtime.benchmark import bench as measure
 
-    with showing() as progress:
+    with reporting(report, "bench", bundle.name, (bundle,), force=force), showing() as progress:
         found = measure(bundle, provider, runs=runs, progress=progress, **choices)
     if report is not None:
-        _write(report, _page(found))
+        from paddable.bundle.page_place import write_page
+
+        write_page(report, _page(found), force=force)
     if as_json:
         render.show_json(found.to_json())
     else:
@@ -92,12 +97,12 @@ def _sections(found: BenchReport) -> dict[str, Any]:
 
 def _page(found: BenchReport) -> dict[str, Any]:
     sections = _sections(found)
-    ratio = sections["containers over native, lengths mixed"]
     return {
         "title": found.summary["model"],
         "command": "bench",
         "ok": True,
-        "verdict": f"containers over native on mixed lengths: {ratio}",
+        "outcome": "Measured",
+        "verdict": _verdict(found.summary["mixed"]),
         "facts": {name: told for name, told in sections.items() if isinstance(told, str)},
         "tables_title": "Times",
         "tables": [{"title": name, "rows": rows} for name, rows in sections.items() if isinstance(rows, list)],
@@ -105,16 +110,12 @@ def _page(found: BenchReport) -> dict[str, Any]:
     }
 
 
-def _write(place: Path, data: Mapping[str, Any]) -> None:
-    """The page at its place, whole or not at all."""
-    from paddable.bundle.new_file import new_file
-    from paddable.report import page
-
-    try:
-        with new_file(place) as beside:
-            beside.write_text(page(data), encoding="utf-8")
-    except OSError as error:
-        raise MisuseError("it cannot be written", where=str(place), why=error.strerror or str(error)) from None
+def _verdict(ratio: float | None) -> str:
+    """The ratio in a sentence."""
+    if ratio is None:
+        return "The containers were measured alone: the bundle has no native graph to compare them with."
+    told = "in the same time as" if 0.98 <= ratio <= 1.02 else f"in {ratio:.2f} times the time of"
+    return f"On mixed lengths the containers answer {told} the native graph."
 
 
 def _steps(steps: Mapping[str, int]) -> str:

@@ -11,6 +11,7 @@ import click
 from paddable.bundle import read_metadata
 from paddable.cli import options, render
 from paddable.cli.flags import in_flags
+from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
 from paddable.lengths.declare import split_containers
 
@@ -76,7 +77,8 @@ def convert(
     judged: list[GateReport] = []
     if report is not None:
         choices["on_report"] = judged.append
-    with showing() as progress:
+    kept = (model, out, choices["examples"])
+    with reporting(report, "convert", model.name, kept, force=choices["force"]), showing() as progress:
         written = convert_model(
             model, containers=containers, out=out, progress=progress, on_message=told.append, **choices
         )
@@ -85,10 +87,11 @@ def convert(
     metadata = read_metadata(written)
     shown: dict[str, Any] = {}
     if report is not None:
-        from paddable.api.reporting import about_result, write_page
+        from paddable.api.reporting import about_result
+        from paddable.bundle.page_place import write_page
 
         shown["report"] = about_result("convert", written, model, next(iter(judged), None))
-        write_page(report, shown["report"])
+        write_page(report, shown["report"], force=choices["force"])
     if as_json:
         remedies = [remedy.to_json() for remedy in metadata.remedies]
         lengths = metadata.to_json()["lengths"]
@@ -97,4 +100,6 @@ def convert(
     else:
         count = len(metadata.remedies)
         print(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")
+        if report is not None:
+            print(f"the page is {report}")
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,8 +20,9 @@ __all__ = ["demo"]
 @click.command
 @click.argument("audio", nargs=-1, type=click.Path(path_type=Path), metavar="[AUDIO.wav ...]")
 @options.report
+@options.force
 @options.as_json
-def demo(audio: tuple[Path, ...], report: Path | None, as_json: bool) -> int:
+def demo(audio: tuple[Path, ...], report: Path | None, force: bool, as_json: bool) -> int:
     """Convert a published speech recogniser and show what padding did to it before, and does after.
 
     Uses the phoneme recogniser of the package hama (extra: demo) on the clips given, or on one that comes with
@@ -30,7 +31,8 @@ def demo(audio: tuple[Path, ...], report: Path | None, as_json: bool) -> int:
     from paddable.api import demo as run_demo
 
     with showing() as progress:
-        found = run_demo(audio, progress=progress, **({} if report is None else {"report": report}))
+        page: dict[str, Any] = {} if report is None else {"report": report, "force": force}
+        found = run_demo(audio, progress=progress, **page)
     if as_json:
         render.show_json(found.to_json())
     else:

@@ -13,6 +13,7 @@ import click
 from paddable.bundle import read_bundle
 from paddable.cli import options, render
 from paddable.cli.flags import in_flags
+from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
 from paddable.families.registry import FAMILIES
 from paddable.families.spec import HUBS, Option
@@ -128,7 +129,9 @@ def export(
     if report is not None:
         choices["on_report"] = judged.append
     try:
-        with showing(_STAGES) as progress:
+        kept = (checkpoint, out, choices["examples"])
+        page = reporting(report, "export", f"{family} {checkpoint}", kept, force=choices["force"])
+        with page, showing(_STAGES) as progress:
             written = export_family(
                 family,
                 checkpoint,
@@ -143,10 +146,11 @@ def export(
             print(in_flags(line), file=sys.stderr)
     shown: dict[str, Any] = {}
     if report is not None:
-        from paddable.api.reporting import about_result, write_page
+        from paddable.api.reporting import about_result
+        from paddable.bundle.page_place import write_page
 
         shown["report"] = about_result("export", written, None, next(iter(judged), None))
-        write_page(report, shown["report"])
+        write_page(report, shown["report"], force=choices["force"])
     bundle = read_bundle(written)
     if as_json:
         graphs = [{"file": graph.file, "container": dict(graph.container)} for graph in bundle.graphs]
@@ -166,4 +170,6 @@ def export(
     else:
         files = ", ".join([*(graph.file for graph in bundle.graphs), *bundle.step_graphs])
         print(f"{written}: {files}")
+        if report is not None:
+            print(f"the page is {report}")
     return 0

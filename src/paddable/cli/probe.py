@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from paddable.cli import options, render
+from paddable.cli.flags import in_flags
+from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ _SHOWN = 24
 )
 @click.option("--provider", default="cpu", show_default=True, type=options.ProviderName(), help="Where A runs.")
 @click.option("--against-provider", default="cpu", show_default=True, type=options.ProviderName(), help="Where B runs.")
+@click.option(
+    "--precision", metavar="NAME", help="Which of a bundle's precisions A is. Default: fp32, where it is there."
+)
+@click.option("--against-precision", metavar="NAME", help="Which B is; without --against, of A's own bundle.")
 @click.option("--tolerance", type=float, metavar="E", help="Error relative to scale that counts. Default: 1e-4.")
 @click.option(
     "--isolate",
@@ -43,6 +49,7 @@ _SHOWN = 24
     metavar="DIRECTORY",
     help="Write the first bad node here, with its real inputs and a run.py that needs nothing but onnxruntime.",
 )
+@options.force
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of random inputs.")
 @options.report
 @options.as_json
@@ -61,14 +68,16 @@ def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
     """
     from paddable.api import probe as probe_runs
 
-    with showing() as progress:
+    kept = (one, choices["against"], choices["inputs"])
+    with reporting(report, "probe", one.name, kept, force=choices["force"]), showing() as progress:
         found = probe_runs(one, progress=progress, **choices)
     if report is not None:
-        from paddable.api.reporting import about_probe, write_page
+        from paddable.api.reporting import about_probe
+        from paddable.bundle.page_place import write_page
 
-        write_page(report, about_probe(found))
+        write_page(report, in_flags(about_probe(found)), force=choices["force"])
     if as_json:
-        render.show_json(found.to_json())
+        render.show_json(in_flags(found.to_json()))
     else:
         _show(found)
         render.show_page(report)
@@ -77,13 +86,17 @@ def probe(one: Path, report: Path | None, as_json: bool, **choices: Any) -> int:
 
 def _show(report: ProbeReport) -> None:
     """The verdict first, then what it rests on."""
-    print(report.verdict)
+    print(in_flags(report.verdict))
     steps = ", ".join(f"{name}={count}" for name, count in report.steps.items())
     matched = report.matched
     print(
         f"\n{report.one} against {report.other}{', ' + steps if steps else ''}: {matched['paired']} of "
         f"{matched['nodes']} nodes paired, {matched['compared values']} values compared\n"
     )
+    for note in report.notes:
+        print(in_flags(f"note: {note}"))
+    if report.notes:
+        print()
     fork = report.fork
     if fork is not None and fork.missing:
         render.show_sections({"nodes of the second graph without a partner": [{"node": name} for name in fork.missing]})

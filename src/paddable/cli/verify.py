@@ -8,6 +8,7 @@ import click
 
 from paddable.cli import options, render
 from paddable.cli.flags import in_flags
+from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
 
 __all__ = ["verify"]
@@ -28,6 +29,7 @@ __all__ = ["verify"]
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs and lengths.")
 @options.report
+@options.force
 @options.as_json
 def verify(
     padded: Path,
@@ -37,6 +39,7 @@ def verify(
     lengths: tuple[int, ...],
     seed: int,
     report: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
     """Judge a padded model or bundle: every operator alone, the whole against native, and junk in the padding.
@@ -48,7 +51,7 @@ def verify(
     from paddable.api import verify as verify_model
 
     told: list[str] = []
-    with showing() as progress:
+    with reporting(report, "verify", padded.name, (padded, against), force=force), showing() as progress:
         found = verify_model(
             padded,
             against,
@@ -64,10 +67,11 @@ def verify(
             print(in_flags(line))
     payload = found.to_json()
     if report is not None:
-        from paddable.api.reporting import about_result, write_page
+        from paddable.api.reporting import about_result
+        from paddable.bundle.page_place import write_page
 
         payload["report"] = about_result("verify", padded, against, found)
-        write_page(report, payload["report"])
+        write_page(report, payload["report"], force=force)
     if as_json:
         render.show_json(payload)
     else:

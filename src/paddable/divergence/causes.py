@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.changed import changed_between
 from paddable.divergence.fork import Fork, region
+from paddable.divergence.measure import Measure
 from paddable.divergence.parting import Parting
 from paddable.divergence.pieces import Pieces
 from paddable.findings import Finding
+from paddable.graph.trace import module_path
 
 __all__ = ["Cause", "cause_of"]
 
@@ -24,7 +28,7 @@ class Cause:
 
     Attributes:
         kind: ``weights``, ``wiring``, ``attributes``, ``structure``, ``padding``, ``precision``, ``provider``,
-            ``optimiser``, ``rounding`` or ``unknown``.
+            ``optimiser``, ``rounding``, ``unrelated``, ``nan`` or ``unknown``.
         text: the reason, one sentence.
         fix: what to do.
         code: of the finding that explains it, such as ``PAD102``; empty without one.
@@ -51,23 +55,44 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
     measured = parting.measures.get(fork.value)
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
-    lost = measured is not None and not measured.finite[0] and measured.finite[1]
-    if measured is not None and lost and "fp16" in (parting.one.precision, parting.other.precision):
-        return Cause(
-            "precision",
-            f"the second run reaches {measured.largest[1]:.3g} where half precision ends at {_HALF_MAX:g}: the first "
-            "run is infinite or NaN there",
-            "keep this node in fp32, or scale its input down",
-        )
+    overflow = _overflow(parting, measured)
+    if overflow is not None:
+        return overflow
+    numbers, shapes = _weights(parting, pairs)
     return (
-        next(_weights(parting, pairs), None)
+        numbers
         or next(_attributes(pairs), None)
         or next(_wiring(parting, pairs), None)
         or next(_constants(parting, pairs), None)
+        or next(_bodies(pairs), None)
         or _padding(parting, finding)
         or _structure(parting, fork, others)
+        or shapes
+        or _moved(fork)
         or _run(parting)
     )
+
+
+def _overflow(parting: Parting, measured: Measure | None) -> Cause | None:
+    """One run is not finite where the other is, and it computes in half."""
+    if measured is None or measured.finite[0] == measured.finite[1]:
+        return None
+    lost = 0 if not measured.finite[0] else 1
+    names = ("first", "second") if lost == 0 else ("second", "first")
+    if (parting.one, parting.other)[lost].precision != "fp16":
+        return None
+    reached = measured.largest[1 - lost]
+    if reached >= _HALF_MAX / 2:
+        told = (
+            f"the {names[1]} run reaches {reached:.3g} where half precision ends at {_HALF_MAX:g}: the {names[0]} run "
+            "is infinite or NaN there"
+        )
+    else:
+        told = (
+            f"the {names[0]} run, in half, is infinite or NaN where the {names[1]} reaches {reached:.3g}: a number on "
+            f"the way there passed {_HALF_MAX:g}, where half precision ends"
+        )
+    return Cause("precision", told, "keep this node in fp32, or scale its input down")
 
 
 def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[tuple[ir.Node, ir.Node]]:
@@ -93,37 +118,17 @@ def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[
     ]
 
 
-def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
-    exact = parting.one.precision == parting.other.precision
-    for node, partner in pairs:
-        for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
-            if a is None or b is None or a.const_value is None or b.const_value is None:
-                continue
-            x, y = a.const_value.numpy(), b.const_value.numpy()
-            if x.shape != y.shape:
-                if x.size == y.size and parting.one.plain.fingerprint(a) == parting.other.plain.fingerprint(b):
-                    continue
-                yield Cause(
-                    "weights",
-                    f"input {index} ({a.name}) of {node.op_type} is {list(x.shape)} in the first graph and "
-                    f"{list(y.shape)} in the second",
-                    "load both graphs from one checkpoint",
-                )
-                continue
-            if x.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
-                continue
-            wide, right = x.astype(np.float64), y.astype(np.float64)
-            allowed = 0.0 if exact else 2.0**-10 * np.abs(right) + 1e-7
-            gap = np.abs(wide - right)
-            wrong = ~(gap <= allowed) & ~((wide == right) | (np.isnan(wide) & np.isnan(right)))
-            if wrong.any():
-                at = np.unravel_index(int(np.nan_to_num(np.where(wrong, gap, -1.0), nan=np.inf).argmax()), x.shape)
-                yield Cause(
-                    "weights",
-                    f"input {index} ({a.name}) of {node.op_type} differs from the second graph's in {int(wrong.sum())} "
-                    f"of {x.size} numbers, most at {[int(n) for n in at]}: {wide[at]:.4g} and {right[at]:.4g}",
-                    "load both graphs from one checkpoint, or look at what changed this constant",
-                )
+def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> tuple[Cause | None, Cause | None]:
+    """The first weight whose numbers differ, and the first whose shape does: where nodes are missing, that is another
+    node's."""
+    one, other = parting.one, parting.other
+    found: dict[bool, Cause] = {}
+    for change in changed_between(one.plain, other.plain, pairs, exact=one.precision == other.precision):
+        fix = "load both graphs from one checkpoint"
+        if change.numbers:
+            fix += ", or look at what changed this constant"
+        found.setdefault(change.numbers > 0, Cause("weights", change.text, fix))
+    return found.get(True), found.get(False)
 
 
 def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
@@ -147,24 +152,86 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
 
 
 def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
+    """Nodes that are one and read other values: another input of the same node, or the value of another node."""
     values = parting.matching.values()
+    mine_of = {theirs: mine for mine, theirs in values.items()}
     for node, partner in pairs:
         mine = [values.get(value) if value is not None else None for value in node.inputs]
         theirs = list(partner.inputs)
-        if node.op_type in ("Add", "Mul") or len(mine) != len(theirs):
+        if len(mine) != len(theirs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
             continue
-        moved = [
-            (i, theirs.index(value))
-            for i, value in enumerate(mine)
-            if value is not None and value in theirs and value is not theirs[i]
-        ]
-        if moved:
-            i, j = moved[0]
-            yield Cause(
-                "wiring",
-                f"input {i} of {node.op_type} is what the second graph reads as input {j}",
-                "put the inputs in the order of the original",
-            )
+        for index, (value, wanted) in enumerate(zip(mine, theirs, strict=True)):
+            if value is None or wanted is None or value is wanted:
+                continue
+            if value in theirs:
+                told = f"input {index} of {node.op_type} is what the second graph reads as input {theirs.index(value)}"
+                yield Cause("wiring", told, "put the inputs in the order of the original")
+            elif wanted in mine_of and node.inputs[index] in parting.measures and mine_of[wanted] in parting.measures:
+                told = (
+                    f"input {index} of {node.op_type} is {_made_by(node.inputs[index])} where the second graph reads "
+                    f"{_made_by(wanted)}, which is {_made_by(mine_of[wanted])} of the first"
+                )
+                yield Cause("wiring", told, "look at what this node is to read: two values may have been exchanged")
+
+
+def _made_by(value: ir.Value | None) -> str:
+    node = value.producer() if value is not None else None
+    if node is None:
+        return f"the input {value.name}" if value is not None else "nothing"
+    module = module_path(node)
+    return f"the result of {node.op_type} {node.name}" + (f" ({module})" if module else "")
+
+
+_EXACT = frozenset(
+    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
+    | {"Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
+)
+"""Operators that move numbers and compute none."""
+
+
+def _moved(fork: Fork) -> Cause | None:
+    """What computes nothing makes no difference: one above it was not seen."""
+    if not all(node.op_type in _EXACT and not node.domain for node in fork.nodes):
+        return None
+    return Cause(
+        "unknown",
+        f"{_listed(fork.nodes)} only moves numbers, so what it reads differs already: no value in front of it could be "
+        "compared",
+        "look at what makes its inputs, in both graphs",
+    )
+
+
+def _bodies(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
+    """Branches and loop bodies of paired nodes that hold other nodes or other attributes."""
+    for node, partner in pairs:
+        for name, attribute in node.attributes.items():
+            twin = partner.attributes.get(name)
+            if attribute.type != ir.AttributeType.GRAPH or twin is None or twin.type != ir.AttributeType.GRAPH:
+                continue
+            mine, theirs = list(attribute.as_graph()), list(twin.as_graph())
+            kinds = [[each.op_type for each in nodes] for nodes in (mine, theirs)]
+            place = f"{name} of {node.op_type} {node.name}".rstrip()
+            if kinds[0] != kinds[1]:
+                extra, missing = (Counter(kinds[i]) - Counter(kinds[1 - i]) for i in (0, 1))
+                told = f"{place} has {', '.join(extra) or 'the same operators in another order'} in the first graph" + (
+                    f" and {', '.join(missing)} in the second" if missing else ""
+                )
+                yield Cause("structure", told, "compare the two models' code for this part")
+                continue
+            inner = list(zip(mine, theirs, strict=True))
+            for cause in (*_attributes(inner), *_inner_constants(inner), *_bodies(inner)):
+                yield replace(cause, text=f"in {place}: {cause.text}")
+
+
+def _inner_constants(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
+    for node, partner in pairs:
+        for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
+            if a is None or b is None or a.const_value is None or b.const_value is None:
+                continue
+            x, y = a.const_value.numpy(), b.const_value.numpy()
+            if x.shape != y.shape or not np.array_equal(x, y):
+                told = f"input {index} ({a.name}) of {node.op_type} is another constant than in the second graph"
+                yield Cause("weights", told, "load both graphs from one checkpoint")
 
 
 def _constants(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
@@ -216,7 +283,9 @@ def _structure(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause
 
 
 def _listed(nodes: Sequence[ir.Node]) -> str:
-    names = [f"{node.op_type} {node.name}" if node.name else node.op_type for node in nodes]
+    modules = [module_path(node) for node in nodes]
+    names = [f"{node.op_type} {node.name}".rstrip() for node in nodes]
+    names = [name + (f" ({module})" if module else "") for name, module in zip(names, modules, strict=True)]
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
@@ -232,18 +301,22 @@ def _run(parting: Parting) -> Cause:
         return Cause(
             "provider",
             f"{one.provider} and {other.provider} give different results for the same node and the same inputs",
-            "write the case with --isolate DIR and attach it to a report to the provider",
+            "attach the case, which `isolate` writes, to a report to the provider",
         )
     if one.precision != other.precision:
-        return Cause(
-            "precision",
-            f"{one.precision} rounds away what {other.precision} keeps",
-            "keep this node in fp32",
-        )
-    if one.container != one.steps:
+        coarse, fine = sorted((one.precision, other.precision), key=_DIGITS.index)
+        return Cause("precision", f"{coarse} rounds away what {fine} keeps", "keep this node in fp32")
+    if (one.container, other.container) != (one.steps, other.steps):
+        padded = one.metadata is not None or other.metadata is not None
         return Cause(
             "padding",
             "the node reads the padding: its result on the valid part depends on the container",
-            "convert the model with paddable convert",
+            "judge the converted model with paddable verify, and convert it again"
+            if padded
+            else "convert the model with paddable convert",
         )
-    return Cause("unknown", "operator, weights, attributes and inputs agree", "write the case with --isolate DIR")
+    return Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
+
+
+_DIGITS = ("int4", "int8-static", "int8-dynamic", "int8", "fp16", "fp32")
+"""Precisions, the coarsest first."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from paddable.divergence.causes import Cause, cause_of
+from paddable.divergence.changed import changed_weights
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
@@ -37,8 +38,10 @@ def find(
     *,
     findings: Sequence[Finding] = (),
     differences: Sequence[str] = (),
+    notes: Sequence[str] = (),
     tolerance: float | None = None,
     isolate: Path | None = None,
+    force: bool = False,
     versions: Mapping[str, str] | None = None,
     tick: Callable[[int, int], None] = lambda done, total: None,
 ) -> ProbeReport:
@@ -50,26 +53,26 @@ def find(
         known: what the length analysis of native says.
         findings: of native, where one of the runs is padded.
         differences: what is known to differ between the models, to be told first.
+        notes: what was chosen for the user.
         tolerance: error relative to scale from which values differ; by precision where None.
         isolate: folder for the first fork, cut out with its inputs.
+        force: replace what is there.
         versions: of the packages that run.
         tick: called with the nodes done and their number.
     """
     limit = tolerance_of(one, other) if tolerance is None else tolerance
     parting = part(one, other, known, tolerance=limit, tick=tick)
     values = parting.matching.values()
-    told = [_record(parting, fork, values, findings) for fork in parting.forks]
-    cause = None
-    if not told and max(parting.outputs.values(), default=0.0) > limit:
-        cause = Cause(
-            "optimiser",
-            "the outputs differ, and no value does when each node runs alone: the runtime's optimiser makes the "
-            "difference",
-            "run with the graph optimisation level at ORT_DISABLE_ALL, then raise it level by level",
-        )
-    isolated = None
-    if isolate is not None and parting.forks:
-        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known))
+    related = parting.matching.share >= _RELATED
+    told = [_record(parting, fork, values, findings) for fork in parting.forks if related]
+    cause = None if told else _cause_of_whole(parting, limit)
+    isolated, said = None, list(notes)
+    if isolate is not None and not told:
+        said.append(f"nothing was written to {isolate}: no node parts the runs")
+    elif isolate is not None and told[0].cause.kind in _NO_CASE:
+        said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
+    elif isolate is not None:
+        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known, force=force))
     return ProbeReport(
         one=one.title,
         other=other.title,
@@ -90,6 +93,71 @@ def find(
         cause=cause,
         versions=versions or {},
         isolated=isolated,
+        notes=said,
+        changed=_told_changed(parting),
+    )
+
+
+_NO_CASE = ("wiring",)
+"""Causes for which the node itself is right."""
+
+_RELATED = 0.1
+"""Share of the smaller graph's nodes that must be paired for the two to be one model."""
+
+
+def _told_changed(parting: Parting) -> str:
+    """How many weights differ, and the first of them."""
+    one, other = parting.one, parting.other
+    if "int" in one.precision + other.precision or parting.matching.share < _RELATED:
+        return ""
+    found = changed_weights(parting.matching, exact=one.precision == other.precision)
+    if not found:
+        return ""
+    name = f" {found[0].node.name}" if found[0].node.name else ""
+    count = "1 weight differs" if len(found) == 1 else f"{len(found)} weights differ, the first"
+    return f"{count}: {found[0].text}{f' (node{name})' if name else ''}"
+
+
+def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
+    """Why no verdict, or a bad one, although no node stands out; None where the runs agree."""
+    compared, paired = len(parting.measures), len(parting.matching.pairs)
+    fewest = min(len(parting.one.plain.nodes), len(parting.other.plain.nodes))
+    differ = [name for name, error in parting.outputs.items() if error > limit]
+    if parting.outputs and not differ and not parting.nan:
+        return None
+    if parting.nan and not differ:
+        name, share = next(iter(parting.nan.items()))
+        first = next((value for value, found in parting.measures.items() if found.nan), None)
+        maker = first.producer() if first is not None else None
+        begin = f", from {maker.op_type} {maker.name} on" if maker is not None else ""
+        return Cause(
+            "nan",
+            f"output {name} is NaN in both runs in {100 * share:.3g} % of its numbers{begin}: nothing can be compared "
+            "there",
+            "give inputs that the model has an answer for, or look for what is NaN in its weights",
+        )
+    counted = f"{paired} of {fewest} nodes are paired and {compared} values could be compared"
+    if not compared or parting.matching.share < _RELATED:
+        return Cause(
+            "unrelated",
+            f"the two graphs have nothing in common that could be compared: {counted}",
+            "name two graphs of one model, and inputs that fit both",
+        )
+    unseen = [
+        value.name
+        for value in parting.one.plain.model.graph.outputs
+        if value.name in differ and value not in parting.measures
+    ]
+    if unseen or compared < paired / 2:
+        return Cause(
+            "unknown",
+            f"the outputs differ ({', '.join(differ)}), and what makes them could not be compared: {counted}",
+            "give both runs inputs of the same shapes, and name the ragged axes",
+        )
+    return Cause(
+        "optimiser",
+        "the outputs differ, and no value does when each node runs alone: the runtime's optimiser makes the difference",
+        "run with the graph optimisation level at ORT_DISABLE_ALL, then raise it level by level",
     )
 
 

@@ -13,6 +13,7 @@ from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Known, Parting, valid_blocks
 from paddable.divergence.pieces import Pieces
 from paddable.gates.engine import Array
+from paddable.graph.io.write import CannotWrite
 from paddable.providers.advice import session_advice
 
 __all__ = ["write_case"]
@@ -25,13 +26,15 @@ import onnxruntime as ort
 inputs, expected = dict(np.load("inputs.npz")), np.load("expected.npy").astype(np.float64)
 session = ort.InferenceSession("case.onnx", providers=[{provider!r}])
 got = session.run(None, inputs)[0].astype(np.float64)
-error = np.nanmax(np.abs(got - expected)) / max(1e-6, np.abs(expected[np.isfinite(expected)]).max())
+same = (got == expected) | np.isnan(got) & np.isnan(expected)
+gap = np.nan_to_num(np.abs(np.subtract(got, expected, where=~same, out=np.zeros_like(got))), nan=np.inf, posinf=np.inf)
+error = gap.max() / max(1e-6, np.abs(expected[np.isfinite(expected)]).max(initial=0))
 print("onnxruntime", ort.__version__, session.get_providers(), "error relative to scale:", error)
 raise SystemExit(not error <= {tolerance})
 '''
 
 
-def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: Known) -> Path:
+def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: Known, *, force: bool = False) -> Path:
     """Write ``case.onnx``, ``inputs.npz``, ``expected.npy``, ``README.md`` and ``run.py``.
 
     The case computes the fork's value from the inputs that the first run had. ``expected.npy`` is that value with its
@@ -43,12 +46,14 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
         fork: where they part.
         cause: why.
         known: which part of the value is valid.
+        force: replace what the folder holds.
 
     Returns:
         ``folder``.
 
     Raises:
         MisuseError: the folder holds something already.
+        CannotWrite: the system refuses it.
     """
     one, other = parting.one, parting.other
     partner = parting.matching.values().get(fork.value)
@@ -60,11 +65,13 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
     for value in fork.inputs:
         if value.producer() is None and value.name in one.feeds:
             feeds[str(value.name)] = one.feeds[str(value.name)]
-    expected = np.ascontiguousarray(held[fork.value]).copy()
+    made = np.ascontiguousarray(held[fork.value])
+    expected = made.copy()
     if partner is not None:
         producer = partner.producer()
         end = other.plain.place[producer] + 1 if producer is not None else 0
         right = Pieces(other.plain, other.feeds, other.run).advance(0, end, [partner])[partner]
+        expected = made.astype(np.result_type(made, right))  # the second may reach what the first cannot hold
         left_block, right_block = valid_blocks(one, other, fork.value, partner, expected, right, known)
         if left_block is not None and right_block is not None:
             target = left_block.array
@@ -78,10 +85,13 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
         tolerance=parting.tolerance,
     )
     facts = {"cause": vars(cause), "first": one.title, "second": other.title, "node": place}
-    with new_directory(folder) as new:
-        (new / "case.onnx").write_bytes(case)
-        np.savez(new / "inputs.npz", **feeds)  # type: ignore[arg-type]  # names of a graph are not its keywords
-        np.save(new / "expected.npy", expected)
-        (new / "run.py").write_text(run, encoding="utf-8")
-        (new / "case.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    try:
+        with new_directory(folder, force=force) as new:
+            (new / "case.onnx").write_bytes(case)
+            np.savez(new / "inputs.npz", **feeds)  # type: ignore[arg-type]  # names of a graph are not its keywords
+            np.save(new / "expected.npy", expected)
+            (new / "run.py").write_text(run, encoding="utf-8")
+            (new / "case.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:  # it names a temporary folder, and the user another
+        raise CannotWrite.because(error, folder) from None
     return folder

@@ -29,6 +29,7 @@ class Measure:
         profile: the error at steps of time, evenly taken over the valid part; empty without a time axis.
         reach: share of the container's steps that are valid.
         bytes: of both values.
+        nan: share of the numbers that are NaN in both, where nothing can be compared.
     """
 
     error: float
@@ -37,6 +38,7 @@ class Measure:
     profile: tuple[float, ...]
     reach: float
     bytes: int
+    nan: float = 0.0
 
 
 def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
@@ -58,8 +60,11 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
     with np.errstate(invalid="ignore", over="ignore"):
         gap = np.abs(x - y)
     finite = bool(np.isfinite(x).all()), bool(np.isfinite(y).all())
+    nan = 0.0
     if not all(finite):
-        same = (x == y) | (np.isnan(x) & np.isnan(y))
+        lost = np.isnan(x) & np.isnan(y)
+        nan = float(lost.mean())
+        same = (x == y) | lost
         gap = np.where(same, 0, np.where(np.isfinite(x) & np.isfinite(y), gap, np.inf))
     size = scale(y)
     error = float(gap.max(initial=0.0)) / size
@@ -74,4 +79,4 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
         block = mine if mine.time is not None else theirs
         valid = block.array.shape[block.time or 0]
         reach = valid / max(valid, mine.physical, theirs.physical)
-    return Measure(error, (scale(x), size), finite, profile, reach, a.nbytes + b.nbytes)
+    return Measure(error, (scale(x), size), finite, profile, reach, a.nbytes + b.nbytes, nan)

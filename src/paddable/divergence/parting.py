@@ -12,7 +12,7 @@ from paddable.divergence.fork import Fork, forks
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces
-from paddable.divergence.regions import Block, comparable, from_facts, from_sizes
+from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes
 from paddable.divergence.side import Side
 from paddable.gates.engine import Array
 from paddable.padding.facts.facts import Facts
@@ -57,6 +57,7 @@ class Parting:
         matching: pairs of nodes.
         measures: by value of the first graph, what was compared.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
+        nan: of those that are NaN in both runs, in which share of their numbers.
         forks: where they part, first first; empty where the outputs agree.
         gradual: no node makes the error much greater: rounding grows along the graph.
         tolerance: the error from which a value counts as different.
@@ -67,6 +68,7 @@ class Parting:
     matching: Matching
     measures: dict[ir.Value, Measure]
     outputs: dict[str, float]
+    nan: dict[str, float]
     forks: list[Fork]
     gradual: bool
     tolerance: float
@@ -93,9 +95,11 @@ def part(
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
         measures = _measured(one, other, matching, known, tick, pool)
-    outputs = outputs_apart(one.answer(), other.answer(), one, other)
+    apart = outputs_apart(one.answer(), other.answer(), one, other)
+    outputs = {name: found.error for name, found in apart.items()}
+    nan = {name: found.nan for name, found in apart.items() if found.nan}
     found, gradual = _forks(one, other, measures, outputs, tolerance)
-    return Parting(one, other, matching, measures, outputs, found, gradual, tolerance)
+    return Parting(one, other, matching, measures, outputs, nan, found, gradual, tolerance)
 
 
 def _measured(
@@ -117,6 +121,7 @@ def _measured(
     total = len(one.plain.nodes)
     start = begin = 0
     size = _FIRST
+    fixed = made_of_sizes(one.plain) if known.native is None and one.container != other.container else set()
     while start < total or begin < len(other.plain.nodes):
         end, stop = next(((i, j) for i, j in cuts if i >= start + size), (total, len(other.plain.nodes)))
         pairs = {
@@ -125,7 +130,7 @@ def _measured(
             for value in node.outputs
             if value in partners and value.name and partners[value].name
         }
-        wanted = {a: b for a, b in pairs.items() if _is_comparable(a, b, known)}
+        wanted = {a: b for a, b in pairs.items() if a not in fixed and _is_comparable(a, b, known)}
         ahead = pool.submit(mine.advance, start, end, list(wanted))
         right = theirs.advance(begin, stop, list(wanted.values()))
         left = ahead.result()
@@ -183,13 +188,14 @@ def valid_blocks(
     facts = known.facts.get(known.native(a, b) or "")
     if facts is None:
         return None, None
+    converted = one.metadata is not None or other.metadata is not None
     return (
-        from_facts(mine, facts, one.frame(known.single_row)),
-        from_facts(theirs, facts, other.frame(known.single_row)),
+        from_facts(mine, facts, one.frame(known.single_row), clean=converted),
+        from_facts(theirs, facts, other.frame(known.single_row), clean=converted),
     )
 
 
-def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: Side, other: Side) -> dict[str, float]:
+def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: Side, other: Side) -> dict[str, Measure]:
     """By name of the second's outputs, how far the first's are on the valid part: by name, else by place.
 
     Outputs without a partner, such as ``<output>_length``, are left out.
@@ -207,7 +213,7 @@ def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: S
             left, right = left[inside], right[inside]
         found = measure(Block(left, None, 1), Block(right, None, 1))
         if found is not None:
-            apart[name] = found.error
+            apart[name] = found
     return apart
 
 

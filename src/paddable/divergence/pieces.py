@@ -28,14 +28,19 @@ Run: TypeAlias = "Callable[[bytes, Mapping[str, Array]], dict[str, Array]]"
 """Runs a serialised model; all outputs by name."""
 
 
-def on_provider(provider: str, threads: int = 1) -> Run:
+def on_provider(provider: str, threads: int = 1, where: str = "") -> Run:
     """Run models on a provider, without ONNX Runtime's optimiser on the CPU: a fused node has no inner values.
+
+    Args:
+        provider: its name.
+        threads: of one operator on the CPU; 0 takes every core.
+        where: what errors call the model.
 
     Raises:
         MissingExtraError: the installed ONNX Runtime lacks the provider.
     """
     if provider == "cpu":
-        return lambda model, feeds: _on_cpu(model, feeds, threads)
+        return lambda model, feeds: _on_cpu(model, feeds, threads, where)
     opening = Opening(session_advice(provider))
 
     def run(model: bytes, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -47,11 +52,11 @@ def on_provider(provider: str, threads: int = 1) -> Run:
     return run
 
 
-def _on_cpu(model: bytes, feeds: Mapping[str, Array], threads: int) -> dict[str, Array]:
+def _on_cpu(model: bytes, feeds: Mapping[str, Array], threads: int, where: str) -> dict[str, Array]:
     try:
-        return Engine(model, optimise=False, threads=threads, half=False).run(feeds)
+        return Engine(model, optimise=False, threads=threads, half=False, where=where).run(feeds)
     except EngineError:  # an operator that only the optimiser's fusion can run
-        return Engine(model, threads=threads).run(feeds)
+        return Engine(model, threads=threads, where=where).run(feeds)
 
 
 class Pieces:

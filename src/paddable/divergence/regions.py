@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from paddable.bundle import Metadata
+from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array
 from paddable.gates.regions import Frame
 from paddable.gates.signals import evaluate
 from paddable.padding.facts.facts import Facts
 
-__all__ = ["Block", "comparable", "from_facts", "from_sizes"]
+__all__ = ["Block", "comparable", "from_facts", "from_sizes", "made_of_sizes"]
 
 
 @dataclass(frozen=True)
@@ -36,22 +37,41 @@ def comparable(facts: Facts | None) -> bool:
     prefix."""
     if facts is None or facts.relative is not None or facts.content is not None:
         return False
-    return facts.pending is None and facts.copies is None and facts.dtype != ir.DataType.STRING
+    return facts.copies is None and facts.dtype != ir.DataType.STRING
 
 
-def from_facts(array: Array, facts: Facts, frame: Frame) -> Block | None:
+def made_of_sizes(plain: Plain) -> set[ir.Value]:
+    """Values that nothing but sizes and constants make: in a container they are the container's by design."""
+    found: set[ir.Value] = set()
+    for node in plain.nodes:
+        above = list(plain.inputs(node))
+        if node.op_type in ("Shape", "Size") or (above and all(value in found for value in above)):
+            found.update(node.outputs)
+    return found
+
+
+def from_facts(array: Array, facts: Facts, frame: Frame, *, clean: bool = False) -> Block | None:
     """The valid part as the length analysis knows it, of the first row; None where the shape is another than the facts
-    say."""
+    say.
+
+    Args:
+        array: the value.
+        facts: about it.
+        frame: its container.
+        clean: leave out the last steps where a converted model may be wrong, since its remedy comes behind them.
+    """
     sizes = tuple(frame.physical(atom.size) for atom in facts.atoms)
     if [n for n in array.shape if n != 1] != [n for n in frame.shape(facts) if n != 1]:
         return None
     windows = []
-    for atom, size in zip(facts.atoms, sizes, strict=True):
+    for position, (atom, size) in enumerate(zip(facts.atoms, sizes, strict=True)):
         if atom.batch:
             windows.append(slice(0, 1))
         elif atom.ragged:
             start = frame.physical(atom.shift) - frame.valid_size(atom.shift, 0)
-            windows.append(slice(start, start + frame.valid_size(atom.size, 0)))
+            pending = facts.pending if clean and facts.pending is not None else None
+            keep = pending.clean if pending is not None and pending.atom == position else atom.size
+            windows.append(slice(start, start + frame.valid_size(keep, 0)))
         else:
             windows.append(slice(0, size))
     time = facts.ragged[0] if facts.ragged else None

@@ -58,7 +58,7 @@ class ForkRecord:
         inputs: largest error among what the nodes read.
         nodes: all nodes of the first graph between the values that agree and this one.
         others: the same of the second graph.
-        missing: those of ``others`` that have no partner.
+        missing: those of ``others`` that have no partner, each with its module where it is recorded.
         cause: why.
     """
 
@@ -108,6 +108,8 @@ class ProbeReport:
         cause: why the outputs differ although no value does, if so.
         versions: of the packages that ran.
         isolated: folder of the cut-out case, if one was asked for.
+        notes: what was chosen for the user.
+        changed: how many weights of paired nodes differ, and the first; empty where none does.
     """
 
     one: str
@@ -123,6 +125,8 @@ class ProbeReport:
     cause: Cause | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     isolated: str | None = None
+    notes: Sequence[str] = ()
+    changed: str = ""
 
     @property
     def fork(self) -> ForkRecord | None:
@@ -132,20 +136,32 @@ class ProbeReport:
     @property
     def ok(self) -> bool:
         """The outputs agree, and so do the models."""
-        return not self.forks and self.cause is None and not self.differences
+        return self.agree and not self.differences
+
+    @property
+    def agree(self) -> bool:
+        """The outputs agree."""
+        return not self.forks and self.cause is None
+
+    @property
+    def _kinds(self) -> set[str]:
+        return {self.fork.cause.kind} if self.fork is not None else set()
 
     @property
     def verdict(self) -> str:
         """The outcome in one sentence or two."""
         told = [*self.differences]
+        if self.changed and not told and not self.agree and "weights" not in self._kinds:
+            told.append(self.changed)
         if self.fork is not None:
-            told.append(f"the runs part at {self.fork}")
+            told.append(f"the runs part {'in front of' if self.fork.missing else 'at'} {self.fork}")
         elif self.cause is not None:
             told.append(f"{self.cause.text}; {self.cause.fix}")
-        elif not told:
+        else:
             worst = max(self.outputs.values(), default=0.0)
             told.append(
                 f"the runs agree: {f'outputs differ by at most {worst:.2g} of scale' if worst else 'bit for bit'}"
+                + (f"; but {self.changed}" if self.changed else "")
             )
         return ". ".join(text[:1].upper() + text[1:] for text in told)
 
@@ -173,6 +189,8 @@ class ProbeReport:
             "layers": [layer.to_json() for layer in self.layers],
             "matched": dict(self.matched),
             "isolated": self.isolated,
+            "notes": list(self.notes),
+            "changed_weights": self.changed,
             "versions": dict(self.versions),
         }
 

@@ -8,10 +8,17 @@ from typing import Any
 
 from paddable.divergence.result import Layer, ProbeReport
 
-__all__ = ["about_probe", "depth", "heat", "ranges"]
+__all__ = ["about_probe", "depth", "heat", "nearest_rows", "ranges"]
 
 _POINTS = 400
 """Places of a curve; each shows the largest of the values that it stands for."""
+
+HALF_MAX = 65504.0
+_NEAREST = 12
+"""Layers that are listed by their headroom."""
+
+_FEW, _TICKS = 3, 10
+"""Parts of the model that tell its depth, at least and at most."""
 
 _ROWS = 48
 """Layers of a heat map."""
@@ -32,11 +39,13 @@ def about_probe(report: ProbeReport) -> dict[str, Any]:
             "Nodes paired": f"{report.matched['paired']:,} of {report.matched['nodes']:,}",
             "Values compared": f"{report.matched['compared values']:,}",
             **{f"Error of {name}": f"{error:.2g}" for name, error in list(report.outputs.items())[:4]},
+            **({"Chosen": "; ".join(report.notes)} if report.notes else {}),
         },
         "fork": fork.to_json() if fork is not None else None,
         "depth": depth({"this run": report}),
         "heat": heat({report.one: report}),
         "ranges": ranges(report),
+        "range_rows": nearest_rows(report),
         "versions": dict(report.versions),
     }
 
@@ -61,14 +70,16 @@ def depth(reports: Mapping[str, ProbeReport]) -> dict[str, Any] | None:
                 "name": name,
                 "points": points,
                 "fork": None if at is None else [round(1000 * at / max(1, len(layers) - 1)), _digits(layers[at].error)],
-                "largest": _digits(max(layer.error for layer in layers)),
+                "largest": _digits(max((*report.outputs.values(), *(layer.error for layer in layers)))),
                 "output": _digits(max(report.outputs.values(), default=0.0)),
                 "where": fork.node if fork is not None else "",
             }
         )
     if not series:
         return None
-    return {"series": series, "nodes": 1001, "tolerance": next(iter(reports.values())).tolerance}
+    last = [report for report in reports.values() if report.layers][-1]
+    ticks = [[round(1000 * i / max(1, len(last.layers) - 1)), label] for i, label in _starts(last.layers)]
+    return {"series": series, "nodes": 1001, "ticks": ticks, "tolerance": last.tolerance}
 
 
 def heat(reports: Mapping[str, ProbeReport]) -> dict[str, Any] | None:
@@ -82,7 +93,7 @@ def heat(reports: Mapping[str, ProbeReport]) -> dict[str, Any] | None:
                 if len(timed) > _ROWS
                 else timed
             )
-            maps.append({"name": name, "rows": [_row(layer) for layer in rows]})
+            maps.append({"name": name, "rows": [_row(layer) for layer in rows], **_times(report)})
     return {"maps": maps} if maps else None
 
 
@@ -91,10 +102,64 @@ def ranges(report: ProbeReport | None) -> list[dict[str, Any]] | None:
     if report is None or not report.layers:
         return None
     layers = report.layers
-    groups = _groups(len(layers))
+    starts = dict(_starts(layers))
+    rows = []
+    for i, group in _groups(len(layers)):
+        label = next((starts[k] for k in group if k in starts), None)
+        peak = _digits(max(layers[k].largest[1] for k in group))
+        rows.append({"value": layers[i].value, "largest": peak} | ({"layer": label} if label else {}))
+    return rows
+
+
+def nearest_rows(report: ProbeReport | None) -> list[dict[str, Any]]:
+    """The layers that come nearest to the end of half precision: one row a module, of its largest value."""
+    found: dict[str, Layer] = {}
+    for layer in sorted(report.layers if report is not None else (), key=lambda layer: -layer.largest[1]):
+        found.setdefault(_path(layer) or layer.node, layer)
     return [
-        {"value": layers[i].value, "largest": _digits(max(layers[k].largest[1] for k in group))} for i, group in groups
+        {
+            "layer": _path(layer),
+            "node": layer.node,
+            "operator": layer.op,
+            "peak": _digits(layer.largest[1]),
+            "headroom": _digits(HALF_MAX / layer.largest[1]),
+        }
+        for layer in list(found.values())[:_NEAREST]
+        if layer.largest[1]
     ]
+
+
+def _path(layer: Layer) -> str:
+    """The module, or what the node's name says of one."""
+    return layer.module or ".".join(part for part in layer.node.split("/")[:-1] if part)
+
+
+def _starts(layers: Sequence[Layer]) -> list[tuple[int, str]]:
+    """Where the parts of the model begin, a few of them: at the first depth of the module paths at which
+    none is half of it."""
+    found: list[tuple[int, str]] = []
+    for deep in range(1, 6):
+        found, last = [], ""
+        for index, layer in enumerate(layers):
+            path = ".".join(_path(layer).split(".")[:deep])
+            if path and path != last:
+                last = path
+                found.append((index, path))
+        edges = [*(index for index, _ in found), len(layers)]
+        if len(found) >= _FEW and max(b - a for a, b in pairwise(edges)) <= len(layers) / 2:
+            break
+    if len(found) <= _TICKS:
+        return found
+    return [found[round(i * (len(found) - 1) / (_TICKS - 1))] for i in range(_TICKS)]
+
+
+def _times(report: ProbeReport) -> dict[str, str]:
+    """What the time axis of a map is numbered with: the valid steps and those of the container."""
+    name = next(iter(report.steps), None)
+    if name is None:
+        return {}
+    valid, most = report.steps[name], max(size.get(name, 0) for size in report.containers)
+    return {"valid": f"{name} = {valid:,}", **({"end": f"{most:,}"} if most > valid else {})}
 
 
 def _telling(layers: Sequence[Layer]) -> set[int]:

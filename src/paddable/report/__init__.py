@@ -4,6 +4,6 @@
 browser would have to fetch: no script, no font, no picture.
 """
 
-from paddable.report.page import embedded, page
+from paddable.report.page import embedded, is_page, page
 
-__all__ = ["embedded", "page"]
+__all__ = ["embedded", "is_page", "page"]

@@ -8,10 +8,13 @@ from dataclasses import dataclass
 
 from paddable.report.html import text
 
-__all__ = ["HEIGHT", "WIDTH", "LogAxis", "Span", "picture"]
+__all__ = ["BOTTOM", "HEIGHT", "LEFT", "RIGHT", "WIDTH", "LogAxis", "Span", "picture", "short"]
 
 WIDTH, HEIGHT = 720, 240
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 12, 34
+
+LETTERS = 18
+"""Of a label."""
 
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -70,3 +73,22 @@ class LogAxis:
 def picture(label: str, body: str, width: float = WIDTH, height: float = HEIGHT) -> str:
     """An SVG with a name for those who do not see it."""
     return f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{text(label)}">{body}</svg>'
+
+
+def short(label: str) -> str:
+    """The last parts of a path, as many as there is room for; a word is cut at its end alone, and a number keeps the
+    word that it counts."""
+    if len(label) <= LETTERS:
+        return label
+    parts = label.split(".")
+    kept = 1
+    while kept < len(parts) and len(".".join(parts[-kept - 1 :])) < LETTERS:
+        kept += 1
+    told, before = ".".join(parts[-kept:]), parts[-kept - 1] if kept < len(parts) else ""
+    if before and parts[-kept].isdigit():
+        told = f"{_cut(before, LETTERS - 2 - len(told))}.{told}"
+    return ("…" if before else "") + _cut(told, LETTERS - (1 if before else 0))
+
+
+def _cut(word: str, room: int) -> str:
+    return word if len(word) <= room else word[: max(1, room - 1)] + "…"

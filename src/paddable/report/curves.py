@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddable.report.axes import HEIGHT, LEFT, RIGHT, WIDTH, LogAxis, Span, picture
+from paddable.report.axes import BOTTOM, HEIGHT, LEFT, RIGHT, WIDTH, LogAxis, Span, picture, short
 from paddable.report.html import number, text
 
 __all__ = ["depth", "lengths", "ranges"]
@@ -34,8 +34,7 @@ def depth(data: Mapping[str, Any]) -> str:
         if line.get("fork") is not None:
             x, e = line["fork"]
             drawn.append(f'<circle class="mark" cx="{across.at(x)}" cy="{up.at(_float(e))}" r="6"/>')
-    drawn.append(f'<text x="{LEFT}" y="{HEIGHT - 8}">first node</text>')
-    drawn.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">output</text>')
+    drawn.append(_ticks([(across.at(place), label) for place, label in data.get("ticks", [])]))
     drawn.append(_legend([line["name"] for line in series]))
     told = "; ".join(
         f"{s['name']}: at most {number(max((_float(e) for _, e in s['points']), default=0))}" for s in series
@@ -76,10 +75,26 @@ def ranges(data: Sequence[Mapping[str, Any]]) -> str:
     across = Span(0, max(1, len(data) - 1))
     places = [f"{across.at(i)} {up.at(_float(row['largest']))}" for i, row in enumerate(data)]
     drawn = [up.lines(), _rule(up, HALF_MAX, "end of half, 65,504"), f'<path class="main" d="M{"L".join(places)}"/>']
-    drawn.append(f'<text x="{LEFT}" y="{HEIGHT - 8}">first node</text>')
-    drawn.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 8}" text-anchor="end">output</text>')
+    drawn.append(_ticks([(across.at(i), row["layer"]) for i, row in enumerate(data) if row.get("layer")]))
     most = max((_float(row["largest"]) for row in data), default=0.0)
     return picture(f"Largest absolute value along the graph: {number(most)}", "".join(drawn))
+
+
+def _ticks(places: Sequence[tuple[float, str]]) -> str:
+    """Where the layers begin, with their names as far as there is room; the ends of the graph where none is known."""
+    y, right = HEIGHT - 8, WIDTH - RIGHT
+    if not places:
+        return f'<text x="{LEFT}" y="{y}">first node</text><text x="{right}" y="{y}" text-anchor="end">output</text>'
+    drawn, room = [], 0.0
+    for x, path in places:
+        label = short(path)
+        drawn.append(f'<path class="axis" d="M{x} {HEIGHT - BOTTOM}v6"/>')
+        wide = 6.6 * len(label)
+        start = min(x, right - wide)
+        if start >= room:
+            drawn.append(f'<text x="{start:.1f}" y="{y}">{text(label)}</text>')
+            room = start + wide + 10
+    return "".join(drawn)
 
 
 def _rule(up: LogAxis, value: float, label: str) -> str:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddable.report.axes import picture
+from paddable.report.axes import picture, short
 from paddable.report.html import number, text
 
 __all__ = ["heat", "scale"]
 
-_WIDTH, _LEFT, _TOP = 430, 118, 10
+_WIDTH, _LEFT, _TOP = 450, 138, 10
 _COLUMNS = 80
 
 LEVELS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
@@ -23,7 +23,7 @@ def heat(data: Mapping[str, Any]) -> str:
 
     Args:
         data: ``name``, and ``rows`` of ``label``, ``errors`` along the valid part, and ``reach``: its share of the
-            container.
+            container; how many steps are ``valid``, and how many the container has at its ``end``.
     """
     rows: Sequence[Mapping[str, Any]] = data["rows"]
     height = max(4.0, min(14.0, 420 / max(1, len(rows))))
@@ -52,14 +52,17 @@ def heat(data: Mapping[str, Any]) -> str:
     every = max(1, math.ceil(14 / height))
     for index in range(0, len(rows), every):
         y = _TOP + (index + 0.5) * height + 4
-        drawn.append(f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{text(_short(rows[index]["label"]))}</text>')
+        drawn.append(f'<text x="{_LEFT - 6}" y="{y:.1f}" text-anchor="end">{text(short(rows[index]["label"]))}</text>')
     edge = _LEFT + across * max((row["reach"] for row in rows), default=1.0)
     drawn.append(f'<path class="mark" d="M{edge:.1f} {_TOP - 4}V{bottom + 4:.1f}"/>')
-    drawn.append(f'<text x="{_LEFT}" y="{bottom + 18:.1f}">time</text>')
-    anchor = "end" if edge > _WIDTH - 90 else "middle"
-    drawn.append(
-        f'<text class="name" x="{edge:.1f}" y="{bottom + 18:.1f}" text-anchor="{anchor}">end of the valid part</text>'
-    )
+    drawn.append(f'<text x="{_LEFT}" y="{bottom + 18:.1f}">0</text>')
+    told = f"valid part ends, {data['valid']}" if "valid" in data else "valid part ends"
+    full = edge > _WIDTH - 24
+    half_wide = 3.3 * len(told)
+    x = _WIDTH - 6 - 2 * half_wide if full else max(_LEFT + 14, min(edge - half_wide, _WIDTH - 60 - 2 * half_wide))
+    drawn.append(f'<text class="name" x="{x:.1f}" y="{bottom + 18:.1f}">{text(told)}</text>')
+    if "end" in data and not full:
+        drawn.append(f'<text x="{_WIDTH - 6}" y="{bottom + 18:.1f}" text-anchor="end">{text(data["end"])}</text>')
     worst = max((_plain(e) for row in rows for e in row["errors"]), default=0.0)
     return picture(
         f"{data['name']}: error by layer and time, at most {number(worst)}", "".join(drawn), _WIDTH, bottom + 26
@@ -87,7 +90,3 @@ def _level(error: float) -> int:
 def _plain(value: Any) -> float:
     found = float(value)
     return math.inf if math.isnan(found) else found
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= 18 else "…" + label[-17:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from paddable.report.curves import depth, lengths, ranges
@@ -11,7 +12,7 @@ from paddable.report.heat import heat, scale
 from paddable.report.html import figure, number, scroll, section, sentence, table, text
 from paddable.report.shapes import accepted, flow, islands, times
 
-__all__ = ["embedded", "page"]
+__all__ = ["embedded", "is_page", "page"]
 
 Data = Mapping[str, Any]
 
@@ -21,6 +22,7 @@ def page(data: Data) -> str:
 
     Args:
         data: what `paddable.api.reporting` collects; every part but ``title``, ``verdict`` and ``ok`` may be left out.
+            ``outcome`` is the word before the verdict where it is neither passed nor not passed.
     """
     titled = {"tables": data.get("tables_title", "Findings")}
     parts = [(name, titled.get(name, title), make(data)) for name, title, make in _PARTS if _there(data, name)]
@@ -30,11 +32,11 @@ def page(data: Data) -> str:
     made_by = ", ".join(f"{name} {version}" for name, version in data.get("versions", {}).items())
     bad = "" if data["ok"] else " bad"
     style = (files("paddable.report") / "style.css").read_text(encoding="utf-8")
-    outcome = "Passed" if data["ok"] else "Not passed"
+    outcome = data.get("outcome", "Passed" if data["ok"] else "Not passed")
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'{_HEAD}<meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{text(data['title'])} · Paddable</title>"
+        f"<title>{text(data['title'])}{_NAMED}"
         '<link rel="icon" href="data:,">'
         f"<style>{style}</style></head><body>"
         '<a class="skip" href="#content">Skip to the content</a>'
@@ -44,6 +46,20 @@ def page(data: Data) -> str:
         f'<main id="content">{"".join(body for _, _, body in parts)}</main>'
         f"<footer>{text(made_by)}</footer></body></html>\n"
     )
+
+
+_HEAD = '<!doctype html><html lang="en"><head>'
+_NAMED = " · Paddable</title>"
+
+
+def is_page(path: Path) -> bool:
+    """Whether a file is a page of ours, which a new one may replace."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            head = file.read(4096)
+    except (OSError, ValueError):  # not a text
+        return False
+    return head.startswith(_HEAD) and _NAMED in head
 
 
 def embedded(data: Data) -> str:
@@ -96,11 +112,11 @@ def _gates(data: Data) -> str:
 
 def _depth(data: Data) -> str:
     names = [series["name"] for series in data["depth"]["series"]]
-    caption = "Largest difference to the native model, relative to scale, at every value of the graph."
+    caption = "Largest difference to the run it is compared with, relative to scale; a mark is where a layer begins."
     if len(names) > 1:
         caption += f" The grey line is {names[0]}, the coloured one {names[-1]}."
     if any(series.get("fork") for series in data["depth"]["series"]):
-        caption += " A circle marks where a run parts from native."
+        caption += " A circle marks where a run parts."
     body = figure(scroll(f'<div class="wide">{depth(data["depth"])}</div>', "Error along the graph"), caption)
     rows = [
         {
@@ -125,6 +141,9 @@ def _heat(data: Data) -> str:
 
 def _sweep(data: Data) -> str:
     caption = "Error at every length that was tried, relative to scale. The dotted line is what is allowed."
+    *others, last = [graph["name"] for graph in data["sweep"]]
+    if others:
+        caption += f" Filled dots are {last}, hollow ones {', '.join(others)}."
     return section(
         "sweep",
         "Error over lengths",
@@ -171,12 +190,12 @@ def _islands(data: Data) -> str:
 def _ranges(data: Data) -> str:
     body = figure(
         scroll(f'<div class="wide">{ranges(data["ranges"])}</div>', "Range along the graph"),
-        "Largest absolute value along the graph, in the run shown above.",
+        "Largest absolute value along the graph, in the run shown above; a mark is where a layer begins.",
     )
     return section(
         "ranges",
         "Range and half precision",
-        body + table("Measured ranges", data.get("range_rows", []), code=("node",)),
+        body + table("Measured ranges", data.get("range_rows", []), code=("node", "layer")),
     )
 
 

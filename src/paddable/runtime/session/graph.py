@@ -66,7 +66,7 @@ class Opening:
             raise MissingExtraError(
                 f"the provider {advice.name!r} ({advice.execution_provider}) is not in this onnxruntime",
                 why=f"it offers {', '.join(available)}",
-                fix=f'install its flavour alone, pip install "paddable[{advice.extra}]", or pass allow_fallback=True',
+                fix=f'install its flavour alone, pip install "paddable[{advice.extra}]", or choose `provider="cpu"`',
             )
         wanted: list[Any] = [(advice.execution_provider, self._provider_options(static)), *advice.companions]
         try:
@@ -86,7 +86,7 @@ class Opening:
                     f"the provider {advice.name!r} ({advice.execution_provider}) is installed and did not start",
                     where=str(path),
                     why=f"the session would run on {', '.join(used)}; onnxruntime offers {', '.join(available)}",
-                    fix="see onnxruntime's own message above, or pass allow_fallback=True",
+                    fix="see onnxruntime's own message above, or choose `provider='cpu'`",
                 )
             return DeviceSession(session, bind=static, several_at_once=True)
         captured = static and bool(advice.static_options)

@@ -1,0 +1,72 @@
+"""Where a report goes: a page may replace a page, and nothing else that anybody might miss."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from paddable.bundle.directory import refuse_inside_a_bundle
+from paddable.bundle.new_file import new_file
+from paddable.errors import MisuseError, arguments
+from paddable.report import is_page, page
+
+__all__ = ["demand_page", "write_page"]
+
+
+def demand_page(file: str | os.PathLike[str], kept: Iterable[str | os.PathLike[str] | None], *, force: bool) -> None:
+    """Refuse a place for a page that holds something else, before any work is done.
+
+    Args:
+        file: of the page.
+        kept: what the command reads or writes; it is never replaced, ``force`` or not.
+        force: replace a file that is no page of ours.
+
+    Raises:
+        MisuseError: no name, a folder, a place in a bundle or in no folder, or a file that is not to be replaced.
+    """
+    path = Path(file)
+    if path.name in ("", ".", "..") or path.is_dir():
+        raise MisuseError("it names no file", where=f"`report`: {str(file)!r}", fix="name one, such as report.html")
+    refuse_inside_a_bundle(path)
+    if not path.parent.is_dir():
+        raise MisuseError("no such folder", where=str(path.parent), fix="make it first, or choose another place")
+    for other in (Path(each) for each in kept if each is not None):
+        same = path.samefile(other) if path.exists() and other.exists() else path.absolute() == other.absolute()
+        if same:
+            raise MisuseError(
+                "the page would replace what the command reads or writes", where=str(path), fix="name another file"
+            )
+    if path.exists() and not force and not is_page(path):
+        raise MisuseError(
+            "it exists already and is no page of ours",
+            where=str(path),
+            fix=f"name another file, or replace it with {arguments(force=True)}",
+        )
+
+
+def write_page(file: str | os.PathLike[str], data: Mapping[str, Any], *, force: bool = False) -> Path:
+    """Write the page; it appears whole or not at all.
+
+    Args:
+        file: of the page, in a folder that exists.
+        data: what it shows.
+        force: replace a file that is no page of ours.
+
+    Raises:
+        MisuseError: of ``demand_page``, or the system refuses the file.
+    """
+    demand_page(file, (), force=force)
+    path = Path(file)
+    try:
+        with new_file(path) as beside:
+            beside.write_text(page(data), encoding="utf-8")
+    except OSError as error:
+        raise MisuseError(
+            f"it cannot be written: {error.strerror}",
+            where=str(path),
+            why="nothing was written",
+            fix="choose another place, or check the folder and its rights",
+        ) from None
+    return path
