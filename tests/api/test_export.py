@@ -176,7 +176,7 @@ def test_qwen3_asr_encodes_as_the_checkpoint_does(checkpoints: ModuleType, tmp_p
     for length in (1, 7_999, 16_000, 16_001, 32_000):
         _, wanted = native(torch.from_numpy(SOUND[None, :length]))
         assert close(model.encode(SOUND[:length]), wanted[0].numpy())
-    with pytest.raises(MisuseError, match="there is no sample in it"):
+    with pytest.raises(MisuseError, match="one row of finite samples"):
         model.encode(SOUND[:0])
 
 

@@ -157,7 +157,7 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
         where: what errors call the array.
 
     Raises:
-        MisuseError: the array is empty, masked or not numeric, has more than two axes, or seems to have its channels
+        MisuseError: the array is not numeric or masked, has more than two axes, or seems to have its channels
             first; or the rate is not a positive whole number.
         UnreadableError: NaN or infinity (in float32) among the samples.
     """
@@ -173,12 +173,8 @@ def as_waveform(samples: Any, source_rate: int, rate: int = 16_000, *, where: st
             "a masked array", where=where, why="masked arrays are not supported", fix="cut or fill what is masked"
         )
     mono = _mix(_full_scale(np.asarray(samples), where), where)
-    if not len(mono):
-        raise MisuseError(
-            "there is no sample in it", where=where, why="sound that was lost is no silence", fix="leave it out"
-        )
     _refuse_non_finite(mono, 0, where)
-    if source_rate != rate:
+    if source_rate != rate and len(mono):
         mono = import_extra("soxr").resample(mono, source_rate, rate, quality="HQ")
     return Waveform(np.ascontiguousarray(mono, np.float32), rate)
 
