@@ -109,7 +109,7 @@ class Model(Session):
             punctuator: a ct-punc model that writes punctuation into the text.
 
         Returns:
-            The transcript; an empty one for less than 25 ms of sound. A file without a sample is an error: its sound is lost.
+            The transcript; an empty one for less than 25 ms of sound. A file without a sample is an error.
 
         Raises:
             UnreadableError: the file cannot be read, or holds NaN.
