@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddable.bundle import new_directory
+from paddable.bundle.manifest import MANIFEST
 from paddable.errors import MisuseError
 
 
@@ -48,10 +49,28 @@ def test_an_empty_directory_holds_nothing_to_lose(tmp_path: Path) -> None:
     assert names(tmp_path / "out") == ["a"]
 
 
+def test_force_replaces_no_folder_of_another_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("out", "out/inside"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "out" / "precious").write_text("1")
+    with pytest.raises(MisuseError, match=r"not ours.*inside, precious would be lost; it has no bundle.json"):
+        replace_bundle(tmp_path / "out")
+    (tmp_path / "out" / MANIFEST).write_text("{}")
+    monkeypatch.chdir(tmp_path / "out")
+    with pytest.raises(MisuseError, match="it is the folder that you are in"):
+        replace_bundle(Path("."))
+    assert names(tmp_path / "out") == [MANIFEST, "inside", "precious"]
+
+
+def replace_bundle(path: Path) -> None:
+    with new_directory(path, force=True):
+        raise AssertionError("it must be refused before the work, not after")
+
+
 def test_force_replaces(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "old").write_text("1")
-    with new_directory(tmp_path / "out", force=True) as beside:
+    with new_directory(tmp_path / "out", force=True, mark="old") as beside:
         (beside / "new").write_text("1")
         assert names(tmp_path / "out") == ["old"]
     assert names(tmp_path) == ["out"]
@@ -61,7 +80,7 @@ def test_force_replaces(tmp_path: Path) -> None:
 def test_a_failure_under_force_keeps_the_old_directory(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "old").write_text("1")
-    with pytest.raises(KeyboardInterrupt), new_directory(tmp_path / "out", force=True):
+    with pytest.raises(KeyboardInterrupt), new_directory(tmp_path / "out", force=True, mark="old"):
         raise KeyboardInterrupt
     assert names(tmp_path) == ["out"]
     assert names(tmp_path / "out") == ["old"]
@@ -78,15 +97,15 @@ def test_a_failing_rename_puts_the_old_directory_back(tmp_path: Path, monkeypatc
         return rename(path, target)
 
     monkeypatch.setattr(Path, "rename", failing)
-    with pytest.raises(OSError, match="denied"), new_directory(tmp_path / "out", force=True):
+    with pytest.raises(OSError, match="denied"), new_directory(tmp_path / "out", force=True, mark="old"):
         pass
     assert names(tmp_path) == ["out"]
     assert names(tmp_path / "out") == ["old"]
 
 
 def replace(path: Path) -> None:
-    with new_directory(path, force=True) as beside:
-        (beside / "new").write_text("1")
+    with new_directory(path, force=True, mark="weights") as beside:
+        (beside / "weights").write_text("new")
 
 
 @pytest.fixture
@@ -109,7 +128,7 @@ def test_what_an_open_file_kept_is_swept_by_the_next_call(tmp_path: Path, open_f
     (tmp_path / "out" / "weights").write_text("1")
     open_files.append("weights")
     replace(tmp_path / "out")
-    assert names(tmp_path / "out") == ["new"]
+    assert (tmp_path / "out" / "weights").read_text() == "new"
     (left,) = set(names(tmp_path)) - {"out"}
     assert left.startswith(".out.") and left.endswith(".old")
     open_files.clear()
@@ -137,7 +156,7 @@ def test_one_that_another_process_is_replacing_is_left(tmp_path: Path) -> None:
 
 def test_a_directory_that_cannot_be_moved_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("1")
+    (tmp_path / "out" / "weights").write_text("1")
     rename = Path.rename
 
     def deny(path: Path, target: Path) -> Path:
@@ -148,7 +167,7 @@ def test_a_directory_that_cannot_be_moved_is_told(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Path, "rename", deny)
     with pytest.raises(MisuseError, match="cannot be replaced; Access is denied: a program may have it open"):
         replace(tmp_path / "out")
-    assert names(tmp_path) == ["out"] and names(tmp_path / "out") == ["old"]
+    assert names(tmp_path) == ["out"] and (tmp_path / "out" / "weights").read_text() == "1"
 
 
 @pytest.mark.parametrize("force", [False, True])

@@ -50,7 +50,12 @@ def test_an_input_is_never_replaced(paddable: Any, folder: Path, command: str, n
 
 @pytest.mark.parametrize("command", ["probe", "verify"])
 def test_what_is_no_page_stays(paddable: Any, folder: Path, command: str) -> None:
-    notes = folder / "notes.txt"
+    for force in ([], ["--force"]):
+        labels = folder / "labels.txt"
+        labels.write_text("mine")
+        done = paddable(*_words(command, folder), "--report", str(labels), *force)
+        assert done.code == 2 and "no page of ours; name another file\n" in done.err and labels.read_text() == "mine"
+    notes = folder / "notes.html"
     notes.write_text("mine")
     done = paddable(*_words(command, folder), "--report", str(notes))
     assert done.code == 2 and "no page of ours" in done.err and "--force" in done.err

@@ -21,6 +21,7 @@ from paddable.api.probing_module import names_module, probe_module, refuse_besid
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol, refuse_what_is_there
 from paddable.divergence import Known, ProbeReport, Side, find
+from paddable.divergence.isolate import CASE
 from paddable.divergence.matching import match
 from paddable.divergence.pieces import on_provider
 from paddable.divergence.plain import Plain
@@ -104,7 +105,7 @@ def probe(
             f"{tolerance:g} is no tolerance", where="`tolerance`", fix="give an error above 0, such as `tolerance=1e-4`"
         )
     if isolate is not None:
-        refuse_what_is_there(isolate, force)
+        refuse_what_is_there(isolate, force, CASE)
     for module, graph in ((one, against), (against, one)):
         if module is not None and graph is not None and names_module(module):
             given_too = {

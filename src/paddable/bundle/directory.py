@@ -18,21 +18,23 @@ __all__ = ["new_directory", "refuse_inside_a_bundle", "refuse_what_is_there"]
 
 
 @contextmanager
-def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+def new_directory(path: str | os.PathLike[str], *, force: bool = False, mark: str = MANIFEST) -> Iterator[Path]:
     """A directory to fill. Leaving the block puts it at ``path``; an error in the block leaves nothing behind.
 
     Args:
         path: where the directory goes.
         force: replace what is at ``path``. It stays until the new directory is complete.
+        mark: the file that tells a directory of this kind from others, which are not replaced.
 
     Yields:
         The directory to write to, on the same file system as ``path``.
 
     Raises:
-        MisuseError: something is at ``path`` already, it lies in a bundle, or its parent is no directory.
+        MisuseError: something is at ``path`` that is not to be replaced, it lies in a bundle, or its parent is no
+            directory.
     """
     final = Path(os.path.abspath(path))
-    refuse_what_is_there(path, force)
+    refuse_what_is_there(path, force, mark)
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
@@ -42,7 +44,7 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
     beside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a bundle is not
     try:
         yield beside
-        refuse_what_is_there(path, force)
+        refuse_what_is_there(path, force, mark)
         if final.exists():
             _swap(beside, final)
         else:
@@ -51,11 +53,11 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False) -> Itera
         shutil.rmtree(beside, ignore_errors=True)
 
 
-def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
+def refuse_what_is_there(path: str | os.PathLike[str], force: bool, mark: str = MANIFEST) -> None:
     """Raise ``MisuseError`` where a directory cannot go: before the work that would fill it, and again after it."""
     refuse_inside_a_bundle(path)
     final = Path(path)
-    if final.is_dir() and not force and not any(final.iterdir()):
+    if final.is_dir() and not (there := sorted(each.name for each in final.iterdir())):
         return  # an empty directory holds nothing that could be lost
     if os.path.lexists(final) and not force:
         raise exists_already(final)
@@ -63,6 +65,15 @@ def refuse_what_is_there(path: str | os.PathLike[str], force: bool) -> None:
         raise MisuseError(
             "it exists and is not a directory", where=str(final), fix="choose another place, or remove it"
         )
+    if os.path.lexists(final) and mark not in there:
+        raise MisuseError(
+            "it holds files that are not ours, and is not replaced",
+            where=str(path),
+            why=f"{', '.join(there[:3])}{' and more' if len(there) > 3 else ''} would be lost; it has no {mark}",
+            fix="choose another place, or empty it yourself",
+        )
+    if os.path.lexists(final) and Path.cwd().is_relative_to(final.resolve()):
+        raise MisuseError("it is the folder that you are in", where=str(path), fix="choose another place")
 
 
 def refuse_inside_a_bundle(path: str | os.PathLike[str]) -> None:

@@ -21,7 +21,7 @@ def demand_page(file: str | os.PathLike[str], kept: Iterable[str | os.PathLike[s
     Args:
         file: of the page.
         kept: what the command reads or writes; it is never replaced, ``force`` or not.
-        force: replace a file that is no page of ours.
+        force: replace an HTML file that is no page of ours; what is no HTML file is never replaced.
 
     Raises:
         MisuseError: no name, a folder, a place in a bundle or in no folder, or a file that is not to be replaced.
@@ -38,12 +38,12 @@ def demand_page(file: str | os.PathLike[str], kept: Iterable[str | os.PathLike[s
             raise MisuseError(
                 "the page would replace what the command reads or writes", where=str(path), fix="name another file"
             )
-    if path.exists() and not force and not is_page(path):
-        raise MisuseError(
-            "it exists already and is no page of ours",
-            where=str(path),
-            fix=f"name another file, or replace it with {arguments(force=True)}",
-        )
+    if path.exists() and not is_page(path):
+        another_page = path.suffix.lower() in (".html", ".htm")
+        if force and another_page:
+            return
+        way_on = f", or replace it with {arguments(force=True)}" if another_page else ""
+        raise MisuseError("it exists already and is no page of ours", where=str(path), fix=f"name another file{way_on}")
 
 
 def write_page(file: str | os.PathLike[str], data: Mapping[str, Any], *, force: bool = False) -> Path:

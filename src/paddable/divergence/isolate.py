@@ -16,7 +16,10 @@ from paddable.gates.engine import Array
 from paddable.graph.io.write import CannotWrite
 from paddable.providers.advice import session_advice
 
-__all__ = ["write_case"]
+__all__ = ["CASE", "write_case"]
+
+CASE = "case.json"
+"""What tells a folder of a case from others."""
 
 _RUN = '''\
 """{about}"""
@@ -86,12 +89,12 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
     )
     facts = {"cause": vars(cause), "first": one.title, "second": other.title, "node": place}
     try:
-        with new_directory(folder, force=force) as new:
+        with new_directory(folder, force=force, mark=CASE) as new:
             (new / "case.onnx").write_bytes(case)
             np.savez(new / "inputs.npz", **feeds)  # type: ignore[arg-type]  # names of a graph are not its keywords
             np.save(new / "expected.npy", expected)
             (new / "run.py").write_text(run, encoding="utf-8")
-            (new / "case.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            (new / CASE).write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:  # it names a temporary folder, and the user another
         raise CannotWrite.because(error, folder) from None
     return folder
