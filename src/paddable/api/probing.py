@@ -16,7 +16,7 @@ from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
 from paddable.api.probe_given import Hearer, Inputs, signature
 from paddable.api.probe_inputs import draw_inputs
-from paddable.api.probe_places import Place, found_place, told_differences, told_size
+from paddable.api.probe_places import Place, found_place, in_symbols_of, told_differences, told_size
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol, refuse_what_is_there
@@ -123,6 +123,7 @@ def probe(
             return probe_module(os.fspath(module), graph, first=module is one, tolerance=tolerance)
     first = found_place(one, container, at, precision)
     second = _second(first, against, (provider, against_provider), container, at, against_precision)
+    second = in_symbols_of(first, second)
     setup = _setup(first, second, lengths, declared)
     if not setup.metadata.symbols and (at is not None or container is not None):
         raise MisuseError(
