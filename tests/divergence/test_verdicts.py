@@ -249,3 +249,13 @@ def test_the_first_token_that_differs_is_told() -> None:
 def test_nothing_given_beside_a_module_is_dropped() -> None:
     with pytest.raises(MisuseError, match="`at`, `inputs` cannot be used with a PyTorch module"):
         paddable.probe("model.py:build", "native.onnx", at=3, inputs="x.npz")
+
+
+def test_nothing_is_blamed_on_padding_where_none_is(tmp_path: Path) -> None:
+    text = "(float[1, T, 4] x) => (float[1, T, 4] y) { a = Transpose <perm = [0, 2, 1]> (x) s = MatMul (x, a) BODY }"
+    softmax = "w = Softmax <axis = -1> (s) y = MatMul (w, x)"
+    right = save(tmp_path / "right.onnx", text.replace("BODY", softmax))
+    wrong = save(tmp_path / "wrong.onnx", text.replace("BODY", "e = Exp (s) " + softmax.replace("(s)", "(e)")))
+    report = paddable.probe(wrong, right, ["x:1=T"])
+    assert report.fork is not None
+    assert report.fork.cause.kind == "structure" and "padding" not in report.verdict
