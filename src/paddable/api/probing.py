@@ -153,6 +153,7 @@ def probe(
             differences=told_differences(first, second, setup.one, setup.other),
             notes=[*first.notes, *second.notes, *given.notes],
             tolerance=tolerance,
+            untested=[] if setup.metadata.symbols or given.arrays else _open_axes(setup.reference),
             isolate=None if isolate is None else Path(isolate),
             force=force,
             versions={**versions(), "onnxruntime": runtime_version()},
@@ -415,6 +416,17 @@ def _sizes(
             )
         sizes.append(size)
     return sizes[0], sizes[1]
+
+
+def _open_axes(plain: Plain) -> list[str]:
+    """Axes without a size, such as ``x:1``; the first of several is taken for the batch."""
+    inputs = signature(plain.model)
+    return [
+        f"{name}:{axis}"
+        for name, shape in inputs.shapes.items()
+        for axis, size in enumerate(shape)
+        if size is None and not inputs.holds_length(name) and (axis or len(shape) == 1)
+    ]
 
 
 def _recorded(place: Place, plain: Plain) -> list[Finding]:
