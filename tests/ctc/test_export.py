@@ -91,6 +91,19 @@ def test_it_writes_what_native_says(name: str, tmp_path: Path) -> None:
         assert text and model.transcribe(SOUND[:length]).text == text
 
 
+@pytest.mark.parametrize("name", ["features", "channels first", "a mask"])
+def test_the_probe_hears_a_sound_as_the_bundle_does(name: str, tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    form, choices, features = FORMS[name]
+    bundle(tmp_path, choices=choices, **form)
+    soundfile.write(tmp_path / "clip.wav", SOUND[:9_000], 16_000, subtype="FLOAT")
+    report = paddable.probe(tmp_path / "bundle", inputs=tmp_path / "clip.wav")
+    assert report.ok and list(report.steps.values()) == [len(features(SOUND[:9_000]))], report.verdict
+    soundfile.write(tmp_path / "click.wav", SOUND[:30], 16_000, subtype="FLOAT")
+    with pytest.raises(MisuseError, match="outside what the model accepts"):
+        paddable.probe(tmp_path / "bundle", inputs=tmp_path / "click.wav")
+
+
 def test_what_was_found_is_told_with_its_evidence(tmp_path: Path) -> None:
     _, told = bundle(tmp_path, choices=RATE)
     assert told == [

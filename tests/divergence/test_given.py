@@ -152,3 +152,25 @@ def test_a_length_that_only_the_first_graph_takes(tmp_path: Path) -> None:
     with pytest.raises(MisuseError, match="nothing says what this input is fed"):
         paddable.probe(*both, ["x:1=T"])
     assert paddable.probe(*both, ["x:1=T"], length_inputs=["n=T"]).ok
+
+
+def test_symbols_of_one_axis_are_one_whatever_their_names(folder: Path, tmp_path: Path) -> None:
+    native = folder / "native.onnx"
+    for symbol in "ST":
+        declared, out = [f"x:1={symbol}"], tmp_path / f"{symbol}.onnx"
+        paddable.convert(native, declared, containers=[30 if symbol == "S" else 40], out=out, verify=False)
+    for first, second in ("ST", "TS"):
+        report = paddable.probe(tmp_path / f"{first}.onnx", tmp_path / f"{second}.onnx", at=17)
+        assert report.ok and report.steps == {first: 17}, report.verdict
+        assert report.containers == ({first: 30 if first == "S" else 40}, {first: 40 if first == "S" else 30})
+
+
+def test_graphs_converted_along_other_axes_are_refused(tmp_path: Path) -> None:
+    text = '<ir_version: 9, opset_import: ["" : 18]> g (float[1, S, T] x) => (float[1, S, T] y) { y = Relu (x) }'
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "m.onnx")
+    for axis in (1, 2):
+        declared = [f"x:{axis}=T"]
+        bind = [f"x:{3 - axis}=4"]
+        paddable.convert(tmp_path / "m.onnx", declared, bindings=bind, containers=[8], out=tmp_path / f"{axis}.onnx")
+    with pytest.raises(MisuseError, match="converted along other axes"):
+        paddable.probe(tmp_path / "1.onnx", tmp_path / "2.onnx")

@@ -249,3 +249,23 @@ def test_the_first_token_that_differs_is_told() -> None:
 def test_nothing_given_beside_a_module_is_dropped() -> None:
     with pytest.raises(MisuseError, match="`at`, `inputs` cannot be used with a PyTorch module"):
         paddable.probe("model.py:build", "native.onnx", at=3, inputs="x.npz")
+
+
+def test_nothing_is_blamed_on_padding_where_none_is(tmp_path: Path) -> None:
+    text = "(float[1, T, 4] x) => (float[1, T, 4] y) { a = Transpose <perm = [0, 2, 1]> (x) s = MatMul (x, a) BODY }"
+    softmax = "w = Softmax <axis = -1> (s) y = MatMul (w, x)"
+    right = save(tmp_path / "right.onnx", text.replace("BODY", softmax))
+    wrong = save(tmp_path / "wrong.onnx", text.replace("BODY", "e = Exp (s) " + softmax.replace("(s)", "(e)")))
+    report = paddable.probe(wrong, right, ["x:1=T"])
+    assert report.fork is not None
+    assert report.fork.cause.kind == "structure" and "padding" not in report.verdict
+
+
+def test_agreement_is_told_with_the_sizes_that_were_run(tmp_path: Path) -> None:
+    model = save(tmp_path / "m.onnx", "(float[N, T, 4] x) => (float[N, T, 4] y) { y = Relu (x) }")
+    report = paddable.probe(model, model)
+    assert report.verdict.endswith("at one step along x:1; declare --length x:1=T to compare longer ones")
+    assert report.to_json()["inputs"] == {"x": [1, 1, 4]}
+    assert paddable.probe(model, model, ["x:1=T"], at=9).verdict.endswith("bit for bit; at T = 9")
+    x = np.ones((1, 7, 4), np.float32)
+    assert paddable.probe(model, model, inputs={"x": x}).verdict.endswith("bit for bit; with x [1, 7, 4]")

@@ -252,10 +252,10 @@ def _check_whole(arrays: Mapping[str, Array], where: str, hearer: Hearer) -> Non
 
 
 def _sound(path: Path, places: tuple[Place, Place], hearers: tuple[Hearer, Hearer], metadata: Metadata) -> Inputs:
-    """The samples, or the features of the bundle's front end, for the input whose length is declared; without one for
-    the only input of floats."""
+    """The samples, or what the bundle's front end makes of them, for the input whose length is declared; without one
+    for the only input of floats."""
     from paddable.audio.read import file_rate, read_audio
-    from paddable.runtime.families import front_end_of
+    from paddable.runtime.families import sound_input_of
 
     bundle = places[0].bundle or places[1].bundle
     owner = next(iter(metadata.symbols.values()), None)
@@ -277,9 +277,9 @@ def _sound(path: Path, places: tuple[Place, Place], hearers: tuple[Hearer, Heare
         notes.append(
             f"{path.name} has {own:,} samples a second and was resampled to {rate:,}: `rate` says another rate"
         )
-    front_end = front_end_of(bundle) if bundle is not None else None
-    if front_end is not None:
-        return Inputs({name: front_end(samples)[None]}, notes)
+    if bundle is not None and bundle.front_end:
+        (heard,) = sound_input_of(bundle)(samples).values()
+        return Inputs({name: heard}, notes)
     shape = next((h.inputs.shapes[name] for h in hearers[::-1] if name in h.inputs.shapes), [None] * (axis + 1))
     if any(n not in (None, 1) for i, n in enumerate(shape) if i != axis):
         raise MisuseError(

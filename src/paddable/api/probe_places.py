@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx_ir as ir
@@ -16,9 +16,10 @@ from paddable.bundle import KEY, Bundle, Graph, Metadata, read_bundle, read_entr
 from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.lift import HALF
+from paddable.lengths import parse, symbol
 from paddable.lengths.declare import parse_container
 
-__all__ = ["Place", "found_place", "told_differences", "told_size"]
+__all__ = ["Place", "found_place", "in_symbols_of", "told_differences", "told_size"]
 
 _WEIGHT = 64
 """Elements from which a tensor counts as a weight of the model."""
@@ -97,6 +98,54 @@ def found_place(
     text = read_entries(place / graph.file).get(KEY)
     metadata = Metadata.loads(text, where=graph.file) if text is not None else bundle.metadata
     return Place(place / graph.file, metadata, bundle, place, notes)
+
+
+def in_symbols_of(first: Place, second: Place) -> Place:
+    """The second graph with its lengths in the symbols of the first: one symbol where both name one axis of one input.
+
+    Raises:
+        MisuseError: the first has a symbol that stands for no axis of the second.
+    """
+    if first.metadata is None or second.metadata is None:
+        return second
+    mine, theirs = first.metadata, second.metadata
+    known = {(each.input, each.axis): name for name, each in mine.symbols.items()}
+    names = {name: known.get((each.input, each.axis), name) for name, each in theirs.symbols.items()}
+    held = {names[name]: each for name, each in theirs.symbols.items()}
+    if len(held) < len(names) or any(
+        name not in held or (held[name].input == each.input and held[name].axis != each.axis)
+        for name, each in mine.symbols.items()
+    ):
+        told = [
+            ", ".join(f"{name} ({each.input}, axis {each.axis})" for name, each in said.symbols.items())
+            for said in (mine, theirs)
+        ]
+        raise MisuseError(
+            "the two graphs were converted along other axes",
+            where=f"{first.file} and {second.file}",
+            why=f"the first varies in {told[0]}, the second in {told[1]}",
+            fix="convert both with the same declarations",
+        )
+    if all(old == new for old, new in names.items()):
+        return second
+    lengths = {old: symbol(new) for old, new in names.items()}
+
+    def renamed(axes: Mapping[str, Mapping[int, str]]) -> dict[str, dict[int, str]]:
+        return {
+            name: {axis: str(parse(text).substitute(lengths)) for axis, text in sizes.items()}
+            for name, sizes in axes.items()
+        }
+
+    metadata = replace(
+        theirs,
+        symbols=held,
+        container={names[name]: steps for name, steps in theirs.container.items()},
+        lengths=renamed(theirs.lengths),
+        inputs=renamed(theirs.inputs),
+        length_inputs={name: str(parse(text).substitute(lengths)) for name, text in theirs.length_inputs.items()},
+        mask_inputs=renamed(theirs.mask_inputs),
+    )
+    return replace(second, metadata=metadata)
 
 
 def _chosen(

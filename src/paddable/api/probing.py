@@ -16,7 +16,7 @@ from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
 from paddable.api.probe_given import Hearer, Inputs, signature
 from paddable.api.probe_inputs import draw_inputs
-from paddable.api.probe_places import Place, found_place, told_differences, told_size
+from paddable.api.probe_places import Place, found_place, in_symbols_of, told_differences, told_size
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol, refuse_what_is_there
@@ -124,6 +124,7 @@ def probe(
             return probe_module(os.fspath(module), graph, first=module is one, tolerance=tolerance)
     first = found_place(one, container, at, precision)
     second = _second(first, against, (provider, against_provider), container, at, against_precision)
+    second = in_symbols_of(first, second)
     setup = _setup(first, second, lengths, declared)
     if not setup.metadata.symbols and (at is not None or container is not None):
         raise MisuseError(
@@ -153,6 +154,7 @@ def probe(
             differences=told_differences(first, second, setup.one, setup.other),
             notes=[*first.notes, *second.notes, *given.notes],
             tolerance=tolerance,
+            untested=[] if setup.metadata.symbols or given.arrays else _open_axes(setup.reference),
             isolate=None if isolate is None else Path(isolate),
             force=force,
             versions={**versions(), "onnxruntime": runtime_version()},
@@ -415,6 +417,17 @@ def _sizes(
             )
         sizes.append(size)
     return sizes[0], sizes[1]
+
+
+def _open_axes(plain: Plain) -> list[str]:
+    """Axes without a size, such as ``x:1``; the first of several is taken for the batch."""
+    inputs = signature(plain.model)
+    return [
+        f"{name}:{axis}"
+        for name, shape in inputs.shapes.items()
+        for axis, size in enumerate(shape)
+        if size is None and not inputs.holds_length(name) and (axis or len(shape) == 1)
+    ]
 
 
 def _recorded(place: Place, plain: Plain) -> list[Finding]:

@@ -16,6 +16,7 @@ from paddable.divergence.parting import Parting
 from paddable.divergence.pieces import Pieces
 from paddable.findings import Finding
 from paddable.graph.trace import module_path
+from paddable.padding.deduce.pointwise import POINTWISE
 
 __all__ = ["Cause", "cause_of"]
 
@@ -65,11 +66,11 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
         or next(_wiring(parting, pairs), None)
         or next(_constants(parting, pairs), None)
         or next(_bodies(pairs), None)
-        or _padding(parting, finding)
+        or (_padding(parting, finding) if _is_padded(parting) else None)
         or _structure(parting, fork, others)
         or shapes
         or _moved(fork)
-        or _run(parting)
+        or _run(parting, fork)
     )
 
 
@@ -255,6 +256,11 @@ def _constants(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> It
                 )
 
 
+def _is_padded(parting: Parting) -> bool:
+    """Whether one of the runs has steps behind the valid ones: only there is padding to read."""
+    return any(side.container != side.steps for side in (parting.one, parting.other))
+
+
 def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     if finding is None:
         return None
@@ -289,7 +295,7 @@ def _listed(nodes: Sequence[ir.Node]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def _run(parting: Parting) -> Cause:
+def _run(parting: Parting, fork: Fork) -> Cause:
     one, other = parting.one, parting.other
     if parting.gradual:
         return Cause(
@@ -306,7 +312,7 @@ def _run(parting: Parting) -> Cause:
     if one.precision != other.precision:
         coarse, fine = sorted((one.precision, other.precision), key=_DIGITS.index)
         return Cause("precision", f"{coarse} rounds away what {fine} keeps", "keep this node in fp32")
-    if (one.container, other.container) != (one.steps, other.steps):
+    if _is_padded(parting) and not all(node.op_type in _STEPWISE and not node.domain for node in fork.nodes):
         padded = one.metadata is not None or other.metadata is not None
         return Cause(
             "padding",
@@ -317,6 +323,9 @@ def _run(parting: Parting) -> Cause:
         )
     return Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
 
+
+_STEPWISE = frozenset({*POINTWISE, "Identity", "Squeeze", "Transpose", "Unsqueeze"})
+"""Operators that give each step from itself alone: none of them can read padding."""
 
 _DIGITS = ("int4", "int8-static", "int8-dynamic", "int8", "fp16", "fp32")
 """Precisions, the coarsest first."""

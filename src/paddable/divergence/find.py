@@ -40,6 +40,7 @@ def find(
     differences: Sequence[str] = (),
     notes: Sequence[str] = (),
     tolerance: float | None = None,
+    untested: Sequence[str] = (),
     isolate: Path | None = None,
     force: bool = False,
     versions: Mapping[str, str] | None = None,
@@ -55,6 +56,7 @@ def find(
         differences: what is known to differ between the models, to be told first.
         notes: what was chosen for the user.
         tolerance: error relative to scale from which values differ; by precision where None.
+        untested: axes of one step because nothing gave them a size.
         isolate: folder for the first fork, cut out with its inputs.
         force: replace what is there.
         versions: of the packages that run.
@@ -95,6 +97,8 @@ def find(
         isolated=isolated,
         notes=said,
         changed=_told_changed(parting),
+        shapes={name: list(array.shape) for name, array in other.feeds.items()},
+        untested=untested,
     )
 
 

@@ -110,6 +110,8 @@ class ProbeReport:
         isolated: folder of the cut-out case, if one was asked for.
         notes: what was chosen for the user.
         changed: how many weights of paired nodes differ, and the first; empty where none does.
+        shapes: of each input of the second run.
+        untested: axes that nothing gave a size, such as ``x:1``: both runs took one step along them.
     """
 
     one: str
@@ -127,6 +129,8 @@ class ProbeReport:
     isolated: str | None = None
     notes: Sequence[str] = ()
     changed: str = ""
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    untested: Sequence[str] = ()
 
     @property
     def fork(self) -> ForkRecord | None:
@@ -162,8 +166,21 @@ class ProbeReport:
             told.append(
                 f"the runs agree: {f'outputs differ by at most {worst:.2g} of scale' if worst else 'bit for bit'}"
                 + (f"; but {self.changed}" if self.changed else "")
+                + self._sizes
             )
         return ". ".join(text[:1].upper() + text[1:] for text in told)
+
+    @property
+    def _sizes(self) -> str:
+        """What agreement was seen at."""
+        if self.untested:
+            declared = " ".join(f"--length {axis}={name}" for axis, name in zip(self.untested, "TSUVW", strict=False))
+            return f"; at one step along {', '.join(self.untested)}; declare {declared} to compare longer ones"
+        if self.steps:
+            return f"; at {', '.join(f'{name} = {count:,}' for name, count in self.steps.items())}"
+        return (
+            "; with " + ", ".join(f"{name} {list(sizes)}" for name, sizes in self.shapes.items()) if self.shapes else ""
+        )
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""
@@ -180,6 +197,7 @@ class ProbeReport:
             "other": self.other,
             "steps": dict(self.steps),
             "containers": [dict(size) for size in self.containers],
+            "inputs": {name: list(sizes) for name, sizes in self.shapes.items()},
             "tolerance": self.tolerance,
             "differences": list(self.differences),
             "outputs": {name: number(error) for name, error in self.outputs.items()},

@@ -37,7 +37,7 @@ from paddable.runtime.speech.punctuation import PunctuationLayout, Punctuator, r
 from paddable.runtime.speech.sound_input import SoundInput
 from paddable.runtime.speech.text import Vocabulary, read_pieces, read_vocabulary
 
-__all__ = ["abilities_of", "detector_of", "front_end_of", "punctuator_of", "recogniser_of"]
+__all__ = ["abilities_of", "detector_of", "punctuator_of", "recogniser_of", "sound_input_of"]
 
 _Layout = TypeVar("_Layout")
 
@@ -55,7 +55,7 @@ def recogniser_of(bundle: Bundle, folder: Path, session: Unjudged) -> Recogniser
         UnreadableError: its settings or labels are damaged.
         MissingExtraError: the labels need sentencepiece.
     """
-    taken = _sound_input_of(bundle)
+    taken = sound_input_of(bundle)
     decoder = _decoder(bundle, read_vocabulary(folder / str(bundle.labels)))
     return Recogniser(session, decoder, taken, max_seconds=_longest_seconds(session, taken))
 
@@ -88,7 +88,7 @@ def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     Raises:
         UnreadableError: its settings are damaged.
     """
-    front_end = front_end_of(bundle)
+    front_end = _front_end_of(bundle)
     options = VadOptions.from_funasr(bundle.settings["vad"], where="bundle.json", path="settings.vad")
     context = bundle.settings.get("context")
     if type(context) is not int or context < 0:
@@ -111,7 +111,7 @@ def punctuator_of(bundle: Bundle, folder: Path, session: Unjudged) -> Punctuator
     return Punctuator(session, rows_of(read_pieces(table), str(table)), layout, longest)
 
 
-def front_end_of(bundle: Bundle) -> FrontEnd | None:
+def _front_end_of(bundle: Bundle) -> FrontEnd | None:
     """Features in numpy, or None where the graph makes its own."""
     said: Mapping[str, Any] = bundle.front_end or {"in_graph": True}
     if said.get("in_graph"):
@@ -123,11 +123,15 @@ def front_end_of(bundle: Bundle) -> FrontEnd | None:
         raise _damaged(f"front_end: {type(error).__name__} {error}") from error
 
 
-def _sound_input_of(bundle: Bundle) -> SoundInput:
-    """How the graph of a recogniser takes sound."""
+def sound_input_of(bundle: Bundle) -> SoundInput:
+    """How a graph takes sound, as its bundle says.
+
+    Raises:
+        UnreadableError: what the bundle says of it is damaged.
+    """
     said: Mapping[str, Any] = bundle.front_end or {}
     if "input" not in said:
-        front_end = front_end_of(bundle)
+        front_end = _front_end_of(bundle)
         return SoundInput() if front_end is None else SoundInput.of_features(front_end)
     kind, axes = FRONT_ENDS.get(said.get("kind", "")), said.get("axes")
     if kind is None or not isinstance(axes, str) or not set(axes) <= set("B1STC") or len(set(axes) & set("ST")) != 1:
