@@ -264,7 +264,7 @@ def test_nothing_is_blamed_on_padding_where_none_is(tmp_path: Path) -> None:
 def test_agreement_is_told_with_the_sizes_that_were_run(tmp_path: Path) -> None:
     model = save(tmp_path / "m.onnx", "(float[N, T, 4] x) => (float[N, T, 4] y) { y = Relu (x) }")
     report = paddable.probe(model, model)
-    assert report.verdict.endswith("at one step along x:1; declare --length x:1=T to compare longer ones")
+    assert report.verdict.endswith("at one step along x:1; declare `lengths=['x:1=T']` to compare longer ones")
     assert report.to_json()["inputs"] == {"x": [1, 1, 4]}
     assert paddable.probe(model, model, ["x:1=T"], at=9).verdict.endswith("bit for bit; at T = 9")
     x = np.ones((1, 7, 4), np.float32)

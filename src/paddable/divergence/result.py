@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddable.divergence.causes import Cause
+from paddable.errors import arguments
 from paddable.report import embedded
 
 __all__ = ["ForkRecord", "Layer", "ProbeReport"]
@@ -174,7 +175,7 @@ class ProbeReport:
     def _sizes(self) -> str:
         """What agreement was seen at."""
         if self.untested:
-            declared = " ".join(f"--length {axis}={name}" for axis, name in zip(self.untested, "TSUVW", strict=False))
+            declared = arguments(lengths=[f"{axis}={name}" for axis, name in zip(self.untested, "TSUVW", strict=False)])
             return f"; at one step along {', '.join(self.untested)}; declare {declared} to compare longer ones"
         if self.steps:
             return f"; at {', '.join(f'{name} = {count:,}' for name, count in self.steps.items())}"
