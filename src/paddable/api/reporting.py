@@ -162,8 +162,10 @@ def _verdict(
 ) -> str:
     if not ok:
         fork = converted.fork if converted is not None else None
-        told = f" The runs part at {fork}." if fork is not None else ""
-        return "The converted model does not give the native model's answer." + told
+        told = str(fork) if fork is not None else ""
+        return "The converted model does not give the native model's answer." + (
+            f" {told[0].upper()}{told[1:]}." if told else ""
+        )
     probed = max(converted.outputs.values(), default=0.0) if converted is not None else None
     if judged is not None:
         error = float(judged.error) if judged.error is not None else probed
