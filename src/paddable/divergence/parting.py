@@ -241,10 +241,10 @@ def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: S
 
 
 def _partners(mine: Mapping[str, Array], theirs: Mapping[str, Array]) -> dict[str, str]:
-    """By name of the second's outputs, the first's: of the same name; of those left, at the same place."""
-    left = [name for name in mine if name not in theirs and not name.endswith("_length")]
-    places = dict(zip((name for name in theirs if name not in mine), left, strict=False))
-    return {name: name for name in theirs if name in mine} | places
+    """By name of the second's outputs, the first's: of the same name; where no name is shared, at the same place."""
+    shared = {name: name for name in theirs if name in mine}
+    places = zip(theirs, (name for name in mine if not name.endswith("_length")), strict=False)
+    return shared or {name: other for name, other in places if mine[other].dtype.kind == theirs[name].dtype.kind}
 
 
 def _forks(
