@@ -7,8 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -313,3 +314,22 @@ def test_which_target_of_a_bundle_was_taken_is_told(folder: Path, tmp_path: Path
     (tmp_path / "cpu" / "bundle.json").write_text(json.dumps(made["cpu"]))
     report = paddable.probe(tmp_path / "cpu")
     assert report.notes == ["cpu was made for cpu and coreml: the graphs for cpu were taken"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_the_optimiser_alone_changes_is_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, turned: bool
+) -> None:
+    from paddable.api import probing
+
+    class Loose(probing.Engine):
+        """An optimiser that changes the answer of the padded graph."""
+
+        def run(self, feeds: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: array + ("ilens" in feeds) for name, array in super().run(feeds).items()}
+
+    monkeypatch.setattr(probing, "Engine", Loose)
+    both = folder / "padded.onnx", folder / "native.onnx"
+    report = paddable.probe(*(both[::-1] if turned else both))
+    assert report.fork is None and report.cause is not None, report.verdict
+    assert report.cause.kind == "optimiser"

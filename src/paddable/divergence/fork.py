@@ -47,7 +47,7 @@ def forks(
     for node in plain.nodes:
         inherited = any(tainted.get(value, False) for value in plain.inputs(node))
         for value in node.outputs:
-            tainted[value] = errors[value] > tolerance if value in errors else inherited or value in outputs
+            tainted[value] = errors[value] > tolerance if value in errors else inherited
     stack = list(outputs)
     seen: set[ir.Value] = set(stack)
     found: dict[ir.Value, None] = {}
@@ -57,7 +57,7 @@ def forks(
         if maker is None or maker not in plain.place:
             continue
         above = [v for v in plain.inputs(maker) if tainted.get(v, False)]
-        if not above and tainted.get(value, False):
+        if not above and tainted.get(value, value in outputs):
             found[value] = None
         for v in above:
             if v not in seen:

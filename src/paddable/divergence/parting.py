@@ -105,7 +105,8 @@ def part(
     nan = {name: found.nan for name, found in apart.items() if found.nan}
     partners = _partners(mine, theirs)
     made = {value.name: value for value in one.plain.model.graph.outputs}
-    ends = {made[partners[value.name]]: value for value in other.plain.model.graph.outputs if value.name in partners}
+    named = {value.name: value for value in other.plain.model.graph.outputs}
+    ends = {made[a]: named[b] for b, a in partners.items() if a in made and b in named}
     unlike = {
         name: f"it is {_told(mine[partner])} in the first run and {_told(theirs[name])} in the second"
         for name, partner in partners.items()
@@ -113,9 +114,12 @@ def part(
     }
     errors = {value: found.error for value, found in measures.items()}
     values = matching.values()
+    compared = {values[value] for value in measures}
+    padded = one.metadata is not None or other.metadata is not None
     for value, partner in ends.items():
-        if values.get(value) is not partner:  # the node was paired with another than the output's
-            errors.pop(value, None)
+        cut = padded and (value in measures or partner in compared)  # a padded graph cuts what it has computed
+        if values.get(value) is not partner and not cut:  # the last node has none, or was paired with another's
+            errors[value] = outputs.get(partner.name or "", 0.0)
     bad = [
         value
         for value, partner in ends.items()
