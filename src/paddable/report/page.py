@@ -140,7 +140,7 @@ def _heat(data: Data) -> str:
 
 
 def _sweep(data: Data) -> str:
-    caption = "Error at every length that was tried, relative to scale. The dotted line is what is allowed."
+    caption = "Error at every length that was tried, relative to scale. A dotted line is what is allowed."
     *others, last = [graph["name"] for graph in data["sweep"]]
     if others:
         caption += f" Filled dots are {last}, hollow ones {', '.join(others)}."
