@@ -61,8 +61,8 @@ class Precision:
 
 
 NO_SATURATION = {"session.x64quantprecision": "1"}
-"""x86 processors without VNNI sum pairs of products of signed weights in 16 bits, which saturate; there ONNX Runtime makes
-the weights unsigned. With VNNI it changes nothing."""
+"""x86 processors without VNNI sum two products of signed weights in 16 bits, which saturate; ONNX Runtime then makes
+weights unsigned. With VNNI it changes nothing."""
 
 PRECISIONS: dict[str, Precision] = {}
 """By name; fp32 is what models are in."""
