@@ -22,7 +22,7 @@ from paddable.padding.deduce.regroup import Origin, regroup
 from paddable.padding.deduce.relative_shift import relative_view
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, fixed
-from paddable.padding.facts.facts import Affine, Copies, Diagonal, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import Affine, Bounded, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
 from paddable.padding.facts.numbers import Product, number, product
 from paddable.padding.remedies import UseSize
@@ -265,7 +265,7 @@ def flatten(context: RuleContext) -> Sequence[Facts | None]:
     return [viewed if viewed is not None else reshaped(context, value, sizes)]
 
 
-def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
+def target_axes(context: RuleContext, index: int) -> tuple[Axes, Bounded | None]:
     """Axes of a value made to a computed shape (Expand, ConstantOfShape), which is an input of the node.
 
     A size that does not grow is made 1 in the container, where one element stands for all its copies.
@@ -280,7 +280,7 @@ def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
         if isinstance(length, Length) and not length.is_constant:
             context.need(length, f"the size {length} must not be negative")
             if copies is None and not context.scope.grows(length):
-                copies = Copies(place, context.scope.simplify(length))
+                copies = Bounded(place, context.scope.simplify(length), equal=True)
                 length = constant(1)
         axes.append(_rows_first(context.axis(length)))
     if copies is not None:
@@ -335,7 +335,7 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
     def kind_at(region: tuple[int, ...]) -> Kind:
         return value.kind([k for k in (back[i] for i in region) if k is not None])
 
-    return [replace(result, pads=pads_of(result.axes, kind_at), copies=copies)]
+    return [replace(result, pads=pads_of(result.axes, kind_at), bounded=copies)]
 
 
 def _rows_in_place(context: RuleContext, value: Facts, target: Axes) -> Facts:
