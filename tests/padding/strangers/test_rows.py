@@ -65,6 +65,20 @@ def test_the_repeated_tail_of_each_row(rows: int) -> None:
     assert_exact(text, "x:1=T", rows=None, padded_rows=rows, opset=18)
 
 
+@pytest.mark.parametrize("rows", _ROWS)
+def test_a_number_that_counts_down_is_below_its_bounds_in_the_padding(rows: int) -> None:
+    """T - i is negative behind the end: its root is NaN there, and no index into a table."""
+    size = f"{_SIZE} more = Add (t, o) r1 = Range (z, more, o) i = Sub (t, r1) f = Cast <to = 1> (i) q = Sqrt (f)"
+    pads = "int64[6] pads = {0, 0, 0, 0, 1, 0}"
+    text = f"""g (float[batch, T, 2] x) => (float[batch, 1, 2] y) <int64[1] m = {{-1}}, {pads}> {{
+        {size} u = Unsqueeze (q, m) p = Pad (x, pads) w = Mul (u, p) y = ReduceSum (w, a1) }}"""
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
+    text = f"""g (float[batch, T, 2] x) => (float[batch, U, 2] y) <float[9, 2] table, {pads}> {{
+        {size} s = Cast <to = 7> (q) g = Gather (table, s) p = Pad (x, pads) y = Add (g, p) }}"""
+    table = ", ".join(str(k) for k in range(18))
+    assert_exact(text.replace("table,", f"table = {{{table}}},", 1), "x:1=T", rows=None, padded_rows=rows)
+
+
 def test_frames_end_the_domain_below() -> None:
     """Div truncates: (T - 3) / 2 + 1 is 1 at one step too, and native then reads behind the end."""
     body = f"""{_SIZE} three = Constant <value_int = 3> () two = Constant <value_int = 2> () d = Sub (t, three)
