@@ -89,3 +89,33 @@ def test_frames_end_the_domain_below() -> None:
     )
     assert verdict.outcome == "exact", verdict.reason
     assert verdict.spans["T"].first == 3
+
+
+_BACK = """m = Sub (t, o) i = Sub (m, r) f = Cast <to = 1> (i) half = Constant <value_float = 0.5> () d0 = Add (f, half)
+    q = Sqrt (d0) k = Cast <to = 7> (q) c = Min (k, m) j = Max (c, z)"""
+"""Each row's own index: the root of the steps that are left."""
+
+OWN_INDICES = {
+    "into a vector of every row": "p = Cast <to = 1> (r) s = Sin (p) g = Gather (s, j) u = Unsqueeze (g, last) "
+    "y = Add (x, u)",
+    "into a table of every row": "p = Cast <to = 1> (r) s = Sin (p) n = Unsqueeze (s, last) "
+    "d = Concat <axis = 1> (n, n) g = Gather (d, j) y = Add (x, g)",
+    "pairs of steps": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
+    "g = Gather <axis = 1> (x, e) y = ReduceSum <keepdims = 0> (g, two)",
+    "pairs of features": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
+    "v = Transpose <perm = [0, 2, 1]> (x) g = Gather <axis = 2> (v, e) h = ReduceMax <axes = [3], keepdims = 0> (g) "
+    "y = Transpose <perm = [0, 2, 1]> (h)",
+    "tuples of pairs": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
+    "v = Transpose <perm = [1, 0, 2]> (x) l = Unsqueeze (e, last) g = GatherND (v, l) "
+    "h = ReduceSum <keepdims = 0> (g, a1) y = Transpose <perm = [1, 0, 2]> (h)",
+    "element by element": "n = Unsqueeze (i, front) u = Unsqueeze (n, last) e = Expand (u, sh) "
+    "y = GatherElements <axis = 1> (x, e)",
+}
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+@pytest.mark.parametrize("name", OWN_INDICES)
+def test_steps_by_an_index_of_each_rows_own(name: str, rows: int) -> None:
+    numbers = "int64[1] last = {-1}, int64[1] front = {0}, int64[1] two = {2}"
+    text = f"g (float[batch, T, 2] x) => (float[batch, T, 2] y) <{numbers}> {{ {_SIZE} {_BACK} {OWN_INDICES[name]} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)

@@ -291,10 +291,12 @@ class RowGather(Replace):
 
     Attributes:
         axis: of the data.
+        index: the axes of the index behind the rows.
         tuples: the index has a last axis of size 1, as GatherND takes it.
     """
 
     axis: int
+    index: Axes
     tuples: bool
 
     @property
@@ -304,8 +306,10 @@ class RowGather(Replace):
     def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value:
         index = node.inputs[1]
         assert index is not None
-        whole = emitter.cast(index, INT64)
-        return emitter.gather_rows(x, emitter.squeeze(whole, [2]) if self.tuples else whole, axes, self.axis)
+        flat = emitter.op("Reshape", emitter.cast(index, INT64), emitter.constant([0, -1]))
+        taken = emitter.gather_rows(x, flat, axes, self.axis)
+        shape = [emitter.size(axis_size(a)) for a in (*axes[: self.axis], *self.index, *axes[self.axis + 1 :])]
+        return emitter.op("Reshape", taken, emitter.shape_vector(shape))
 
 
 @dataclass(frozen=True, eq=False)
