@@ -47,7 +47,7 @@ _BOUNDS_LIMIT = 1 << 16
 _THROUGH_RELATIVE = {"Pad", "Concat", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
 
 
-_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Squeeze", "Unsqueeze"}
+_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Unsqueeze"}
 _ONE_ROW = "export with batch 1, or compute it per row"
 
 

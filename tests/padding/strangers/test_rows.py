@@ -108,6 +108,10 @@ OWN_INDICES = {
     "tuples of pairs": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
     "v = Transpose <perm = [1, 0, 2]> (x) l = Unsqueeze (e, last) g = GatherND (v, l) "
     "h = ReduceSum <keepdims = 0> (g, a1) y = Transpose <perm = [1, 0, 2]> (h)",
+    "frames in one line": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1, 2]> () b = Sub (n, w) "
+    "e = Max (b, z) "
+    "l = Reshape (e, last) g = Gather <axis = 1> (x, l) s = Shape <end = 1> (x) k3 = Concat <axis = 0> (s, last, six) "
+    "v = Reshape (g, k3) y = Slice (v, front, two, two)",
     "element by element": "n = Unsqueeze (i, front) u = Unsqueeze (n, last) e = Expand (u, sh) "
     "y = GatherElements <axis = 1> (x, e)",
 }
@@ -116,6 +120,6 @@ OWN_INDICES = {
 @pytest.mark.parametrize("rows", _ROWS)
 @pytest.mark.parametrize("name", OWN_INDICES)
 def test_steps_by_an_index_of_each_rows_own(name: str, rows: int) -> None:
-    numbers = "int64[1] last = {-1}, int64[1] front = {0}, int64[1] two = {2}"
+    numbers = "int64[1] last = {-1}, int64[1] front = {0}, int64[1] two = {2}, int64[1] six = {6}"
     text = f"g (float[batch, T, 2] x) => (float[batch, T, 2] y) <{numbers}> {{ {_SIZE} {_BACK} {OWN_INDICES[name]} }}"
     assert_exact(text, "x:1=T", rows=None, padded_rows=rows)

@@ -24,7 +24,7 @@ from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, fixed
 from paddable.padding.facts.facts import Affine, Bounded, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
-from paddable.padding.facts.numbers import Product, number, product
+from paddable.padding.facts.numbers import Face, Product, number, product
 from paddable.padding.remedies import UseSize
 from paddable.padding.remedies.forms import SqueezeBehindRows, UnsqueezeBehindRows
 
@@ -207,11 +207,24 @@ def _remainder(context: RuleContext, value: Facts, sizes: Sequence[Length | Prod
 @rule("Reshape")
 def reshape(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
+    if value.rows_in_front:
+        return [_reshaped_behind_rows(context, value)]
     sizes = _reshape_sizes(context, value)
     viewed = relative_view(context, value, sizes)
     if viewed is not None:
         return [viewed]
     return [reshaped(context, value, sizes)]
+
+
+def _reshaped_behind_rows(context: RuleContext, value: Facts) -> Facts:
+    """Native's own axes regrouped, the rows in front of them kept."""
+    rows = len(value.axes[0])
+    own = replace(value, axes=value.axes[1:], pads=value.pads[rows:], content=None, rows_in_front=False)
+    sizes = _reshape_sizes(context, own)
+    new = reshaped(context, own, sizes)
+    shape = [number(size, Face.SIZE) for size in (context.rows, *sizes)]
+    context.ask(UseSize("", _IN_FRONT, 1, Elements(np.array(shape, dtype=object))))
+    return replace(new, axes=(value.axes[0], *new.axes), pads=(*value.pads[:rows], *new.pads), rows_in_front=True)
 
 
 def reshaped(context: RuleContext, value: Facts, sizes: Sequence[Length | Product]) -> Facts:
