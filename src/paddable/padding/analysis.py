@@ -44,7 +44,7 @@ __all__ = ["Analysis", "OutputSite", "Site", "analyse"]
 _ROUNDS = 8
 _CONTENT_LIMIT = 1024
 _BOUNDS_LIMIT = 1 << 16
-_THROUGH_RELATIVE = {"Pad", "Concat", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
+_THROUGH_RELATIVE = {"Pad", "Concat", "Gather", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
 
 
 _BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Unsqueeze"}

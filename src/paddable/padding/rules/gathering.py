@@ -20,6 +20,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
+from paddable.padding.deduce.relative_shift import relative_columns
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
@@ -42,6 +43,8 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
             axes = tuple(context.axis(n) for n in array.shape)
             return [Facts.known(value.dtype, axes, Elements(array), finite=value.finite)]
     value = context.settle(0)
+    if value.relative is not None or index.relative is not None:
+        return [relative_columns(context, value, index, axis)]
     _need_own_axes(context, value)
     context.need_steps(value, range(value.rank))
     if index.own_row is not None:
