@@ -123,7 +123,7 @@ def add(a: Number, b: Number) -> Number | None:
     return _reduced(a.length * b.divisor + b.length * a.divisor, a.divisor * b.divisor, face)
 
 
-def negate(a: Number) -> Number | None:
+def negate(a: Number) -> Number:
     if isinstance(a.length, Product):
         return Number(Product(-a.length.scale, a.length.factors), a.divisor, a.face)
     return Number(-a.length, a.divisor, a.face)

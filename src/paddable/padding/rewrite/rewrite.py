@@ -324,7 +324,7 @@ class _Rewriter:
         rows = axis_size(remedy.batch)
         if rows != (constant(1) if emitter.scope.single_row else symbol(BATCH)):
             atoms = [i for i, a in enumerate(remedy.batch) if a.batch]
-            if atoms and not emitter.scope.single_row:
+            if atoms:
                 lengths = emitter.place(lengths, (remedy.batch,), atoms)
             else:
                 lengths = emitter.op("Expand", lengths, emitter.size(rows))

@@ -169,13 +169,13 @@ def atom_sources(value: Facts, out_axes: Sequence[Axis], channel_axis: int = 1) 
 
 @rule("Conv")
 def convolution(context: RuleContext) -> Sequence[Facts | None]:
-    return [convolve(context, 1, context.present(2))]
+    return [convolve(context, 1, bias=context.present(2))]
 
 
 @rule("FusedConv", domain="com.microsoft")
 def fused_convolution(context: RuleContext) -> Sequence[Facts | None]:
     """activation(convolution + sum)."""
-    result = convolve(context, 1, True)
+    result = convolve(context, 1, bias=True)
     if not context.present(3):
         return [result]
     added = context.data(3)
@@ -191,14 +191,14 @@ def fused_convolution(context: RuleContext) -> Sequence[Facts | None]:
     return [replace(result, pads=pads_of(result.axes, kind_at), finite=finite, masked=masked)]
 
 
-def convolve(context: RuleContext, weights: int, bias: bool, zero: Zero | None = None) -> Facts:
+def convolve(context: RuleContext, weights: int, *, bias: bool = False, zero: Zero | None = None) -> Facts:
     """Facts of a convolution of input 0.
 
     Args:
         context: the node and its operands.
         weights: the input that holds the weights.
         bias: whether something is added to each output.
-        zero: what stands for 0 in an operand of codes.
+        zero: what stands for 0 in an operand of codes, whose results are codes of their own.
     """
     value = spatial_value(context)
     weight = context.data(weights)
@@ -283,7 +283,7 @@ def transposed_convolution(context: RuleContext) -> Sequence[Facts | None]:
         token = _Deferred(context, Fill("PAD102", leak, 0, value.axes, (atom,), 0.0))
         place = sum(len(a) for a in axes[:axis])
         pending = Pending(place, context.scope.simplify(size - overlap), token)
-        if not axes[axis] or not axes[axis][0].ragged:
+        if not any(atom.ragged for atom in axes[axis]):
             token.commit()
             pending = None
     elif len(leaks) > 1:
@@ -310,7 +310,7 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         axes.append(output_axis(context, size))
         if any(a.ragged for a in value.axes[k + 2]) and not context.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
-    low, high = value.low, value.high
+    low, high = (value.low, value.high) if context.type == "MaxPool" else (min(value.low, 0.0), max(value.high, 0.0))
     # what ceil_mode reads behind the input is counted by no one; where nothing is padded, there is nothing to include
     included = context.attribute("count_include_pad", 0) and any(w.before or w.after for w in found)
     if overhanging:
@@ -322,7 +322,7 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         elif context.type == "AveragePool" and not included:
             leak = "the average at the valid end counts the padding"
             value = context.fill(0, overhanging, 0.0, "PAD102", leak)
-            context.ask(MaskedAveragePool("PAD102", leak, 0, value.axes, tuple(overhanging)))
+            context.ask(MaskedAveragePool("PAD102", leak, value.axes, tuple(overhanging)))
         elif any(w.ceil for w in found):
             context.refuse(
                 f"{context.type} with ceil_mode over the valid end",
@@ -330,9 +330,6 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
             )
         else:
             value = context.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
-    if context.type != "MaxPool":
-        low = min(low, 0.0)
-        high = max(high, 0.0)
     sources = atom_sources(value, axes, channel_axis=-1)
     kinds = window_kinds(value, sources, False, False)
     if context.type == "MaxPool" and overhanging:
@@ -374,7 +371,7 @@ def global_pool(context: RuleContext) -> Sequence[Facts | None]:
         leak = "the mean over time counts the padding"
         sizes = tuple(value.atoms[i].size for i in atoms)
         value = context.fill(0, ragged, 0.0, "PAD101", leak)
-        context.ask(MaskedMean("PAD101", leak, 0, tuple(range(2, value.rank)), True, sizes))
+        context.ask(MaskedMean("PAD101", leak, tuple(range(2, value.rank)), True, sizes))
     elif ragged and context.type == "GlobalLpPool":
         value = context.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     elif ragged:

@@ -20,7 +20,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 from paddable.padding.facts.numbers import Face, Product, add, multiply, number
@@ -90,13 +90,13 @@ def _need_own_axes(context: RuleContext, value: Facts) -> None:
 
 def _picks_by_row(value: Facts, index: Facts) -> bool:
     """Whether a vector of indices of each row's own meets data that has the rows as an axis."""
-    return index.rank == 2 and any(len(axis) == 1 and axis[0].batch for axis in value.axes)
+    return index.rank == 2 and any(map(is_batch, value.axes))
 
 
 def _by_row(context: RuleContext, value: Facts, index: Facts, axis: int, *, tuples: bool) -> Facts:
     """Each row's steps by its own index, the rows where the data has them."""
     value, index = _ragged_source(context, value, index, axis)
-    context.ask(RowGather("", "each row reads by an index of its own", 0, axis, tuples))
+    context.ask(RowGather("", "each row reads by an index of its own", axis, tuples))
     own = replace(index, axes=index.axes[1:2], pads=index.pads[len(index.axes[0]) :], content=None)
     axes = (*value.axes[:axis], *own.axes, *value.axes[axis + 1 :])
     return _gathered(value, own, axis, axes)
