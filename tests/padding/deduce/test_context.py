@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import onnx_ir as ir
@@ -13,15 +11,15 @@ import pytest
 
 from paddable.lengths import Span, parse
 from paddable.lengths import constant as length
-from paddable.padding.deduce.context import NoProof, RuleContext, merge_axis, window_shift
+from paddable.padding.deduce.context import merge_axis, window_shift
 from paddable.padding.deduce.scope import Scope
-from paddable.padding.facts.axes import Axes, Factor
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, constant
 from paddable.padding.facts.numbers import Face, Number, number, product
 from paddable.padding.remedies import Fill, GiveRows, Segment, Take, UseLength, UseSize
 
 from ..example import Example
+from ..given import SPANS, axes_of, context_of, reason, told
 
 NUMBERS = "int64 nil = {0}, int64 one = {1}, int64 two = {2}, float[2, 20] w, int64[1] o = {0}, int64[1] a = {1}"
 UP_TO_20 = "s = Shape <start = 2> (x) n = Squeeze (s) t = Slice (w, o, s, a) z = Add (x, t) i = Range (nil, n, one)"
@@ -131,37 +129,6 @@ def test_example(name: str) -> None:
 
 
 FLOAT = ir.DataType.FLOAT
-SPANS = {"T": Span(1, None), "U": Span(4, 100), "V": Span(8, None, 4)}
-
-
-def _context(*operands: Facts | None, rows: int | None = 1, **attributes: Any) -> RuleContext:
-    inputs = [None if value is None else ir.Value(name=f"x{k}") for k, value in enumerate(operands)]
-    return RuleContext(ir.node("Conv", inputs, attributes=attributes), 18, list(operands), Scope(SPANS, rows=rows), {})
-
-
-def _atom(text: str) -> Factor:
-    """``T``, ``3``, ``batch``, or from a shift on, as ``T from 2*T``."""
-    size, _, shift = text.partition(" from ")
-    (atom,) = Scope(SPANS, rows=None).axis(parse(size), shift=parse(shift) if shift else None)
-    return atom
-
-
-def _axes(*axes: str) -> Axes:
-    return tuple(tuple(_atom(part) for part in axis.split(" x ") if part != "1") for axis in axes)
-
-
-def _told(value: Facts | None) -> str:
-    """The factors of each axis, and the padding of those that have some."""
-    if value is None:
-        return "none"
-    axes = ", ".join(" x ".join(map(str, axis)) or "1" for axis in value.axes)
-    return f"{axes}; {' '.join(str(value.pads[i].weak) for i in value.ragged)}".rstrip("; ")
-
-
-def _reason(ask: Callable[[], object]) -> str:
-    with pytest.raises(NoProof) as caught:
-        ask()
-    return caught.value.reason
 
 
 def _number(text: str, face: Face = Face.SIZE) -> Number:
@@ -197,11 +164,11 @@ def test_the_bounds_of_known_contents(
     content: Elements | Affine, axes: tuple[str, ...], low: float, high: float
 ) -> None:
     """Base and steps of sizes belong to one length; a length of the model's own input is another in the container."""
-    assert _context().bounds(content, _axes(*axes)) == (low, high)
+    assert context_of("Conv").bounds(content, axes_of(*axes)) == (low, high)
 
 
 @pytest.mark.parametrize(
-    ("axes", "axis", "told"),
+    ("axes", "axis", "expected"),
     [
         (("T",), 0, "T; 5"), (("3", "T x 4"), 1, "3, 4*T; 5"), (("3", "T x 4 x 2", "U"), 1, "3, 8*T, U; 5 5"),
         (("2 x 3", "T"), 0, "6, T; 5"), (("2 x 3 x 5",), 0, "30"), (("1", "T"), 0, "1, T; 5"), (("2 x T",), 0, "none"),
@@ -209,12 +176,12 @@ def test_the_bounds_of_known_contents(
         (("batch x T",), 0, "none"),
     ],
 )  # fmt: skip
-def test_an_axis_becomes_one_factor(axes: tuple[str, ...], axis: int, told: str) -> None:
+def test_an_axis_becomes_one_factor(axes: tuple[str, ...], axis: int, expected: str) -> None:
     """Where its padding stays a suffix: time in front of constants."""
-    five = tuple(PaddingFact.of(constant(5)) for own in _axes(*axes) for _ in own)
-    value = Facts(FLOAT, _axes(*axes), five, content=Affine(number(5)))
+    five = tuple(PaddingFact.of(constant(5)) for own in axes_of(*axes) for _ in own)
+    value = Facts(FLOAT, axes_of(*axes), five, content=Affine(number(5)))
     merged = merge_axis(Scope(SPANS, rows=None), value, axis)
-    assert _told(merged) == told
+    assert told(merged) == expected
     if merged is not None and len(value.axes[axis]) > 1:
         assert merged.content is None and len(merged.pads) == len(merged.atoms)
 
@@ -232,20 +199,20 @@ def test_a_window_that_moves_with_the_length(position: str, size: str, shift: st
 
 
 def test_what_an_input_is() -> None:
-    given = Facts(FLOAT, _axes("T"))
-    context = _context(given, None, strides=[2])
+    given = Facts(FLOAT, axes_of("T"))
+    context = context_of("Conv", given, None, strides=[2])
     assert [context.present(k) for k in range(3)] == [True, False, False]
     assert (
         list(context.attribute("strides")) == [2]
         and context.attribute("pads") is None
         and context.attribute("pads", 7) == 7
     )
-    assert context.peek(0) is given and _reason(lambda: context.peek(1)) == "input 1 of Conv is missing"
+    assert context.peek(0) is given and reason(lambda: context.peek(1)) == "input 1 of Conv is missing"
     assert context.integers(1) is None and context.integers(2) is None
 
 
 def _given(content: Elements | Affine, *axes: str, dtype: ir.DataType = ir.DataType.INT64) -> Facts:
-    return Facts.known(dtype, _axes(*axes), content)
+    return Facts.known(dtype, axes_of(*axes), content)
 
 
 @pytest.mark.parametrize(
@@ -255,31 +222,31 @@ def _given(content: Elements | Affine, *axes: str, dtype: ir.DataType = ir.DataT
         (_given(_elements("T")), "T"), (_given(_counted("T"), "2", "3"), "T T T T T T"),
         (_given(_counted("T"), "T"), "from an index vector"), (_given(_counted("0", 1), "3"), "from an index vector"),
         (_given(_elements("T", "?"), "2"), "computed from data"),
-        (Facts(ir.DataType.INT64, _axes("2")), "computed from data"),
+        (Facts(ir.DataType.INT64, axes_of("2")), "computed from data"),
     ],
 )  # fmt: skip
 def test_the_sizes_that_a_shape_holds(value: Facts, sizes: str) -> None:
-    context = _context(value)
+    context = context_of("Conv", value)
     if sizes.startswith(("from", "computed")):
-        assert sizes in _reason(lambda: context.sizes(0)).replace("computed from an", "from an")
+        assert sizes in reason(lambda: context.sizes(0)).replace("computed from an", "from an")
     else:
         assert " ".join(map(str, context.sizes(0))) == sizes and not context.remedies
 
 
 def test_a_size_made_of_the_length_input_is_the_containers() -> None:
     for face, texts in ((Face.LENGTH, ("T", "U/2")), (Face.MIXED, ("T", "3"))):
-        context = _context(_given(Elements(np.array([_number(t, face) for t in texts], dtype=object)), "2"))
+        context = context_of("Conv", _given(Elements(np.array([_number(t, face) for t in texts], dtype=object)), "2"))
         sizes = context.sizes(0)
         assert [type(r) for r in context.remedies] == [UseSize] and str(sizes[0]) == "T" and sizes[0].face is Face.SIZE
         assert sizes[1] == _number(texts[1], face) if "/" in texts[1] else sizes[1].face is Face.CONSTANT
     held = Elements(np.array([_number("TxU", Face.LENGTH), number(1)], dtype=object))
-    assert _reason(lambda: _context(_given(held, "2")).sizes(0)) == "a size is a product of run-time lengths"
+    assert reason(lambda: context_of("Conv", _given(held, "2")).sizes(0)) == "a size is a product of run-time lengths"
 
 
 def test_integers() -> None:
-    assert _context(_given(_elements("2", "-3"), "2")).integers(0) == [2, -3]
+    assert context_of("Conv", _given(_elements("2", "-3"), "2")).integers(0) == [2, -3]
     assert (
-        _reason(lambda: _context(_given(_elements("2", "T"), "2")).integers(0))
+        reason(lambda: context_of("Conv", _given(_elements("2", "T"), "2")).integers(0))
         == "input 0 of Conv varies with the length"
     )
 
@@ -295,8 +262,8 @@ def test_integers() -> None:
 def test_a_fill_is_asked_for_where_the_padding_has_another_value(
     pads: tuple[Kind, Kind], atoms: list[int], value: float, filled: tuple[int, ...] | None
 ) -> None:
-    given = Facts(FLOAT, _axes("T", "U", "3"), (*map(PaddingFact.of, pads), PaddingFact()), finite=True)
-    context = _context(given)
+    given = Facts(FLOAT, axes_of("T", "U", "3"), (*map(PaddingFact.of, pads), PaddingFact()), finite=True)
+    context = context_of("Conv", given)
     result = context.fill(0, atoms, value, "PAD101", "a test")
     fills = [remedy for remedy in context.remedies if isinstance(remedy, Fill)]
     assert [(r.atoms, r.value, r.operand, r.axes, r.code) for r in fills] == (
@@ -309,7 +276,7 @@ def test_a_fill_is_asked_for_where_the_padding_has_another_value(
 def test_along_one_length_the_weak_fact_serves_and_along_two_the_strong() -> None:
     weak = PaddingFact(ZERO, FINITE)
     for atoms, asked in (([0], False), ([0, 1], True)):
-        context = _context(Facts(FLOAT, _axes("T", "U"), (weak, weak), finite=True))
+        context = context_of("Conv", Facts(FLOAT, axes_of("T", "U"), (weak, weak), finite=True))
         context.fill(0, atoms, 0.0, "PAD101", "a test")
         assert bool(context.remedies) == asked
 
@@ -318,15 +285,15 @@ def test_a_gather_of_steps() -> None:
     for finite in (True, False):
         kind = FINITE if finite else ANY
         pads = (PaddingFact.of(FINITE), PaddingFact(), PaddingFact.of(kind))
-        given = Facts(FLOAT, _axes("T", "3", "U"), pads, finite=True, image=True)
-        context = _context(given)
+        given = Facts(FLOAT, axes_of("T", "3", "U"), pads, finite=True, image=True)
+        context = context_of("Conv", given)
         taken = context.take(0, 2, parse("U-1"), (Segment(length(0), length(1), length(0)),), "PAD105", "a test")
         (remedy,) = context.remedies
         assert isinstance(remedy, Take) and (remedy.axis, remedy.size, remedy.source) == (2, parse("U-1"), parse("U"))
         assert not remedy.instead and not remedy.on_output and remedy.output == 0 and context.peek(0) is taken
-        assert _told(taken) == f"T, 3, U-1; finite {kind}" and not taken.image and len(taken.pads) == 3
-    joined = _context(Facts(FLOAT, _axes("T x 3")))
-    assert _reason(lambda: joined.take(0, 0, parse("T"), (), "", "")) == "a run-time gather along a merged axis"
+        assert told(taken) == f"T, 3, U-1; finite {kind}" and not taken.image and len(taken.pads) == 3
+    joined = context_of("Conv", Facts(FLOAT, axes_of("T x 3")))
+    assert reason(lambda: joined.take(0, 0, parse("T"), (), "", "")) == "a run-time gather along a merged axis"
 
 
 @pytest.mark.parametrize(
@@ -338,38 +305,38 @@ def test_a_gather_of_steps() -> None:
 )  # fmt: skip
 def test_each_row_has_a_remedy_of_its_own_by_its_batch_axis(axes: tuple[str, ...], fill: bool, take: bool) -> None:
     for remedy, fits in (
-        (Fill("", "", 0, _axes(*axes), (0,), 0.0), fill),
-        (Take("", "", 0, 1, _axes(*axes), parse("T"), parse("T"), ()), take),
+        (Fill("", "", 0, axes_of(*axes), (0,), 0.0), fill),
+        (Take("", "", 0, 1, axes_of(*axes), parse("T"), parse("T"), ()), take),
         (UseSize("", "", 0, _elements("T")), True),
     ):
-        _context().ask(remedy)  # one row has no axis of rows
+        context_of("Conv").ask(remedy)  # one row has no axis of rows
         if fits:
-            _context(rows=None).ask(remedy)
+            context_of("Conv", rows=None).ask(remedy)
         else:
-            assert "no batch axis" in _reason(lambda r=remedy: _context(rows=None).ask(r))  # type: ignore[misc]
+            assert "no batch axis" in reason(lambda r=remedy: context_of("Conv", rows=None).ask(r))  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
-    ("axes", "row_axis", "told", "remedies"),
+    ("axes", "row_axis", "expected", "remedies"),
     [
         (("T from T",), None, "T; 5", "Take"), (("3", "T"), None, "3, T; 5", ""),
         (("U", "T from T"), None, "U, T; 5 5", "Take"), (("T from T", "U from U"), None, "T, U; 5 5", "Take Take"),
     ],
 )  # fmt: skip
 def test_a_shifted_part_is_brought_to_the_front(
-    axes: tuple[str, ...], row_axis: int | None, told: str, remedies: str
+    axes: tuple[str, ...], row_axis: int | None, expected: str, remedies: str
 ) -> None:
     five = tuple(PaddingFact.of(constant(5)) for _ in axes)
-    context = _context(Facts(FLOAT, _axes(*axes), five, finite=True))
+    context = context_of("Conv", Facts(FLOAT, axes_of(*axes), five, finite=True))
     found = context.data(0, row_axis=row_axis)
-    assert _told(found).replace("finite", "5") == told and all(atom.prefix for atom in found.atoms)
+    assert told(found).replace("finite", "5") == expected and all(atom.prefix for atom in found.atoms)
     assert " ".join(type(remedy).__name__ for remedy in context.remedies) == remedies
-    again = _context(Facts(FLOAT, _axes(*axes), five, finite=True))
-    assert _told(again.data(0, shifted=True)).startswith(", ".join(axes)) and not again.remedies
+    again = context_of("Conv", Facts(FLOAT, axes_of(*axes), five, finite=True))
+    assert told(again.data(0, shifted=True)).startswith(", ".join(axes)) and not again.remedies
 
 
 @pytest.mark.parametrize(
-    ("axes", "row_axis", "told", "added"),
+    ("axes", "row_axis", "expected", "added"),
     [
         (("T from T",), 2, "batch, T; finite", 1), (("T from T",), 3, "batch, 1, T; finite", 2),
         (("1", "T from T"), 2, "batch, T; finite", 0), (("3", "1", "T from T"), 2, "3, batch, T; finite", 0),
@@ -377,37 +344,37 @@ def test_a_shifted_part_is_brought_to_the_front(
     ],
 )  # fmt: skip
 def test_a_table_is_repeated_for_rows_that_read_other_parts_of_it(
-    axes: tuple[str, ...], row_axis: int | None, told: str, added: int | None
+    axes: tuple[str, ...], row_axis: int | None, expected: str, added: int | None
 ) -> None:
-    pads = tuple(PaddingFact.of(FINITE) for axis in _axes(*axes) for _ in axis)
-    context = _context(Facts(FLOAT, _axes(*axes), pads, finite=True), rows=None)
+    pads = tuple(PaddingFact.of(FINITE) for axis in axes_of(*axes) for _ in axis)
+    context = context_of("Conv", Facts(FLOAT, axes_of(*axes), pads, finite=True), rows=None)
     if added is None:
-        assert told in _reason(lambda: context.data(0, row_axis=row_axis))
+        assert expected in reason(lambda: context.data(0, row_axis=row_axis))
         return
-    assert _told(context.data(0, row_axis=row_axis)) == told
+    assert told(context.data(0, row_axis=row_axis)) == expected
     give, take = context.remedies
     assert isinstance(give, GiveRows) and give.added == added and isinstance(take, Take)
     assert len(context.peek(0).pads) == len(context.peek(0).atoms)
 
 
 def test_steps_are_needed_of_time_alone() -> None:
-    context = _context(Facts(FLOAT, _axes("T", "3", "V x 2")))
+    context = context_of("Conv", Facts(FLOAT, axes_of("T", "3", "V x 2")))
     context.need_steps(context.peek(0), [0, 1, 2])
     assert context.scope.spans["T"].first == 1 and not context.scope.narrowed
-    shorter = _context(Facts(FLOAT, (Scope(SPANS).axis(parse("T-3")),)))
+    shorter = context_of("Conv", Facts(FLOAT, (Scope(SPANS).axis(parse("T-3")),)))
     shorter.need_steps(shorter.peek(0), [0])
     assert shorter.scope.spans["T"].first == 4 and shorter.scope.reasons == {
         "T": "Conv needs at least one of T-3 steps"
     }
-    named = _context(Facts(FLOAT, (Scope(SPANS).axis(parse("T-3")),)))
+    named = context_of("Conv", Facts(FLOAT, (Scope(SPANS).axis(parse("T-3")),)))
     named.need_steps(named.peek(0), [0], "a mean")
     assert named.scope.reasons == {"T": "a mean needs at least one of T-3 steps"}
 
 
 def test_what_holds_nowhere_is_told_from_what_holds_in_places() -> None:
-    assert _reason(lambda: _context().need(parse("-T"), "a")).endswith("-T >= 0 holds at no length")
+    assert reason(lambda: context_of("Conv").need(parse("-T"), "a")).endswith("-T >= 0 holds at no length")
     gaps = parse("max(3 - T, T - 2*((T + 1)//2))")
-    assert "at some lengths and not at others" in _reason(lambda: _context().need(gaps, "a"))
+    assert "at some lengths and not at others" in reason(lambda: context_of("Conv").need(gaps, "a"))
 
 
 @pytest.mark.parametrize(
@@ -425,14 +392,14 @@ def test_a_length_as_data_of_rows(
     content: Elements | Affine, axes: tuple[str, ...], row_axis: int | None, face: Face, expected: str
 ) -> None:
     """Each row has its own: the batch is an axis of what was one number, counted from the right."""
-    context = _context(_given(content, *axes), rows=None)
+    context = context_of("Conv", _given(content, *axes), rows=None)
     if not expected.startswith("batch"):
-        assert expected in _reason(lambda: context.data(0, row_axis=row_axis))
+        assert expected in reason(lambda: context.data(0, row_axis=row_axis))
         return
     found = context.data(0, row_axis=row_axis)
     (remedy,) = context.remedies
     assert isinstance(remedy, UseLength) and remedy.axes == found.axes and remedy.row_axis == row_axis
-    assert _told(found) == expected and found.content is None and found.finite and not found.masked
+    assert told(found) == expected and found.content is None and found.finite and not found.masked
 
 
 @pytest.mark.parametrize(
@@ -444,7 +411,7 @@ def test_a_length_as_data_of_rows(
 )  # fmt: skip
 def test_a_number_that_is_one_at_every_length_is_data_as_it_stands(content: Elements | Affine, asked: bool) -> None:
     count = content.array.size if isinstance(content, Elements) else 3
-    context = _context(_given(content, str(count)))
+    context = context_of("Conv", _given(content, str(count)))
     context.scope = Scope({**SPANS, "W": Span(7, 7)})
     context.data(0)
     assert bool(context.remedies) == asked

@@ -11,6 +11,8 @@ W = "float[2, 2, 3] w"
 IMAGE = "float[1, 2, T, 4] x"
 PICTURE = "float[1, 2, U, V] y"
 
+BETWEEN, ONE_TO_TWO = "c = Clip (x, one, two)", "float one = {1}, float two = {2}"
+
 EXAMPLES = {
     "SAME by two over an axis of five": Example(
         'c = Conv <auto_pad = "SAME_UPPER", strides = [1, 2]> (x, w) y = Reshape (c, flat)',
@@ -18,6 +20,45 @@ EXAMPLES = {
         "float[1, 2, T, 5] x",
         "float[2, 2, 1, 3] w, int64[3] flat = {1, 2, -1}",
         claims="T finite; finite",
+    ),
+    "a transposed convolution as it comes": Example(
+        "y = ConvTranspose (x, w)", constants=W, finds="PAD102 ConvTranspose", claims="T+2 finite; finite"
+    ),
+    "a transposed convolution of images as it comes": Example(
+        "y = ConvTranspose (x, w)",
+        PICTURE,
+        IMAGE,
+        "float[2, 2, 3, 3] w",
+        finds="PAD102 ConvTranspose",
+        claims="T+2 finite; finite",
+    ),
+    "an average of numbers from one to two": Example(
+        f"{BETWEEN} y = AveragePool <kernel_shape = [3], pads = [1, 1]> (c)",
+        "float[1, 2, T] y",
+        constants=ONE_TO_TWO,
+        finds="PAD102 AveragePool",
+        claims="T finite; 0..2; finite",
+    ),
+    "an average of numbers below 0": Example(
+        f"{BETWEEN} n = Neg (c) y = AveragePool <kernel_shape = [3], pads = [1, 1]> (n)",
+        "float[1, 2, T] y",
+        constants=ONE_TO_TWO,
+        finds="PAD102 AveragePool",
+        claims="T finite; -2..0; finite",
+    ),
+    "a norm of numbers from one to two": Example(
+        f"{BETWEEN} y = LpPool <kernel_shape = [3], pads = [1, 1]> (c)",
+        "float[1, 2, T] y",
+        constants=ONE_TO_TWO,
+        finds="PAD102 LpPool",
+        claims="T finite; 0..inf; finite",
+    ),
+    "frames of steps that are joined with their features": Example(
+        "r = Reshape (x, joined) y = STFT (r, step, , length)",
+        "float[1, U, V, 2] y",
+        "float[1, T, 8] x",
+        "int64[2] joined = {1, -1}, int64 step = {4}, int64 length = {8}",
+        claims="2*T-1 finite; finite",
     ),
     "a convolution that stays inside": Example(
         "y = Conv (x, w)", constants=W, claims="T-2 finite; finite", first="T=3"
@@ -415,10 +456,12 @@ EXAMPLES = {
         first="T=2",
     ),
     "a norm of windows": Example(
-        "y = LpPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; finite", first="T=2"
+        "y = LpPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; 0..inf; finite", first="T=2"
     ),
     "a norm of windows over the end": Example(
-        "y = LpPool <kernel_shape = [3], pads = [1, 1], p = 1> (x)", finds="PAD102 LpPool", claims="T finite; finite"
+        "y = LpPool <kernel_shape = [3], pads = [1, 1], p = 1> (x)",
+        finds="PAD102 LpPool",
+        claims="T finite; 0..inf; finite",
     ),
     "the mean of a channel": Example(
         "y = GlobalAveragePool (x)", "float[1, 2, 1] y", finds="PAD101 GlobalAveragePool", claims="finite"

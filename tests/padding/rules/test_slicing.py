@@ -19,6 +19,16 @@ def cut(start: str, stop: str, step: str = "1", **expected: str) -> Example:
 END, FRONT = "9223372036854775807", "-9223372036854775807"
 
 EXAMPLES = {
+    "to the end, as exporters write it": Example(
+        "y = Slice (x, zero, end, axis)",
+        constants="int64[1] zero = {0}, int64[1] end = {2147483647}, int64[1] axis = {2}",
+        claims="T finite; finite; image",
+    ),
+    "to a step that no container reaches": Example(
+        "y = Slice (x, zero, end, axis)",
+        constants="int64[1] zero = {0}, int64[1] end = {2147483646}, int64[1] axis = {2}",
+        claims="min(T, 2147483646) finite; finite",
+    ),
     "channels behind a transposed convolution": Example(
         "c = ConvTranspose <strides = [2], dilations = [2], pads = [1, 0], output_padding = [1]> (x, w) "
         "y = Slice (c, zero, one, one)",

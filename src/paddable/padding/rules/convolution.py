@@ -124,14 +124,12 @@ def output_axis(context: RuleContext, size: Length) -> Axis:
 
 
 def window_kinds(
-    value: Facts, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool, weights: bool = True
+    value: Facts, out_rank_atoms: Sequence[tuple[int, bool]], *, weights: bool = True
 ) -> Callable[[tuple[int, ...]], Kind]:
     """Kind of a region of a windowed result: spatial indices may read valid steps and padding alike.
 
     Args:
         out_rank_atoms: per result factor, the source factor and whether it is spatial.
-        bias: something is added to each element.
-        pointwise: a result step reads one step.
         weights: the weights are finite.
     """
     spatial = [source for source, is_spatial in out_rank_atoms if is_spatial and source >= 0]
@@ -139,9 +137,6 @@ def window_kinds(
     def kind_at(region: tuple[int, ...]) -> Kind:
         fixed = [out_rank_atoms[i][0] for i in region if not out_rank_atoms[i][1]]
         moving = [out_rank_atoms[i][0] for i in region if out_rank_atoms[i][1]]
-        if pointwise:
-            kind = value.kind([*fixed, *moving])
-            return ANY if not weights else ZERO if kind.is_zero and not bias else FINITE if kind.finite else ANY
         if not moving:
             return FINITE if weights and value.kind(fixed).finite else ANY
         kinds = [
@@ -217,9 +212,17 @@ def convolve(context: RuleContext, weights: int, *, bias: bool = False, zero: Ze
     if overhanging:
         leak = "the window at the valid end reads the padding"
         value = (zero or Zero()).fill(context, 0, overhanging, "PAD102", leak)
-    pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
     finite = _weights_finite(context)
-    kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise, finite)
+    sources = atom_sources(value, axes)
+    kinds = window_kinds(value, sources, weights=finite)
+    if all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found):
+
+        def kinds(region: tuple[int, ...]) -> Kind:  # a result step reads one step, and is 0 where that is
+            kind = value.kind([sources[i][0] for i in region])
+            if not finite or not kind.finite:
+                return ANY
+            return ZERO if kind.is_zero and not bias and zero is None else FINITE
+
     pads = pads_of(tuple(axes), kinds)
     return Facts(value.dtype, tuple(axes), pads, finite=value.finite and finite, masked=value.masked)
 
@@ -290,7 +293,7 @@ def transposed_convolution(context: RuleContext) -> Sequence[Facts | None]:
         atoms = [i for axis, _, _ in leaks for i in value.span(axis)]
         value = context.fill(0, atoms, 0.0, "PAD102", leak)
     finite = _weights_finite(context)
-    kinds = window_kinds(value, atom_sources(value, axes), context.present(2), False, finite)
+    kinds = window_kinds(value, atom_sources(value, axes), weights=finite)
     facts = pads_of(tuple(axes), kinds)
     result = Facts(value.dtype, tuple(axes), facts, finite=value.finite and finite, masked=value.masked)
     return [replace(result, pending=pending)]
@@ -310,7 +313,9 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         axes.append(output_axis(context, size))
         if any(a.ragged for a in value.axes[k + 2]) and not context.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
-    low, high = (value.low, value.high) if context.type == "MaxPool" else (min(value.low, 0.0), max(value.high, 0.0))
+    low, high = {"MaxPool": (value.low, value.high), "LpPool": (0.0, math.inf)}.get(
+        context.type, (min(value.low, 0.0), max(value.high, 0.0))
+    )
     # what ceil_mode reads behind the input is counted by no one; where nothing is padded, there is nothing to include
     included = context.attribute("count_include_pad", 0) and any(w.before or w.after for w in found)
     if overhanging:
@@ -331,7 +336,7 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         else:
             value = context.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
     sources = atom_sources(value, axes, channel_axis=-1)
-    kinds = window_kinds(value, sources, False, False)
+    kinds = window_kinds(value, sources)
     if context.type == "MaxPool" and overhanging:
         base = kinds
 
