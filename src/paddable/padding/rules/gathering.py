@@ -257,20 +257,12 @@ def _table_end(context: RuleContext, value: Facts, index: Facts, axis: int) -> N
 def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
     before = [i for k in range(axis) for i in value.span(k)]
     after = [i for k in range(axis + 1, value.rank) for i in value.span(k)]
-    count = len(index.atoms)
-    back: dict[int, tuple[str, int]] = {}
-    for new, old in enumerate(before):
-        back[new] = ("value", old)
-    for k in range(count):
-        back[len(before) + k] = ("index", k)
-    for k, old in enumerate(after):
-        back[len(before) + count + k] = ("value", old)
+    places = [*before, *(None for _ in index.atoms), *after]  # of the data; the index stands between
     own_axis = [i for i in value.span(axis) if value.atoms[i].ragged]
 
     def kind_at(region: tuple[int, ...]) -> Kind:
-        rows = [back[i][1] for i in region if back[i][0] == "value"]
-        picks = [back[i][1] for i in region if back[i][0] == "index"]
-        if not picks:
+        rows = [own for own in (places[i] for i in region) if own is not None]
+        if len(rows) == len(region):
             return value.kind(rows)
         # padding of the index may point anywhere, also into the source's padding
         return join([value.kind(rows), *(value.kind([*rows, i]) for i in own_axis)])
@@ -286,11 +278,10 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis", 0) % value.rank
     index = _guarded(context, context.data(1), value.axes[axis])
     context.keep_rows_apart(value.axes[axis], "GatherElements along")
-    if any(len(a) > 1 for a in value.axes[axis : axis + 1]):
-        merged = merge_axis(context.scope, value, axis)
-        if merged is None:
-            context.refuse("GatherElements along a merged axis")
-        value = merged
+    merged = merge_axis(context.scope, value, axis)
+    if merged is None:
+        context.refuse("GatherElements along a merged axis")
+    value = merged
     if any(a.ragged for a in value.axes[axis]):
         _need_picks(context, index.content, context.length_of(value.axes[axis]))
         _from_the_end(context, index, context.length_of(value.axes[axis]))
@@ -347,10 +338,8 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         return [_uniform(value, axes, read)]
     value = context.data(0)
     index = _guarded(context, context.settle(1) if own is not None else context.data(1), source)
-    if batch_dims:
-        for k in range(batch_dims):
-            if not same_axis(context.scope, value.axes[k], index.axes[k]):
-                context.refuse("GatherND with batch axes that differ")
+    if not all(same_axis(context.scope, value.axes[k], index.axes[k]) for k in range(batch_dims)):
+        context.refuse("GatherND with batch axes that differ")
     indexed = [k for k in range(batch_dims, batch_dims + depth) if k != own]
     if any(a.batch for k in indexed for a in value.axes[k]):
         context.refuse("an index reads across the batch")
