@@ -16,7 +16,7 @@ from paddable.padding.facts.axes import Axes, Factor
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, Kind
 
-__all__ = ["axes_of", "context_of", "reason", "tensor", "told"]
+__all__ = ["SPANS", "axes_of", "context_of", "reason", "tensor", "told"]
 
 SPANS = {"T": Span(1, None), "U": Span(4, 100), "V": Span(8, None, 4)}
 
