@@ -471,7 +471,8 @@ def _sliced(value: Facts, cut: str, rows: int | None = 1) -> RuleContext:
         (("T x 3",), "0: 3, 9999999999", "3*T-3", ""), (("3 x T",), "0: 3, 9999999999", "interleaved", ""),
         (("2*T-1",), "0: T-1, 9999999999", "T; finite", "Take"), (("batch", "T"), "0: 0, 1", "the batch", ""),
         (("batch", "T"), "1: 1, 9999999999", "batch, T-1", ""), (("40",), "0: 20-T, 20+T", "2*T from T", ""),
-        (("40",), "0: 0, T", "min(T, 40)", ""), (("40",), "0: 40-T, 40", "T", ""), (("T", "1"), "1: 0, 1", "T, 1; 5", ""),
+        (("40",), "0: 0, T", "min(T, 40)", ""), (("40",), "0: 40-T, 40", "T", ""),
+        (("T", "1"), "1: 0, 1", "T, 1; 5", ""),
     ],
 )  # fmt: skip
 def test_what_is_cut(axes: tuple[str, ...], cut: str, expected: str, remedies: str) -> None:
@@ -489,7 +490,8 @@ def test_what_is_cut(axes: tuple[str, ...], cut: str, expected: str, remedies: s
 @pytest.mark.parametrize(
     ("cut", "size", "first", "last"),
     [
-        ("0: 2, 9", "min(T, 9)-min(T, 2)", 1, None), ("0: -3, 9999999999", None, 1, None), ("0: 0, -3", "max(T, 3)-3", 1, None),
+        ("0: 2, 9", "min(T, 9)-min(T, 2)", 1, None), ("0: -3, 9999999999", None, 1, None),
+        ("0: 0, -3", "max(T, 3)-3", 1, None),
         ("0: T-3, T", "3", 3, None), ("0: 0, 2*T", "T", 1, None), ("0: 1, T-1", "max(T, 2)-2", 1, None),
         ("0: 5-T, T", None, 1, 5),
     ],
@@ -521,13 +523,7 @@ def test_the_entries_of_a_shape_that_are_cut() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cut", "placed", "left"),
-    [
-        ("0: 0, 2*T-2", False, False),
-        ("0: 0, 2*T-1", True, False),
-        ("0: 1, 2*T-2", False, False),
-        ("1: 0, 2", False, True),
-    ],
+    ("cut", "placed"), [("0: 0, 2*T-2", False), ("0: 0, 2*T-1", True), ("0: 1, 2*T-2", False), ("1: 0, 2", True)]
 )
 def test_a_pending_remedy_is_placed_where_the_steps_that_are_wrong_are_read(cut: str, placed: bool) -> None:
     class Token:
