@@ -233,8 +233,8 @@ def _weights_finite(context: RuleContext) -> bool:
 
 
 def _constant(context: RuleContext, value: Facts, axis: int) -> int:
-    size = value.size(axis)
-    if not isinstance(size, Length) or not size.is_constant:
+    size = context.length_of(value.axes[axis])
+    if not size.is_constant:
         context.refuse("the size of the weights varies")
     return size.constant
 
