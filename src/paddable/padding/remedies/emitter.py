@@ -311,10 +311,7 @@ class Emitter:
     ) -> ir.Value:
         """Bring a vector over some atoms ([size] or [rows, size]) to the rank of a value, ready to broadcast."""
         flat = [(axis, k) for axis, factors in enumerate(axes) for k in range(len(factors))]
-        signature = tuple(
-            tuple((str(a.size), a.batch) if len(factors) > 1 else len(factors) for a in factors) for factors in axes
-        )
-        key = ("place", value.name, signature, tuple(positions), order)
+        key = ("place", value.name, axes, tuple(positions), order)
 
         def make() -> ir.Value:
             result = value
@@ -378,7 +375,7 @@ class Emitter:
     ) -> ir.Value:
         """Known contents as a tensor of the given axes, numbers taken at run time or, ``as_size``, at the container."""
         if isinstance(content, Elements) and content.array.size == 1 and any(axes):
-            content = Affine(content.array.flat[0])  # one number a row
+            content = Affine(*content.array.flat)  # one number a row
         if isinstance(content, Elements):
             parts = [self.number(x, dtype, as_size=as_size) for x in content.array.flat]
             return self.op("Reshape", self.joined(parts), self.constant(np.array(content.array.shape, dtype=np.int64)))

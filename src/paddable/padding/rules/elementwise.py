@@ -64,7 +64,7 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
         return BELOW
     known = [k.value for k in kinds if k.value is not None]
     if len(known) == len(kinds):
-        value = _evaluate(context, known)
+        value = _evaluate(context, known, result_integer)
         if value is not None:
             return constant(value)
         if row(op_type).zero_at_zero and kinds[0].is_zero and (len(kinds) == 1 or op_type == "PRelu"):
@@ -78,7 +78,7 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
     return ANY
 
 
-def _evaluate(context: RuleContext, values: Sequence[float]) -> float | None:
+def _evaluate(context: RuleContext, values: Sequence[float], integer: bool) -> float | None:
     op_type = context.type
     if op_type == "Cast":
         to = context.attribute("to")
@@ -96,7 +96,7 @@ def _evaluate(context: RuleContext, values: Sequence[float]) -> float | None:
         low = rest.pop(0) if context.present(1) else context.attribute("min", -math.inf)
         high = rest.pop(0) if context.present(2) else context.attribute("max", math.inf)
         return min(max(x, low), high)
-    if op_type == "Div" and context.peek(0).is_integer:
+    if op_type == "Div" and integer:
         return float(int(values[0] / values[1])) if values[1] else None
     return evaluate(op_type, values)
 
