@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def pytest_collection_finish() -> None:
+    """What collecting made lives to the end, so no collection of garbage has to pass over it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ The class decides the exit code of the command line (design: 1 understood and re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paddable.findings import Finding
@@ -106,4 +106,11 @@ class RefusedError(PaddableError):
 
 
 class GateFailedError(PaddableError):
-    """A result exists but does not pass its own verification, so it was not written."""
+    """A result exists but does not pass its own verification, so it was not written; ``shown`` has what a page shows of
+    the figures."""
+
+    def __init__(
+        self, what: str, *, where: str = "", why: str = "", fix: str = "", shown: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(what, where=where, why=why, fix=fix)
+        self.shown = dict(shown or {})

@@ -59,7 +59,7 @@ def probe(folder: Path) -> int:
     np.savez(
         folder / "x.npz",
         speech=rng.standard_normal((1, FRAMES, 560)).astype(np.float32),
-        speech_lengths=np.array([FRAMES]),
+        speech_lengths=np.array([FRAMES], np.int32),
         language=np.array([3]),
         textnorm=np.array([14]),
     )

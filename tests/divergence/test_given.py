@@ -49,6 +49,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"x": X[:, :, :5]}, "axis 2 is 8 and the array's is 5"),
         ({"x": np.repeat(X, 2, 0)}, "axis 0 is 1 and the array's is 2|the array has 2 rows"),
         ({"x": X.astype(np.int64)}, "takes float32 and the array is int64"),
+        ({"x": X.astype(np.float64)}, r"takes float32 and the array is float64; convert it: x.astype\(np.float32\)"),
         ({"x": NAN}, r"the number at \[0, 3, 2\] is nan"),
         ({"x": INFINITE}, r"the number at \[0, 4, 1\] is inf"),
         ({"x": X, "foo": X}, "neither graph has an input 'foo'"),
@@ -174,3 +175,27 @@ def test_graphs_converted_along_other_axes_are_refused(tmp_path: Path) -> None:
         paddable.convert(tmp_path / "m.onnx", declared, bindings=bind, containers=[8], out=tmp_path / f"{axis}.onnx")
     with pytest.raises(MisuseError, match="converted along other axes"):
         paddable.probe(tmp_path / "1.onnx", tmp_path / "2.onnx")
+
+
+def test_a_length_that_contradicts_the_features_is_refused(folder: Path) -> None:
+    both = folder / "padded.onnx", folder / "native.onnx"
+    assert paddable.probe(*both, inputs={"x": X, "ilens": np.array([12])}).steps == {"T": 12}
+    with pytest.raises(MisuseError, match="input 'ilens': the array says 9 and the run has 12; it holds the length T"):
+        paddable.probe(*both, inputs={"x": X, "ilens": np.array([9])})
+    with pytest.raises(MisuseError, match="the array says 12 and the run has 5"):
+        paddable.probe(*both, inputs={"x": X, "ilens": np.array([12])}, at=5)
+
+
+def test_integers_of_another_width_are_refused(two: Path) -> None:
+    given = {"x": np.ones((1, 3, 4), np.float32), "h": np.ones((1, 4), np.float32)}
+    with pytest.raises(MisuseError, match=r"takes int64 and the array is int32; convert it: ids\.astype"):
+        paddable.probe(two, two, inputs={**given, "ids": np.array([2], np.int32)})
+
+
+def test_one_array_for_two_precisions(folder: Path, tmp_path: Path) -> None:
+    text = '<ir_version: 9, opset_import: ["" : 18]> g (float[1, T] x) => (float[1, T] y) { y = Relu (x) }'
+    for name, kind in (("single", "float"), ("half", "float16")):
+        onnx.save(onnx.parser.parse_model(text.replace("float[", f"{kind}[")), tmp_path / f"{name}.onnx")
+    for dtype in (np.float32, np.float16):
+        x = np.ones((1, 9), dtype)
+        assert paddable.probe(tmp_path / "single.onnx", tmp_path / "half.onnx", ["x:1=T"], inputs={"x": x}).ok

@@ -80,3 +80,48 @@ def test_other_code_is_found_in_its_module(place: Path) -> None:
 def test_a_padded_graph_is_misuse(place: Path, folder: Path) -> None:
     with pytest.raises(MisuseError, match="compared with its native graph"):
         paddable.probe(f"{place}/model.py:build", folder / "padded.onnx")
+
+
+EMBEDDED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.up = nn.Embedding(10, 8), nn.Linear(8, 16)
+
+    def forward(self, ids):
+        return torch.relu(self.up(self.embedding(ids)))
+
+
+def build():
+    torch.manual_seed(0)
+    return Net().eval(), torch.tensor([[1, 2, 3, 4]])
+
+
+def another():
+    model, sample = build()
+    model.embedding.weight.data[7, 2] = 3
+    return model, sample
+"""
+
+
+def test_a_row_that_the_sample_does_not_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(EMBEDDED)
+    scope: dict[str, object] = {}
+    exec(compile(EMBEDDED, "model.py", "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), tmp_path / "model.onnx", dynamo=True, verbose=False)
+    assert not paddable.probe(f"{tmp_path}/model.py:build", tmp_path / "model.onnx").changed
+    report = paddable.probe(f"{tmp_path}/model.py:another", tmp_path / "model.onnx")
+    assert report.ok
+    assert "but 1 weight differs: embedding.weight in 1 of 80 numbers, most at [7, 2]: 3 and " in report.verdict
+
+
+def test_a_python_file_without_its_function(place: Path) -> None:
+    with pytest.raises(
+        MisuseError, match=r"name the function that returns the module and its sample, such as .*:build"
+    ):
+        paddable.probe(place / "model.py", place / "model.onnx")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -269,3 +272,64 @@ def test_agreement_is_told_with_the_sizes_that_were_run(tmp_path: Path) -> None:
     assert paddable.probe(model, model, ["x:1=T"], at=9).verdict.endswith("bit for bit; at T = 9")
     x = np.ones((1, 7, 4), np.float32)
     assert paddable.probe(model, model, inputs={"x": x}).verdict.endswith("bit for bit; with x [1, 7, 4]")
+
+
+def test_outputs_that_cannot_be_compared_are_no_agreement_and_no_difference(tmp_path: Path) -> None:
+    head = "(float[1, T, 4] x) => (float[A, B, C] y) "
+    one = save(tmp_path / "one.onnx", head + "{ a = Relu (x) y = Transpose <perm = [0, 2, 1]> (a) }")
+    text = head.replace("A, B, C", "A, 4") + "{ a = Relu (x) y = Reshape (a, sizes) }"
+    other = save(tmp_path / "other.onnx", text, sizes=np.array([-1, 4]))
+    report = paddable.probe(one, other, ["x:1=T"], at=7)
+    assert not report.ok and report.cause is not None and report.cause.kind == "unknown"
+    assert report.verdict.startswith(
+        "Output y could not be compared: it is float32 [1, 4, 7] in the first run and float32 [7, 4] in the second; "
+    )
+
+
+def test_an_output_is_compared_with_that_of_its_name(tmp_path: Path) -> None:
+    head = "(float[1, T, 4] x) => (float[1, T, 4] y, OUT) { a = Relu (x) "
+    one = save(tmp_path / "one.onnx", head.replace("OUT", "float[1, T, 4] z") + "y = Exp (a) z = Sigmoid (a) }")
+    outs = "float[1, T, 4] more, float[1, T, 4] z"
+    text = head.replace("OUT", outs) + "y = Exp (a) more = Neg (a) z = Sigmoid (a) }"
+    report = paddable.probe(one, save(tmp_path / "other.onnx", text), ["x:1=T"])
+    assert report.ok and set(report.outputs) == {"y", "z"}, report.verdict
+
+
+def test_the_only_axis_without_a_size_is_no_batch(tmp_path: Path) -> None:
+    model = save(tmp_path / "m.onnx", "(float[T, 4] x) => (float[T, 4] y) { y = Relu (x) }")
+    assert "at one step along x:0; declare" in paddable.probe(model, model).verdict
+
+
+def test_which_target_of_a_bundle_was_taken_is_told(folder: Path, tmp_path: Path) -> None:
+    made = {}
+    for target in ("cpu", "coreml"):
+        out = tmp_path / target
+        paddable.convert(folder / "native.onnx", ["x:1=T"], containers=[40], out=out, target=target, verify=False)
+        made[target] = json.loads((out / "bundle.json").read_text())
+    other = made["coreml"]["graphs"][0]
+    for file in {other["file"], *made["coreml"]["files"]} - set(made["cpu"]["files"]):
+        shutil.copy(tmp_path / "coreml" / file, tmp_path / "cpu" / file)
+        made["cpu"]["files"][file] = made["coreml"]["files"][file]
+    made["cpu"]["graphs"].append(other)
+    (tmp_path / "cpu" / "bundle.json").write_text(json.dumps(made["cpu"]))
+    report = paddable.probe(tmp_path / "cpu")
+    assert report.notes == ["cpu was made for cpu and coreml: the graphs for cpu were taken"]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_what_the_optimiser_alone_changes_is_its_own(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, turned: bool
+) -> None:
+    from paddable.api import probing
+
+    class Loose(probing.Engine):
+        """An optimiser that changes the answer of the padded graph."""
+
+        def run(self, feeds: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: array + ("ilens" in feeds) for name, array in super().run(feeds).items()}
+
+    monkeypatch.setattr(probing, "Engine", Loose)
+    both = folder / "padded.onnx", folder / "native.onnx"
+    report = paddable.probe(*(both[::-1] if turned else both))
+    assert report.fork is None and report.cause is not None, report.verdict
+    assert report.cause.kind == "optimiser"

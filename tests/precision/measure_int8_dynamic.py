@@ -101,6 +101,8 @@ def _speed(precision: str) -> float:
     model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
+    for key, value in session_config(precision).items():
+        options.add_session_config_entry(key, value)
     made = to_proto(in_precision(read_model(model), precision))
     session = ort.InferenceSession(made.SerializeToString(), options)
     x, times = rng.standard_normal((rows, SIZE)).astype(np.float32), []

@@ -17,7 +17,8 @@ from paddable.api import convert, verify
 from paddable.bundle import read_bundle
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
-from paddable.precision import in_precision
+from paddable.precision import in_precision, session_config
+from paddable.runtime.session.model_file import open_session
 
 RANDOM = np.random.default_rng(0)
 TEXT = """<ir_version: 10, opset_import: ["" : 18]>
@@ -44,6 +45,8 @@ def native() -> onnx.ModelProto:
 def run(model: onnx.ModelProto, **feeds: np.ndarray) -> list[np.ndarray]:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
+    for key, value in session_config("int8-dynamic").items():
+        options.add_session_config_entry(key, value)
     return ort.InferenceSession(model.SerializeToString(), options).run(None, feeds)
 
 
@@ -57,6 +60,33 @@ def test_products_with_a_constant_are_in_8_bits_and_the_answer_is_near(native: o
     (got,), (want,) = run(made, x=x), run(native, x=x)
     cosine = float(got.ravel() @ want.ravel() / np.linalg.norm(got) / np.linalg.norm(want))
     assert 0.99 < cosine < 1 and np.abs(got - want).max() < 0.1 * np.abs(want).max()
+
+
+def test_no_sum_of_products_saturates() -> None:
+    """On x86 without VNNI two products of 255 and 127 do not fit 16 bits: 64 of the largest gave half of their sum."""
+    text = '<ir_version: 10, opset_import: ["" : 18]> net (float[2, 64] x) => (float[2, 64] y) { y = MatMul(x, w) }'
+    model = onnx.parser.parse_model(text)
+    weight = np.where(np.arange(64) < 32, 1, -1).astype(np.float32) * np.ones((64, 1), np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    x = np.stack([np.ones(64), np.zeros(64)]).astype(np.float32)
+    (got,) = run(to_proto(in_precision(read_model(model), "int8-dynamic")), x=x)
+    np.testing.assert_allclose(got, x @ weight, rtol=1e-5)
+
+
+@pytest.mark.parametrize("target", ["cpu", "directml"])
+def test_a_file_asks_for_it_on_every_provider(native, tmp_path, monkeypatch, target: str) -> None:
+    out = convert(native, ["x:1=T"], containers=[8], out=tmp_path / "made", target=target, precision="int8-dynamic")
+    asked = []
+
+    def spied(path, options, **others):
+        if path.name != "native.onnx":
+            asked.append(options.get_session_config_entry("session.x64quantprecision"))
+        return open_session(path, options, **others)
+
+    monkeypatch.setattr("paddable.runtime.session.graph.open_session", spied)
+    for native_too in (True, False):
+        paddable.load(out, "cpu", target=target, native=native_too).run({"x": np.zeros((1, 8, 64), np.float32)})
+    assert asked and set(asked) == {"1"}
 
 
 def test_a_bias_behind_a_product_becomes_its_input(native: onnx.ModelProto) -> None:
@@ -107,7 +137,9 @@ def test_a_bundle_is_judged_and_holds_native_too(native: onnx.ModelProto, tmp_pa
     assert verify(out, limit=4).ok
 
     x = RANDOM.standard_normal((1, 17, 64)).astype(np.float32)
-    alone = paddable.load(out / "native-int8-dynamic.onnx", "cpu", threads=1).run({"x": x})["y"]
+    (alone,) = run(onnx.load(out / "native-int8-dynamic.onnx"), x=x)
+    by_itself = paddable.load(out, precision="int8-dynamic", threads=1)
+    assert by_itself.describe().form == "native" and np.array_equal(by_itself.run({"x": x})["y"], alone)
     got = paddable.load(out, "cpu", precision="int8-dynamic", threads=1).run({"x": x})["y"]
     assert np.abs(got - alone).max() < 3e-3 * np.abs(alone).max()
 

@@ -49,7 +49,8 @@ def test_a_weight_is_stored_with_one_scale_a_channel(kind):
     native = model(text, w=weight)
     changed = in_precision(native, "int8")
     stored = {name: value.const_value.numpy() for name, value in changed.graph.initializers.items()}
-    assert {name: array.dtype for name, array in stored.items()} == {"w_int8": np.int8, "w_scale": np.float32}
+    kinds = {name: array.dtype for name, array in stored.items()}
+    assert kinds == {"w_int8": np.int8, "w_scale": np.float32, "w_zero": np.int8} and not stored["w_zero"].any()
     assert stored["w_scale"].shape == (weight.shape[axis],)
     x = RANDOM.standard_normal([d if isinstance(d, int) else 1 for d in native.graph.inputs[0].shape]).astype("f4")
     shape = [-1 if i == axis else 1 for i in range(weight.ndim)]
@@ -88,7 +89,7 @@ def test_one_that_two_nodes_share_is_stored_once_and_small_ones_stay():
     native = model(text, w=square, s=small, r=small.T.copy(), k=np.ones((1, 64), np.float32))
     changed = in_precision(native, "int8")
     assert [node.op_type for node in changed.graph].count("DequantizeLinear") == 1
-    assert set(changed.graph.initializers) == {"w_int8", "w_scale", "s", "r", "k"}
+    assert set(changed.graph.initializers) == {"w_int8", "w_scale", "w_zero", "s", "r", "k"}
     run(changed, np.ones((1, 64), np.float32))
 
 

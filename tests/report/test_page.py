@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -205,3 +206,26 @@ def test_a_long_module_name_loses_whole_parts_in_front() -> None:
 def test_filled_and_hollow_dots_are_told_apart_in_words() -> None:
     sweep = [{"name": f"T={size}", "points": [[1, 1e-7, 1e-5], [size, 2e-7, 1e-5]]} for size in (20, 40)]
     assert "Filled dots are T=40, hollow ones T=20." in read(page(data(sweep=sweep))).said
+
+
+def test_what_two_precisions_are_allowed_are_two_level_lines() -> None:
+    allowed = {"fp32": 1e-5, "fp16": 1e-2}
+    sweep = [{"name": name, "points": [[n, 1e-7, most] for n in (1, 9, 20)]} for name, most in allowed.items()]
+    rules = re.findall(r'class="rule" d="M([^"]*)"', page(data(sweep=sweep)))
+    assert len(rules) == 2
+    assert all(len({place.split()[1] for place in rule.split("L")}) == 1 for rule in rules)
+
+
+def test_a_column_that_says_nothing_is_left_out() -> None:
+    rows = [{"node": "a", "source": "", "peak": None}, {"node": "b", "source": "", "peak": 1.0}]
+    shown = page(data(tables=[{"title": "T", "rows": rows}]))
+    assert ">Peak</th>" in shown and "Source" not in shown
+
+
+def test_the_verdict_allows_what_its_own_tables_show() -> None:
+    from paddable.api.reporting import _Judged, _verdict
+
+    told = _verdict(True, _Judged(2.9e-4, 4), "T from 1 on", None, _probed(["a"] * 3), "input")
+    assert "at most 0.00029 of scale away at the 4 that were tried" in told
+    worse = dataclasses.replace(_probed(["a"] * 3), outputs={"y": 4.9e-4})
+    assert "at most 0.00049 of scale away" in _verdict(True, _Judged(2.9e-4, 4), "T from 1 on", None, worse, "input")

@@ -20,7 +20,7 @@ from paddable.precision import PRECISIONS, in_precision, session_config
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
-__all__ = ["Padded", "demand_target", "fitted", "padded", "precise", "told"]
+__all__ = ["Padded", "demand_target", "fitted", "in_its_session", "padded", "precise", "told"]
 
 
 @dataclass(frozen=True)
@@ -135,14 +135,20 @@ def precise(
     made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed)
     report = demand_target(made, target, name, on_message)
     advised = report.advice
-    config = {**advised.config, **session_config(metadata.precision)}
     options = dict(advised.options)
     if PRECISIONS[metadata.precision].fast:
         options |= advised.fast_options
     if any(map(_dilated_in_half, made.graph.all_nodes())):
         options |= advised.dilated_half_options
-    advice = {target: replace(advised, config=config, options=options).to_json()}
-    return Padded(made, replace(metadata, advice=advice), exact)
+    advice = {target: replace(advised, options=options).to_json()}
+    return Padded(made, in_its_session(replace(metadata, advice=advice)), exact)
+
+
+def in_its_session(metadata: Metadata) -> Metadata:
+    """The metadata of a graph with what its precision asks of a session, on every provider that it was made for."""
+    asked = session_config(metadata.precision)
+    advice = {name: {**said, "config": {**said["config"], **asked}} for name, said in metadata.advice.items()}
+    return replace(metadata, advice=advice)
 
 
 def _dilated_in_half(node: ir.Node) -> bool:

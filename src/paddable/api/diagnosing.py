@@ -37,7 +37,7 @@ def diagnose(
     try:
         report = probe(padded, native, at=failing.length if failing is not None else None)  # type: ignore[arg-type]
         if report.fork is not None:
-            told.append(f"the runs part at {report.fork}")
+            told.append(str(report.fork))
         elif report.cause is not None:
             told.append(report.verdict)
     except PaddableError as error:

@@ -31,7 +31,7 @@ from paddable.padding.declaration import Declarations
 from paddable.padding.remedies.emitter import Emitter
 from paddable.padding.rewrite.specialise import SpecialisePass
 from paddable.padding.suggestion import suggest
-from paddable.precision import PRECISIONS
+from paddable.precision import PRECISIONS, session_config
 
 __all__ = ["compare_frozen", "frozen", "open_fixed"]
 
@@ -148,7 +148,7 @@ def compare_frozen(
     Raises:
         GateFailedError: an output differs.
     """
-    before, after = Engine(native, where="native"), Engine(made, where="the result")
+    before, after = Engine(native, where="native"), Engine(made, config=session_config(precision), where="the result")
     worst, allowed = 0.0, PRECISIONS[precision].moves
     rng = np.random.default_rng(0)
     draws = _DRAWS if examples is None else len(examples)

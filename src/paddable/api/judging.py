@@ -17,6 +17,7 @@ from paddable.errors import GateFailedError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import LIMIT, default_container
+from paddable.gates.shown import about_refusal
 from paddable.padding.analysis import Analysis
 from paddable.precision import in_precision
 
@@ -113,7 +114,7 @@ def demand(report: GateReport, place: Path | None) -> None:
     if replace(report, examples={}).ok:  # padding is right, and the precision is not good enough
         way_on = "ask for another precision, or accept less"
     fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
-    raise GateFailedError(what, where=where, why="nothing was written", fix=fix)
+    raise GateFailedError(what, where=where, why="nothing was written", fix=fix, shown=about_refusal(report))
 
 
 def _first_failure(report: GateReport) -> tuple[str, str]:

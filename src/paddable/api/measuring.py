@@ -253,7 +253,7 @@ def _told(
     nodes: Mapping[str, ir.Node],
 ) -> dict[str, Any]:
     layers = [
-        {"node": node.name, "op": node.op_type, "peak": _short(found.peak), "headroom": _short(found.headroom)}
+        {"node": node.name or name, "op": node.op_type, "peak": _short(found.peak), "headroom": _short(found.headroom)}
         for name, found in ranges.items()
         if (node := nodes.get(name)) is not None and node.op_type in _LAYERS and name not in stays and found.peak
     ]
@@ -263,7 +263,7 @@ def _told(
         "headroom": least,
         "stays": [
             {
-                "node": nodes[name].name,
+                "node": nodes[name].name or name,
                 "op": nodes[name].op_type,
                 "why": why,
                 "peak": _short(ranges[name].peak) if name in ranges else None,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paddable.api.building import Padded, padded, precise
+from paddable.api.building import Padded, in_its_session, padded, precise
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
 from paddable.api.measuring import Measured, measured, observe
@@ -125,7 +125,7 @@ def padded_in_each(
             native = in_precision(opened.model, name, known.kept)
             oracle = native if opened.native is opened.model else opened.native
             made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)
-            metadata = replace(made.metadata, precision=name, kept=known.kept)
+            metadata = in_its_session(replace(made.metadata, precision=name, kept=known.kept))
             found.append(Padded(made.model, metadata, exact.model, native))
         else:
             found.append(precise(exact.exact, metadata, target, exact.name))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,11 @@ from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
 
-__all__ = ["Hearer", "Inputs", "Signature", "signature"]
+__all__ = ["NO_LENGTHS", "Hearer", "Inputs", "Signature", "signature"]
 
 SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".aiff")
+
+NO_LENGTHS: Mapping[str, str] = MappingProxyType({})
 
 _KINDS = {"f": "floats", "i": "integers", "u": "integers", "b": "booleans", "U": "texts", "O": "texts"}
 
@@ -125,17 +128,32 @@ class Inputs:
             if symbol.input in self.arrays
         }
 
-    def check_steps(self, metadata: Metadata, steps: Mapping[str, int]) -> None:
-        """Refuse arrays that are shorter than the steps that they are cut to.
+    def check_steps(
+        self, metadata: Metadata, steps: Mapping[str, int], lengths: Mapping[str, str] = NO_LENGTHS
+    ) -> None:
+        """Refuse arrays that are shorter than the steps that they are cut to, and lengths that say other steps.
+
+        Args:
+            metadata: what is ragged, and which inputs hold lengths.
+            steps: the valid ones.
+            lengths: what further inputs hold.
 
         Raises:
             MisuseError: one of them is.
         """
+        told = ", ".join(f"{symbol} = {count:,}" for symbol, count in steps.items())
+        for name, text in {**metadata.length_inputs, **lengths}.items():
+            if name in self.arrays and (wrong := self.arrays[name] != evaluate(text, steps)).any():
+                raise MisuseError(
+                    f"the array says {self.arrays[name][wrong].flat[0]:,} and the run has {evaluate(text, steps):,}",
+                    where=f"input {name!r}",
+                    why=f"it holds the length {text}, and the run is at {told}",
+                    fix="leave it out: it is filled with the steps that are heard",
+                )
         for name, axes in metadata.inputs.items():
             for axis, text in axes.items() if name in self.arrays else ():
                 there, asked = self.arrays[name].shape[axis], evaluate(text, steps)
                 if there < asked:
-                    told = ", ".join(f"{symbol} = {count:,}" for symbol, count in steps.items())
                     raise MisuseError(
                         f"the input has {there:,} steps and {asked:,} are asked for",
                         where=f"input {name!r}, axis {axis}",
@@ -191,10 +209,13 @@ def _check_array(name: str, array: Array, where: str, hearers: tuple[Hearer, Hea
         there = "; ".join(f"{hearer.title} takes {', '.join(hearer.inputs.shapes)}" for hearer in hearers)
         raise MisuseError(f"neither graph has an input {name!r}", where=where, why=there, fix=_wanted(hearers))
     rows = metadata.batch.inputs.get(name) if metadata.batch is not None else None
+    taken = [hearer.inputs.dtypes[name] for hearer in takers]  # one of them: a precision is probed with one array
     for hearer in takers:
         dtype, shape = hearer.inputs.dtypes[name], hearer.inputs.shapes[name]
         place = f"input {name!r} of {hearer.title}"
-        if _KINDS.get(array.dtype.kind) != _KINDS.get(dtype.kind):
+        if _KINDS.get(array.dtype.kind) != _KINDS.get(dtype.kind) or (
+            array.dtype not in taken and dtype.kind in "fiub"
+        ):
             raise MisuseError(
                 f"it takes {dtype} and the array is {array.dtype}",
                 where=place,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
-from paddable.api.probe_given import Inputs, Signature, signature
+from paddable.api.probe_given import NO_LENGTHS, Inputs, Signature, signature
 from paddable.bundle import Metadata
 from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, PaddableError
@@ -16,8 +15,6 @@ from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.signals import Numbers, Signals, evaluate
 
 __all__ = ["Fed", "draw_inputs"]
-
-NO_LENGTHS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

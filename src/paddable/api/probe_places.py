@@ -57,11 +57,11 @@ class Place:
         """``fp32``, ``fp16`` or ``int8``: as the metadata says, else as its types tell."""
         if self.metadata is not None and self.metadata.precision != "fp32":
             return self.metadata.precision
-        values = (value for node in plain.nodes for value in node.outputs)
-        weights = plain.model.graph.initializers.values()
-        if any(value.dtype in HALF for value in (*values, *weights)):
-            return "fp16"
-        return "fp32"
+        graph = plain.model.graph
+        values = (*(value for node in plain.nodes for value in node.outputs), *graph.inputs)
+        casts = (node.attributes["to"].value for node in plain.nodes if node.op_type == "Cast")
+        types = (*(value.dtype for value in (*values, *graph.initializers.values())), *casts)
+        return "fp16" if any(each in HALF for each in types) else "fp32"
 
 
 def told_size(size: Mapping[str, int]) -> str:
@@ -70,7 +70,11 @@ def told_size(size: Mapping[str, int]) -> str:
 
 
 def found_place(
-    path: str | os.PathLike[str], container: str | int | None, at: int | None, precision: str | None = None
+    path: str | os.PathLike[str],
+    container: str | int | None,
+    at: int | None,
+    precision: str | None = None,
+    target: str | None = None,
 ) -> Place:
     """The graph that a path names.
 
@@ -79,14 +83,22 @@ def found_place(
         container: which container of a bundle; the smallest that holds ``at`` steps where None.
         at: valid steps of the first symbol.
         precision: which precision of a bundle; fp32 where it is there.
+        target: which target's graphs of a bundle are taken where it has them; else those of its first.
 
     Raises:
         UnreadableError: no such file, or a damaged bundle.
-        MisuseError: the bundle has no such container or precision, or a precision was chosen of a file.
+        MisuseError: the bundle has no such container or precision, a precision was chosen of a file, or a Python file
+            without its function.
     """
     place = Path(path)
     if not place.exists():
         raise UnreadableError("no such file or bundle", where=str(place), fix="check the path")
+    if place.suffix == ".py":
+        raise MisuseError(
+            "a Python file is no model",
+            where=str(place),
+            fix=f"name the function that returns the module and its sample, such as {place}:build",
+        )
     if not place.is_dir() and precision is not None:
         raise MisuseError("a file has one precision", where=str(place), fix="choose it of a bundle, or name its file")
     if not place.is_dir():
@@ -94,7 +106,7 @@ def found_place(
         metadata = Metadata.loads(text, where=str(place)) if text is not None else None
         return Place(place, metadata if metadata is not None and metadata.symbols else None)
     bundle = read_bundle(place, check_below=0)
-    graph, notes = _chosen(bundle, place, container, at, precision)
+    graph, notes = _chosen(bundle, place, container, at, precision, target)
     text = read_entries(place / graph.file).get(KEY)
     metadata = Metadata.loads(text, where=graph.file) if text is not None else bundle.metadata
     return Place(place / graph.file, metadata, bundle, place, notes)
@@ -149,20 +161,32 @@ def in_symbols_of(first: Place, second: Place) -> Place:
 
 
 def _chosen(
-    bundle: Bundle, place: Path, container: str | int | None, at: int | None, precision: str | None
+    bundle: Bundle,
+    place: Path,
+    container: str | int | None,
+    at: int | None,
+    precision: str | None,
+    target: str | None,
 ) -> tuple[Graph, tuple[str, ...]]:
     """One graph of a bundle, and what of the choice was left to us."""
     symbols = list(bundle.metadata.symbols)
     graphs = sorted(bundle.graphs, key=lambda graph: tuple(graph.container.values()))
     if not graphs:
         raise MisuseError("the bundle has no graph", where=str(place))
+    targets = list(dict.fromkeys(graph.target for graph in bundle.graphs))
+    chosen = target if target in targets else targets[0]
+    graphs = [graph for graph in graphs if graph.target == chosen]
     there = sorted({graph.precision for graph in graphs})
     if precision is not None and precision not in there:
         raise MisuseError(
             f"the bundle has no graph in {precision}", where=str(place), fix=f"choose one of {', '.join(there)}"
         )
     taken = precision or ("fp32" if "fp32" in there else there[0])
-    notes = (f"{place.name} holds {' and '.join(there)}: {taken} was taken",) if precision is None and there[1:] else ()
+    notes: tuple[str, ...] = ()
+    if targets[1:]:
+        notes += (f"{place.name} was made for {' and '.join(targets)}: the graphs for {chosen} were taken",)
+    if precision is None and there[1:]:
+        notes += (f"{place.name} holds {' and '.join(there)}: {taken} was taken",)
     graphs = [graph for graph in graphs if graph.precision == taken]
     if container is not None:
         rates = {name: symbol.rate for name, symbol in bundle.metadata.symbols.items() if symbol.rate is not None}

@@ -122,7 +122,7 @@ def probe(
             }
             refuse_beside_module([name for name, value in given_too.items() if value])
             return probe_module(os.fspath(module), graph, first=module is one, tolerance=tolerance)
-    first = found_place(one, container, at, precision)
+    first = found_place(one, container, at, precision, provider)
     second = _second(first, against, (provider, against_provider), container, at, against_precision)
     second = in_symbols_of(first, second)
     setup = _setup(first, second, lengths, declared)
@@ -134,7 +134,7 @@ def probe(
     hearers = _hearers(setup, first, second)
     given = Inputs.read(inputs, (first, second), hearers, setup.metadata)
     steps = _steps(setup, first, second, given, at, container)
-    given.check_steps(setup.metadata, steps)
+    given.check_steps(setup.metadata, steps, setup.own_lengths)
     sizes = _sizes(setup, first, second, steps, container)
     threads = _threads(second.file)
     fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads)
@@ -222,7 +222,8 @@ def _second(
     precision: str | None,
 ) -> Place:
     if against is not None or precision is not None:
-        return found_place(against if against is not None else first.folder or first.file, container, at, precision)
+        place = against if against is not None else first.folder or first.file
+        return found_place(place, container, at, precision, providers[1])
     if providers[0] != providers[1]:
         return first
     if first.native is None:
@@ -420,13 +421,19 @@ def _sizes(
 
 
 def _open_axes(plain: Plain) -> list[str]:
-    """Axes without a size, such as ``x:1``; the first of several is taken for the batch."""
+    """Axes without a size, such as ``x:1``. The first ones are the batch only where an input has another behind it."""
     inputs = signature(plain.model)
+    found = {
+        name: [axis for axis, size in enumerate(shape) if size is None]
+        for name, shape in inputs.shapes.items()
+        if not inputs.holds_length(name)
+    }
+    batch = any(axes[0] == 0 for axes in found.values() if len(axes) > 1)
     return [
         f"{name}:{axis}"
-        for name, shape in inputs.shapes.items()
-        for axis, size in enumerate(shape)
-        if size is None and not inputs.holds_length(name) and (axis or len(shape) == 1)
+        for name, axes in found.items()
+        for axis in axes
+        if axis or not batch or len(inputs.shapes[name]) == 1
     ]
 
 

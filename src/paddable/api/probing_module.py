@@ -19,6 +19,7 @@ from paddable.api.probe_places import found_place
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
 from paddable.divergence.causes import Cause
+from paddable.divergence.changed import is_weight, numbers_apart
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces, on_provider
 from paddable.divergence.plain import Plain
@@ -110,6 +111,7 @@ def probe_module(
         ],
         matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
         cause=_unplaced(outputs, limit) if fork is None else None,
+        changed=_changed(plain, module, first),
         versions={**versions(), "torch": _torch_version()},
     )
 
@@ -228,20 +230,52 @@ def _record(plain: Plain, module: Any, path: str, value: ir.Value, found: Mappin
 def _cause(plain: Plain, part: Any, path: str, nodes: Sequence[ir.Node]) -> Cause:
     """A parameter of the module that no weight of the graph is equal to; else the module's code."""
     held = {plain.fingerprint(value) for node in nodes for value in plain.weights(node)}
+    told = "node reads" if len(nodes) == 1 else f"{len(nodes)} nodes read"
+    made = "node that was" if len(nodes) == 1 else f"{len(nodes)} nodes that were"
     for name, parameter in part.named_parameters():
         array = parameter.detach().cpu().numpy()
         if array.size > 1 and fingerprint(ir.tensor(array)) not in held:
             return Cause(
                 "weights",
-                f"parameter {name} of {path} is not among the weights that its {len(nodes)} nodes read",
+                f"parameter {name} of {path} is not among the weights that its {told}",
                 "load the checkpoint that the graph was exported from, or export again",
             )
     return Cause(
         "structure",
-        f"{path} gives another result in PyTorch than the {len(nodes)} nodes that were exported from it",
+        f"{path} gives another result in PyTorch than the {made} exported from it",
         "look for what the exporter could not see in its forward: a Python branch, a number taken from a tensor, "
         "training mode",
     )
+
+
+def _changed(plain: Plain, module: Any, first: bool) -> str:
+    """How many parameters lie in the graph with other numbers, and the first of them, felt by the outputs or not: the
+    weight of its name, else the only one of its size that a node of its module reads."""
+    arrays = {name: parameter.detach().cpu().numpy() for name, parameter in module.named_parameters()}
+    own = {fingerprint(ir.tensor(array)) for array in arrays.values()}
+    left: dict[str | None, dict[str | None, ir.Value]] = {}
+    for node in plain.nodes:
+        for value in plain.weights(node):
+            if is_weight(value) and plain.fingerprint(value) not in own:
+                left.setdefault(module_path(node), {})[value.name] = value
+    named = {name: value for values in left.values() for name, value in values.items()}
+    held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
+    told = []
+    for name, array in arrays.items():
+        if fingerprint(ir.tensor(array)) in held:
+            continue
+        near = [named[name]] if name in named else list(left.get(name.rpartition(".")[0], {}).values())
+        tensors = [value.const_value for value in near if value.const_value is not None]
+        twins = [tensor.numpy() for tensor in tensors if tensor.size == array.size]
+        if len(twins) == 1:
+            twin = twins[0] if twins[0].shape == array.shape else twins[0].T
+            left_one, right_one = (array, twin) if first else (twin, array)
+            exact = array.dtype == twin.dtype
+            apart = numbers_apart(left_one, right_one, exact) if twin.shape == array.shape else None
+            told.append(f"{name} {apart[1]}" if apart is not None else name)
+    if not told:
+        return ""
+    return f"{'1 weight differs' if len(told) == 1 else f'{len(told)} weights differ, the first'}: {told[0]}"
 
 
 def _unplaced(outputs: Mapping[str, float], limit: float) -> Cause | None:

@@ -26,7 +26,7 @@ from paddable.errors import MisuseError, PaddableError
 from paddable.gates import GateReport
 from paddable.gates.engine import Engine
 from paddable.gates.index_limits import index_limits
-from paddable.gates.shown import about_gates, gate_rows
+from paddable.gates.shown import about_gates, gate_rows, range_rows
 from paddable.gates.signals import Signals
 from paddable.graph.io.read import read_model
 from paddable.precision import session_config
@@ -39,8 +39,6 @@ _TIMED = 400_000_000
 """Bytes of a graph above which it is not timed: the report should not take longer than the conversion."""
 
 _RUNS = 5
-_NEAREST = 12
-"""Layers in half that the page lists."""
 
 
 def about_result(
@@ -93,10 +91,11 @@ def about_result(
         "depth": depth(probes),
         "heat": heat(probes),
         "domain": _domain(where, metadata, opened),
-        "remedies": remedies(analysis, padded),
+        "remedies": remedies(analysis, padded, ok=ok),
         "islands": _islands(padded, metadata),
         "ranges": ranges(plain or converted),
-        "range_rows": _range_rows(gates) or nearest_rows(plain or converted),
+        "range_rows": (range_rows(gates, _names(where)) if gates is not None else [])
+        or nearest_rows(plain or converted),
         "times": _times(where, graph, source, opened),
         "versions": {**versions(), "onnxruntime": runtime_version()},
     }
@@ -162,14 +161,17 @@ def _verdict(
 ) -> str:
     if not ok:
         fork = converted.fork if converted is not None else None
-        told = f" The runs part at {fork}." if fork is not None else ""
-        return "The converted model does not give the native model's answer." + told
+        told = str(fork) if fork is not None else ""
+        return "The converted model does not give the native model's answer." + (
+            f" {told[0].upper()}{told[1:]}." if told else ""
+        )
     probed = max(converted.outputs.values(), default=0.0) if converted is not None else None
     if judged is not None:
-        error = float(judged.error) if judged.error is not None else probed
+        error = max(float(judged.error or 0), probed or 0)
         told = f"The converted model gives the native model's answer at every length ({reach})"
         told += f": at most {error:.2g} of scale away" if error else ", bit for bit"
-        told += f" at the {judged.tried} that were tried." if judged.tried else "."
+        told += f" at the {judged.tried} that were tried" if judged.tried else ""
+        told += f" and with the {heard} shown below." if judged.tried and probed is not None else "."
     elif probed is None or converted is None:
         told = "The model was converted and not run: no gate judged it."
     else:
@@ -192,17 +194,26 @@ def _facts(where: Path, native: Model, metadata: Metadata, graph: Place, opened:
     weights = sum(v.const_value.nbytes for v in opened.model.graph.initializers.values() if v.const_value is not None)
     return {
         "Native model": "in memory" if isinstance(native, onnx.ModelProto) else Path(native).name,
-        "Containers": "; ".join(sizes),
-        "Precision": _precision(graph, metadata, opened),
+        "Containers": "; ".join(dict.fromkeys(sizes)),
+        "Precision": _precision(where, graph, metadata, opened),
         "Target": target,
         "Remedies": f"{len(metadata.remedies):,}",
         "Nodes": f"{len(list(opened.model.graph)):,}",
-        "Weights": f"{weights / 1e6:,.1f} MB",
-        "Size on disk": f"{sum(file.stat().st_size for file in files) / 1e6:,.1f} MB",
+        "Weights": _size(weights),
+        "Size on disk": _size(sum(file.stat().st_size for file in files)),
     }
 
 
-def _precision(graph: Place, metadata: Metadata, opened: Opened) -> str:
+def _size(count: int) -> str:
+    """Bytes as people read them."""
+    return f"{count / 1e6:,.1f} MB" if count >= 1e5 else f"{count / 1e3:,.1f} kB"
+
+
+def _precision(where: Path, graph: Place, metadata: Metadata, opened: Opened) -> str:
+    if where.is_dir():
+        made_too = dict.fromkeys(one.precision for one in read_bundle(where, check_below=0).graphs)
+        if len(made_too) > 1:
+            return ", ".join(made_too)
     made = graph.metadata.precision if graph.metadata is not None else metadata.precision
     own = Place(graph.file, None).precision(Plain(opened.model))
     return made if made != "fp32" or own == "fp32" else f"as native, {own}"
@@ -247,27 +258,11 @@ def _islands(padded: ir.Model, metadata: Metadata) -> dict[str, Any] | None:
     return {"target": target, "text": str(placement), "parts": parts}
 
 
-def _range_rows(gates: GateReport | None) -> list[dict[str, Any]]:
-    """What a precision keeps in fp32 and why, then the layers that are nearest to the end of half."""
-    rows: list[dict[str, Any]] = []
-    for precision, told in (gates.ranges if gates is not None else {}).items():
-        stays = told.get("stays", ())
-        if isinstance(stays, Mapping):  # products that an int8 weight would damage
-            stays = [{"node": name, "why": why} for name, why in stays.items()]
-        near = sorted(told.get("layers", ()), key=lambda layer: float(layer["headroom"] or 0))[:_NEAREST]
-        for layer in (*stays, *near):
-            kept = "stays in fp32" if "why" in layer else precision
-            rows.append(
-                {
-                    "node": layer["node"],
-                    "operator": layer.get("op", ""),
-                    "in": kept,
-                    "peak": layer.get("peak"),
-                    "headroom": layer.get("headroom"),
-                    "why": layer.get("why", ""),
-                }
-            )
-    return rows
+def _names(where: Path) -> set[str]:
+    """Of nodes and values in any graph that was written."""
+    files = [where / one.file for one in read_bundle(where, check_below=0).graphs] if where.is_dir() else [where]
+    nodes = [node for file in files for node in ir_of(file).graph]
+    return {str(name) for node in nodes for name in (node.name, *(value.name for value in node.outputs))}
 
 
 def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dict[str, Any]]:

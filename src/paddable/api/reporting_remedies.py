@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import onnx
 import onnx_ir as ir
 
 from paddable.findings import Finding
@@ -15,12 +16,13 @@ _LONGEST = 16
 """Nodes that one remedy puts in, at most."""
 
 
-def remedies(analysis: Analysis, padded: ir.Model) -> list[dict[str, Any]]:
+def remedies(analysis: Analysis, padded: ir.Model, *, ok: bool) -> list[dict[str, Any]]:
     """The findings of native by kind: code, operator, what leaks and the remedy; with the chain around the first.
 
     Args:
         analysis: of native.
         padded: the converted graph; it keeps native's names for what the remedies left in place.
+        ok: it gives native's answer; else a node that reads what native's reads is one whose remedy is missing.
     """
     nodes = {node.name: node for node in analysis.model.graph}
     kinds: dict[tuple[str, str, str, str], list[Finding]] = {}
@@ -30,9 +32,17 @@ def remedies(analysis: Analysis, padded: ir.Model) -> list[dict[str, Any]]:
     native = {value.name for node in analysis.model.graph for value in node.outputs}
     found = []
     for (code, op, leak, remedy), findings in kinds.items():
-        before, after, new = _chains(nodes.get(findings[0].node), made, native)
+        missing = {f.node for f in findings if not ok and _as_native(nodes.get(f.node), made)}
+        shown = next((f.node for f in findings if f.node not in missing), findings[0].node)
+        before, after, new = _chains(nodes.get(shown), made, native)
         places = [
-            {"node": f.node, "module": f.module or "", "source": str(f.source) if f.source else ""} for f in findings
+            {
+                "node": f.node,
+                "module": f.module or "",
+                "source": str(f.source) if f.source else "",
+                "in the file": "missing" if f.node in missing else "" if ok else "yes",
+            }
+            for f in findings
         ]
         found.append(
             {
@@ -44,9 +54,19 @@ def remedies(analysis: Analysis, padded: ir.Model) -> list[dict[str, Any]]:
                 "after": after or [op or "output"],
                 "new": new,
                 "places": places,
+                "missing": len(missing),
             }
         )
     return found
+
+
+def _as_native(node: ir.Node | None, made: dict[str | None, ir.Node]) -> bool:
+    """Whether the node stands in the converted graph as it does in native."""
+    if node is None:
+        return False
+    twin = made.get(node.outputs[0].name)
+    names = [[value.name if value is not None else None for value in one.inputs] for one in (node, twin or node)]
+    return twin is not None and twin.op_type == node.op_type and names[0] == names[1]
 
 
 def _chains(
@@ -68,8 +88,21 @@ def _chains(
     if twin is None:
         return before, before, []
     above = _walk_up(twin, made, native)
-    own = [twin.op_type]
-    return before, [first, *above, *own, *last], above if twin.op_type == node.op_type else [*above, *own]
+    added = "" if above else _added(node, twin)
+    own = [f"{twin.op_type} with {added}" if added else twin.op_type]
+    same = twin.op_type == node.op_type and not added
+    return before, [first, *above, *own, *last], above if same else [*above, *own]
+
+
+def _added(node: ir.Node, twin: ir.Node) -> str:
+    """What the converted node is given beside what native's reads, such as ``sequence_lens``."""
+    if twin.op_type != node.op_type or twin.domain:
+        return ""
+    schema = onnx.defs.get_schema(twin.op_type)
+    had = [index < len(node.inputs) and node.inputs[index] is not None for index in range(len(twin.inputs))]
+    names = [schema.inputs[min(index, len(schema.inputs) - 1)].name for index in range(len(twin.inputs))]
+    given = zip(names, twin.inputs, had, strict=True)
+    return " and ".join(name for name, value, there in given if value is not None and not there)
 
 
 def _walk_up(node: ir.Node, made: dict[str | None, ir.Node], native: set[str | None]) -> list[str]:

@@ -72,6 +72,11 @@ class Bundle:
     units: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
+    def native_in(self, precision: str) -> str | None:
+        """The native graph's file in a precision; only one that changes native before it is padded has its own."""
+        own = f"native-{precision}.onnx"
+        return self.native if precision == "fp32" else own if own in self.files else None
+
     def to_json(self) -> dict[str, Any]:
         """The content of ``bundle.json``: the metadata, and what only a bundle has."""
         graphs = sorted(self.graphs, key=lambda graph: (graph.target, graph.precision, sorted(graph.container.items())))

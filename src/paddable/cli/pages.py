@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paddable.cli.flags import in_flags
-from paddable.errors import PaddableError, RefusedError
+from paddable.errors import GateFailedError, PaddableError, RefusedError
 
 __all__ = ["reporting"]
 
@@ -55,6 +55,7 @@ def reporting(
                 "outcome": "Refused",
                 "verdict": f"{told}.",
                 "tables": [{"title": "What was found", "rows": rows}] if rows else [],
+                **(in_flags(error.shown) if isinstance(error, GateFailedError) else {}),
             }
             print(f"the page is {write_page(report, data, force=force)}", file=sys.stderr)
         raise

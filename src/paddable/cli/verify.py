@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -76,6 +78,17 @@ def verify(
         render.show_json(payload)
     else:
         payload.pop("report", None)
+        payload["sites_not_judged"] = _alike(payload["sites_not_judged"])
         render.show_sections(payload)
         render.show_page(report)
     return 0 if found.ok else 1
+
+
+def _alike(sites: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row for the operators that could not be judged alone for one reason."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for site in sites:
+        kinds.setdefault((site["op"], site["detail"]), []).append(site["node"])
+    return [
+        {"op": op, "nodes": len(nodes), "first": nodes[0], "detail": detail} for (op, detail), nodes in kinds.items()
+    ]

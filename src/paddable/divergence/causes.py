@@ -10,10 +10,10 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between
-from paddable.divergence.fork import Fork, region
-from paddable.divergence.measure import Measure
+from paddable.divergence.constants import Constants, made_of_constants
+from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Parting
-from paddable.divergence.pieces import Pieces
+from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
 from paddable.graph.trace import module_path
 from paddable.padding.deduce.pointwise import POINTWISE
@@ -33,12 +33,15 @@ class Cause:
         text: the reason, one sentence.
         fix: what to do.
         code: of the finding that explains it, such as ``PAD102``; empty without one.
+        place: ``at`` the fork's node; ``in front of`` or ``behind`` it, where nodes are missing; or at ``another`` that
+            only the first graph has.
     """
 
     kind: str
     text: str
     fix: str
     code: str = ""
+    place: str = "at"
 
 
 def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: Sequence[Finding]) -> Cause:
@@ -53,10 +56,9 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
     partners = parting.matching.pairs
     pairs = [(node, partners[node]) for node in fork.nodes if node in partners]
     pairs += _leftovers(parting, fork, others)
-    measured = parting.measures.get(fork.value)
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
-    overflow = _overflow(parting, measured)
+    overflow = _overflow(parting, fork, others)
     if overflow is not None:
         return overflow
     numbers, shapes = _weights(parting, pairs)
@@ -64,23 +66,26 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
         numbers
         or next(_attributes(pairs), None)
         or next(_wiring(parting, pairs), None)
-        or next(_constants(parting, pairs), None)
         or next(_bodies(pairs), None)
         or (_padding(parting, finding) if _is_padded(parting) else None)
-        or _structure(parting, fork, others)
+        or _structure(unpaired(parting, fork, others))
         or shapes
         or _moved(fork)
         or _run(parting, fork)
+        or _structure(unpaired(parting, fork, others, sizes=True))
+        or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
     )
 
 
-def _overflow(parting: Parting, measured: Measure | None) -> Cause | None:
-    """One run is not finite where the other is, and it computes in half."""
+def _overflow(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
+    """One run is not finite where the other is, and it computes in half there."""
+    measured = parting.measures.get(fork.value)
     if measured is None or measured.finite[0] == measured.finite[1]:
         return None
     lost = 0 if not measured.finite[0] else 1
     names = ("first", "second") if lost == 0 else ("second", "first")
-    if (parting.one, parting.other)[lost].precision != "fp16":
+    read = (parting.measures[value] for value in fork.inputs if value in parting.measures)
+    if not any(each.half[lost] for each in (measured, *read)) and not any(map(_in_half, (fork.nodes, others)[lost])):
         return None
     reached = measured.largest[1 - lost]
     if reached >= _HALF_MAX / 2:
@@ -94,6 +99,14 @@ def _overflow(parting: Parting, measured: Measure | None) -> Cause | None:
             f"the way there passed {_HALF_MAX:g}, where half precision ends"
         )
     return Cause("precision", told, "keep this node in fp32, or scale its input down")
+
+
+def _in_half(node: ir.Node) -> bool:
+    """Whether a node makes or reads numbers in half, as far as its types are known."""
+    to = node.attributes.get("to")
+    return (to is not None and to.value == ir.DataType.FLOAT16) or any(
+        value is not None and value.dtype == ir.DataType.FLOAT16 for value in (*node.inputs, *node.outputs)
+    )
 
 
 def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[tuple[ir.Node, ir.Node]]:
@@ -121,13 +134,16 @@ def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[
 
 def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> tuple[Cause | None, Cause | None]:
     """The first weight whose numbers differ, and the first whose shape does: where nodes are missing, that is another
-    node's."""
+    node's. What a node makes of constants alone is judged where it is read."""
     one, other = parting.one, parting.other
+    numbers = Constants(one, other)
+    reading = [(a, b) for a, b in pairs if not all(made_of_constants(one.plain, value) for value in a.outputs)]
     found: dict[bool, Cause] = {}
-    for change in changed_between(one.plain, other.plain, pairs, exact=one.precision == other.precision):
+    exact = one.precision == other.precision
+    for change in changed_between(one.plain, other.plain, reading or pairs, exact=exact, numbers=numbers):
         fix = "load both graphs from one checkpoint"
         if change.numbers:
-            fix += ", or look at what changed this constant"
+            fix += ", or look at what changed this constant: a prompt, a token or a setting"
         found.setdefault(change.numbers > 0, Cause("weights", change.text, fix))
     return found.get(True), found.get(False)
 
@@ -235,27 +251,6 @@ def _inner_constants(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause
                 yield Cause("weights", told, "load both graphs from one checkpoint")
 
 
-def _constants(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
-    """A constant of the first graph that the second computes from constants, as before folding."""
-    other = parting.other
-    for node, partner in pairs:
-        for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
-            if a is None or b is None or a.const_value is None or b.producer() is None:
-                continue
-            nodes, above = region(other.plain, b, lambda value: False)
-            if above:
-                continue
-            computed = other.run(Pieces(other.plain, {}, other.run).cut(nodes, {}, [b]), {})[b.name or ""]
-            held = a.const_value.numpy()
-            if held.shape != computed.shape or not np.allclose(held, computed, rtol=1e-3, atol=1e-6):
-                yield Cause(
-                    "weights",
-                    f"input {index} of {node.op_type} is the constant {a.name} in the first graph, and not what "
-                    f"{_listed(nodes)} of the second gives",
-                    "look at what chose this constant: a prompt, a token or a setting",
-                )
-
-
 def _is_padded(parting: Parting) -> bool:
     """Whether one of the runs has steps behind the valid ones: only there is padding to read."""
     return any(side.container != side.steps for side in (parting.one, parting.other))
@@ -271,21 +266,20 @@ def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     return Cause("padding", finding.leak, fix, finding.code)
 
 
-def _structure(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
-    """Nodes that only one graph has here. In a padded graph or one with casts, those of the first alone are normal."""
-    partners = set(parting.matching.pairs.values())
-    missing = [node for node in others if node not in partners and node.op_type != "Cast"]
-    extra = [node for node in fork.nodes if node not in parting.matching.pairs and node.op_type != "Cast"]
-    if parting.one.metadata is not None:
-        extra = []
-    if not missing and not extra:
+def _structure(only: Unpaired) -> Cause | None:
+    """Nodes that only one graph has here."""
+    extra, missing = _listed(only.extra), _listed(only.missing)
+    if not extra and not missing:
         return None
-    told = []
+    told = f"the first graph has {extra}, which the second lacks"
     if missing:
-        told.append(f"the first graph lacks {_listed(missing)} of the second")
-    if extra:
-        told.append(f"the first graph has {_listed(extra)}, which the second lacks")
-    return Cause("structure", "; ".join(told), "compare the two models' code for this module")
+        told = (
+            f"the first graph has {extra} where the second has {missing}"
+            if extra
+            else f"the first graph lacks {missing}"
+        )
+    place = "another" if extra else "behind" if only.last else "in front of"
+    return Cause("structure", told, "compare the two models' code for this module", place=place)
 
 
 def _listed(nodes: Sequence[ir.Node]) -> str:
@@ -295,7 +289,7 @@ def _listed(nodes: Sequence[ir.Node]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def _run(parting: Parting, fork: Fork) -> Cause:
+def _run(parting: Parting, fork: Fork) -> Cause | None:
     one, other = parting.one, parting.other
     if parting.gradual:
         return Cause(
@@ -321,7 +315,7 @@ def _run(parting: Parting, fork: Fork) -> Cause:
             if padded
             else "convert the model with paddable convert",
         )
-    return Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
+    return None
 
 
 _STEPWISE = frozenset({*POINTWISE, "Identity", "Squeeze", "Transpose", "Unsqueeze"})

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.constants import made_of_constants
 from paddable.divergence.matching import Matching
 from paddable.divergence.plain import Plain
+from paddable.divergence.weights import fingerprint
 from paddable.gates.engine import Array
 
-__all__ = ["Changed", "changed_between", "changed_weights"]
+__all__ = ["Changed", "Numbers", "changed_between", "changed_weights", "held", "is_weight", "numbers_apart"]
 
 _WEIGHT = 16
 """Elements from which a constant counts as a weight: smaller ones are sizes, axes and epsilons."""
@@ -33,39 +35,70 @@ class Changed:
     numbers: int
 
 
+Numbers = Callable[[Plain, ir.Value], "Array | None"]
+"""The numbers of a value of a graph that no input changes; None for another."""
+
+
+def held(_: Plain, value: ir.Value) -> Array | None:
+    """The numbers of a weight or constant."""
+    return value.const_value.numpy() if value.const_value is not None else None
+
+
 def changed_between(
-    one: Plain, other: Plain, pairs: Sequence[tuple[ir.Node, ir.Node]], *, exact: bool
+    one: Plain, other: Plain, pairs: Sequence[tuple[ir.Node, ir.Node]], *, exact: bool, numbers: Numbers = held
 ) -> Iterator[Changed]:
     """The weights that differ between paired nodes, those that their bodies read among them.
+
+    Axes of size 1 are no difference: one graph may keep a kernel as the other's Unsqueeze makes it.
 
     Args:
         one: the first graph.
         other: the second.
         pairs: nodes of both.
         exact: both are of one precision; else what rounding to half changes is allowed.
+        numbers: of what counts as constant.
     """
     for node, partner in pairs:
-        for place, a, b in _constants(one, node, other, partner):
-            assert a.const_value is not None and b.const_value is not None
-            x, y = a.const_value.numpy(), b.const_value.numpy()
-            if x.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
+        for place, a, b in _places(one, node, other, partner):
+            x, y = numbers(one, a), numbers(other, b)
+            if x is None or y is None or x.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
                 continue
-            told = f"{place} ({a.name}) of {node.op_type}"
-            if x.shape != y.shape:
-                if x.size != y.size or one.fingerprint(a) != other.fingerprint(b):
+            told = f"{place} ({_named(one, a)}) of {node.op_type}"
+            if [n for n in x.shape if n != 1] != [n for n in y.shape if n != 1]:
+                if x.size != y.size or fingerprint(ir.tensor(x)) != fingerprint(ir.tensor(y)):
                     shapes = f"{list(x.shape)} in the first graph and {list(y.shape)} in the second"
                     yield Changed(node, f"{told} is {shapes}", 0)
                 continue
-            wrong = _differing(x, y, exact)
-            if wrong is not None:
-                gap = np.abs(x.astype(np.float64) - y.astype(np.float64))
-                at = np.unravel_index(int(np.nan_to_num(np.where(wrong, gap, -1.0), nan=np.inf).argmax()), x.shape)
-                yield Changed(
-                    node,
-                    f"{told} differs from the second graph's in {int(wrong.sum())} of {x.size} numbers, most at "
-                    f"{[int(n) for n in at]}: {float(x[at]):.4g} and {float(y[at]):.4g}",
-                    int(wrong.sum()),
-                )
+            apart = numbers_apart(x, y.reshape(x.shape), exact and None not in (a.const_value, b.const_value))
+            if apart is not None:
+                yield Changed(node, f"{told} differs from the second graph's {apart[1]}", apart[0])
+
+
+def numbers_apart(x: Array, y: Array, exact: bool) -> tuple[int, str] | None:
+    """How many numbers differ, and the text of how many, where most, and what lies there; None where none does.
+
+    Args:
+        x: the numbers of the first.
+        y: those of the second, of one shape.
+        exact: both are of one precision; else what rounding to half changes is allowed.
+    """
+    wrong = _differing(x, y, exact)
+    if wrong is None:
+        return None
+    gap = np.abs(x.astype(np.float64) - y.astype(np.float64))
+    at = np.unravel_index(int(np.nan_to_num(np.where(wrong, gap, -1.0), nan=np.inf).argmax()), x.shape)
+    count, place = int(wrong.sum()), [int(n) for n in at]
+    return count, f"in {count} of {x.size} numbers, most at {place}: {float(x[at]):.4g} and {float(y[at]):.4g}"
+
+
+def _named(plain: Plain, value: ir.Value) -> str:
+    """A constant's name; where nodes make it, that of the weight that they make it of."""
+    if value.const_value is not None:
+        return str(value.name)
+    nodes = made_of_constants(plain, value)
+    tensors = [w.const_value for node in nodes for w in plain.weights(node) if w.const_value is not None]
+    made_of = max(tensors, key=lambda tensor: tensor.size, default=None)
+    return f"{value.name}, made of {made_of.name}" if made_of is not None else str(value.name)
 
 
 def changed_weights(matching: Matching, *, exact: bool) -> list[Changed]:
@@ -79,8 +112,8 @@ def changed_weights(matching: Matching, *, exact: bool) -> list[Changed]:
         partner = matching.pairs.get(node)
         if partner is None:
             continue
-        for _, a, b in _constants(one, node, other, partner):
-            if not (_is_weight(a) and _is_weight(b)):
+        for _, a, b in _places(one, node, other, partner):
+            if not (is_weight(a) and is_weight(b)):
                 continue
             left, right = one.fingerprint(a), other.fingerprint(b)
             if (left == right and exact) or (left != right and left not in theirs and right not in mine):
@@ -90,15 +123,16 @@ def changed_weights(matching: Matching, *, exact: bool) -> list[Changed]:
     return found
 
 
-def _is_weight(value: ir.Value) -> bool:
+def is_weight(value: ir.Value) -> bool:
+    """Whether a value is a constant that is large enough to be a weight."""
     tensor = value.const_value
     return tensor is not None and tensor.size >= _WEIGHT and tensor.dtype.is_floating_point()
 
 
-def _constants(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterator[tuple[str, ir.Value, ir.Value]]:
-    """Constants of both at one place: an input, or the same place among what the bodies read."""
+def _places(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterator[tuple[str, ir.Value, ir.Value]]:
+    """Values of both at one place: an input, or the same place among what the bodies read."""
     for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
-        if a is not None and b is not None and a.const_value is not None and b.const_value is not None:
+        if a is not None and b is not None:
             yield f"input {index}", a, b
     mine, theirs = (
         [value for value in plain.weights(each) if value not in each.inputs]

@@ -15,6 +15,7 @@ from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
 from paddable.divergence.side import Side
+from paddable.divergence.unpaired import unpaired
 from paddable.findings import Finding
 from paddable.graph.trace import module_path, source
 
@@ -127,7 +128,7 @@ def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
     compared, paired = len(parting.measures), len(parting.matching.pairs)
     fewest = min(len(parting.one.plain.nodes), len(parting.other.plain.nodes))
     differ = [name for name, error in parting.outputs.items() if error > limit]
-    if parting.outputs and not differ and not parting.nan:
+    if parting.outputs and not differ and not parting.nan and not parting.unlike:
         return None
     if parting.nan and not differ:
         name, share = next(iter(parting.nan.items()))
@@ -147,12 +148,14 @@ def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
             f"the two graphs have nothing in common that could be compared: {counted}",
             "name two graphs of one model, and inputs that fit both",
         )
-    unseen = [
-        value.name
-        for value in parting.one.plain.model.graph.outputs
-        if value.name in differ and value not in parting.measures
-    ]
-    if unseen or compared < paired / 2:
+    if not differ:
+        name, why = next(iter(parting.unlike.items()), ("", "no output of one has a partner in the other"))
+        return Cause(
+            "unknown",
+            f"output {name} could not be compared: {why}" if name else why,
+            "compare graphs whose outputs are numbers of one shape",
+        )
+    if compared < paired / 2:
         return Cause(
             "unknown",
             f"the outputs differ ({', '.join(differ)}), and what makes them could not be compared: {counted}",
@@ -168,16 +171,17 @@ def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
 def _record(
     parting: Parting, fork: Fork, values: Mapping[ir.Value, ir.Value], findings: Sequence[Finding]
 ) -> ForkRecord:
-    partner = values.get(fork.value)
+    partner = parting.ends.get(fork.value) or values.get(fork.value)
     compared = {values[value] for value in parting.measures}
     others: tuple[ir.Node, ...] = ()
     if partner is not None:
         others, _ = region(parting.other.plain, partner, lambda value: value in compared)
-    node = fork.nodes[-1]
-    other = partner.producer() if partner is not None else None
+    node, other = fork.nodes[-1], partner.producer() if partner is not None else None
+    cause, only = cause_of(parting, fork, others, findings), unpaired(parting, fork, others)
+    if cause.place == "another" and only.extra:
+        node, other = only.extra[0], only.missing[0] if only.missing else None
     both = [side for side in (node, other) if side is not None]
-    paired = set(parting.matching.pairs.values())
-    measured = parting.measures.get(fork.value)
+    measured = parting.measures.get(fork.value) if values.get(fork.value) is partner else None
     return ForkRecord(
         node=node.name or "",
         other=(other.name or "") if other is not None else "",
@@ -189,8 +193,8 @@ def _record(
         inputs=max((parting.measures[v].error for v in fork.inputs if v in parting.measures), default=0.0),
         nodes=[n.name or "" for n in fork.nodes],
         others=[n.name or "" for n in others],
-        missing=[n.name or "" for n in others if n not in paired],
-        cause=cause_of(parting, fork, others, findings),
+        missing=[n.name or "" for n in only.missing],
+        cause=cause,
     )
 
 

@@ -100,8 +100,21 @@ def _match(one: Plain, other: Plain) -> Matching:
     for start, end, begin, stop in segments:
         for i, j in _align(mine, theirs, range(start, end), range(begin, stop), named):
             _pair(found, i, j, "structure")
+    _crossed(found, mine, theirs)
     _along_edges(found)
     return found
+
+
+def _crossed(found: Matching, mine: _Tokens, theirs: _Tokens) -> None:
+    """Pair what lies in another order but has weights that occur once on both sides: exchanged, they are still one."""
+    here, there = Counter(mine.weights), Counter(theirs.weights)
+    place = {token: j for j, token in enumerate(theirs.weights)}
+    taken = set(found.pairs.values())
+    for i, token in enumerate(mine.weights):
+        if token is None or not here[token] == there[token] == 1 or found.one.nodes[i] in found.pairs:
+            continue
+        if found.other.nodes[place[token]] not in taken:
+            _pair(found, i, place[token], "weights")
 
 
 def _pair(found: Matching, i: int, j: int, by: str) -> None:

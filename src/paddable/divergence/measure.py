@@ -29,6 +29,7 @@ class Measure:
         profile: the error at steps of time, evenly taken over the valid part; empty without a time axis.
         reach: share of the container's steps that are valid.
         bytes: of both values.
+        half: whether each is in half precision.
         nan: share of the numbers that are NaN in both, where nothing can be compared.
     """
 
@@ -38,6 +39,7 @@ class Measure:
     profile: tuple[float, ...]
     reach: float
     bytes: int
+    half: tuple[bool, bool] = (False, False)
     nan: float = 0.0
 
 
@@ -52,6 +54,7 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
         a, mine = a.reshape(b.shape), theirs
     if a.dtype.kind not in "fiub" or b.dtype.kind not in "fiub":
         return None
+    half = a.dtype == np.float16, b.dtype == np.float16
     kind: type[np.floating[Any]] = (
         np.float32 if {a.dtype.itemsize, b.dtype.itemsize} <= {2, 4} and a.dtype.kind == "f" else np.float64
     )
@@ -79,4 +82,4 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
         block = mine if mine.time is not None else theirs
         valid = block.array.shape[block.time or 0]
         reach = valid / max(valid, mine.physical, theirs.physical)
-    return Measure(error, (scale(x), size), finite, profile, reach, a.nbytes + b.nbytes, nan)
+    return Measure(error, (scale(x), size), finite, profile, reach, a.nbytes + b.nbytes, half, nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -58,6 +58,8 @@ class Parting:
         measures: by value of the first graph, what was compared.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
         nan: of those that are NaN in both runs, in which share of their numbers.
+        ends: outputs of the first graph, each with the second's.
+        unlike: of outputs that could not be compared, why.
         forks: where they part, first first; empty where the outputs agree.
         gradual: no node makes the error much greater: rounding grows along the graph.
         tolerance: the error from which a value counts as different.
@@ -69,6 +71,8 @@ class Parting:
     measures: dict[ir.Value, Measure]
     outputs: dict[str, float]
     nan: dict[str, float]
+    ends: dict[ir.Value, ir.Value]
+    unlike: dict[str, str]
     forks: list[Fork]
     gradual: bool
     tolerance: float
@@ -95,11 +99,38 @@ def part(
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
         measures = _measured(one, other, matching, known, tick, pool)
-    apart = outputs_apart(one.answer(), other.answer(), one, other)
+    mine, theirs = one.answer(), other.answer()
+    apart = outputs_apart(mine, theirs, one, other)
     outputs = {name: found.error for name, found in apart.items()}
     nan = {name: found.nan for name, found in apart.items() if found.nan}
-    found, gradual = _forks(one, other, measures, outputs, tolerance)
-    return Parting(one, other, matching, measures, outputs, nan, found, gradual, tolerance)
+    partners = _partners(mine, theirs)
+    made = {value.name: value for value in one.plain.model.graph.outputs}
+    named = {value.name: value for value in other.plain.model.graph.outputs}
+    ends = {made[a]: named[b] for b, a in partners.items() if a in made and b in named}
+    unlike = {
+        name: f"it is {_told(mine[partner])} in the first run and {_told(theirs[name])} in the second"
+        for name, partner in partners.items()
+        if name not in apart
+    }
+    errors = {value: found.error for value, found in measures.items()}
+    values = matching.values()
+    compared = {values[value] for value in measures}
+    padded = one.metadata is not None or other.metadata is not None
+    for value, partner in ends.items():
+        cut = padded and (value in measures or partner in compared)  # a padded graph cuts what it has computed
+        if values.get(value) is not partner and not cut:  # the last node has none, or was paired with another's
+            errors[value] = outputs.get(partner.name or "", 0.0)
+    bad = [
+        value
+        for value, partner in ends.items()
+        if max(errors.get(value, 0.0), outputs.get(partner.name or "", 0.0)) > tolerance
+    ]
+    found, gradual = _forks(one, other, errors, bad, tolerance)
+    return Parting(one, other, matching, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
+
+
+def _told(array: Array) -> str:
+    return f"{array.dtype} {list(array.shape)}"
 
 
 def _measured(
@@ -198,16 +229,12 @@ def valid_blocks(
 def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: Side, other: Side) -> dict[str, Measure]:
     """By name of the second's outputs, how far the first's are on the valid part: by name, else by place.
 
-    Outputs without a partner, such as ``<output>_length``, are left out.
+    Outputs without a partner, such as ``<output>_length``, are left out, and those that are texts or of another rank.
     """
-    places = dict(zip(theirs, (name for name in mine if not name.endswith("_length")), strict=False))
     apart = {}
-    for name, array in theirs.items():
-        partner = name if name in mine else places.get(name)
-        if partner is None or array.dtype.kind not in "fiub":
-            continue
+    for name, partner in _partners(mine, theirs).items():
         left = from_sizes(mine[partner], one.metadata, one.container, one.steps).array
-        right = from_sizes(array, other.metadata, other.container, other.steps).array
+        right = from_sizes(theirs[name], other.metadata, other.container, other.steps).array
         if left.ndim == right.ndim:
             inside = tuple(slice(min(n, m)) for n, m in zip(left.shape, right.shape, strict=True))
             left, right = left[inside], right[inside]
@@ -217,14 +244,19 @@ def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: S
     return apart
 
 
+def _partners(mine: Mapping[str, Array], theirs: Mapping[str, Array]) -> dict[str, str]:
+    """By name of the second's outputs, the first's: of the same name; where no name is shared, at the same place."""
+    shared = {name: name for name in theirs if name in mine}
+    places = zip(theirs, (name for name in mine if not name.endswith("_length")), strict=False)
+    return shared or {name: other for name, other in places if mine[other].dtype.kind == theirs[name].dtype.kind}
+
+
 def _forks(
-    one: Side, other: Side, measures: Mapping[ir.Value, Measure], outputs: Mapping[str, float], tolerance: float
+    one: Side, other: Side, errors: Mapping[ir.Value, float], bad: Sequence[ir.Value], tolerance: float
 ) -> tuple[list[Fork], bool]:
     """Where they part. A fork whose inputs differ already, by less than the tolerance, is looked for further up."""
-    errors = {value: found.error for value, found in measures.items()}
     floor = _FLOOR["fp32" if {one.precision, other.precision} == {"fp32"} else "half"]
     first: list[Fork] = []
-    bad = [value for value in one.plain.model.graph.outputs if _differs(value, errors, outputs, tolerance)]
     level = tolerance
     while level >= floor:
         found = forks(one.plain, bad, errors, level)
@@ -233,10 +265,6 @@ def _forks(
             return found, False
         level /= 4
     return first, bool(first)
-
-
-def _differs(value: ir.Value, errors: Mapping[ir.Value, float], outputs: Mapping[str, float], tolerance: float) -> bool:
-    return max(errors.get(value, 0.0), outputs.get(value.name or "", 0.0)) > tolerance
 
 
 def _abrupt(fork: Fork, errors: Mapping[ir.Value, float], floor: float) -> bool:

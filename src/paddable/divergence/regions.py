@@ -40,12 +40,17 @@ def comparable(facts: Facts | None) -> bool:
     return facts.copies is None and facts.dtype != ir.DataType.STRING
 
 
-def made_of_sizes(plain: Plain) -> set[ir.Value]:
-    """Values that nothing but sizes and constants make: in a container they are the container's by design."""
+def made_of_sizes(plain: Plain, *, constants: bool = False) -> set[ir.Value]:
+    """Values that nothing but sizes and constants make: in a container they are the container's by design.
+
+    Args:
+        plain: the graph.
+        constants: also those that constants alone make.
+    """
     found: set[ir.Value] = set()
     for node in plain.nodes:
         above = list(plain.inputs(node))
-        if node.op_type in ("Shape", "Size") or (above and all(value in found for value in above)):
+        if node.op_type in ("Shape", "Size") or ((above or constants) and found.issuperset(above)):
             found.update(node.outputs)
     return found
 

@@ -59,7 +59,7 @@ class ForkRecord:
         inputs: largest error among what the nodes read.
         nodes: all nodes of the first graph between the values that agree and this one.
         others: the same of the second graph.
-        missing: those of ``others`` that have no partner, each with its module where it is recorded.
+        missing: those of ``others`` that have no partner, but for what computes from sizes and constants alone.
         cause: why.
     """
 
@@ -82,13 +82,15 @@ class ForkRecord:
         return {**plain, "nodes": list(self.nodes), "others": list(self.others), "missing": list(self.missing)}
 
     def __str__(self) -> str:
+        """Where, why and what to do, as one sentence."""
         place = " ".join(part for part in (self.op, self.node) if part)
         where = ", ".join(part for part in (self.module, self.source) if part)
         code = f"{self.cause.code}: " if self.cause.code else ""
         told = f"{place} ({where})" if where else place
-        return (
-            f"{told}: error {self.error:.2g}, its inputs {self.inputs:.2g}; {code}{self.cause.text}; {self.cause.fix}"
-        )
+        size = f"error {self.error:.2g}, its inputs {self.inputs:.2g}"
+        if self.cause.place in ("in front of", "behind"):
+            return f"{self.cause.text}, {self.cause.place} {told}: {size}; {self.cause.fix}"
+        return f"the runs part at {told}: {size}; {code}{self.cause.text}; {self.cause.fix}"
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class ProbeReport:
         if self.changed and not told and not self.agree and "weights" not in self._kinds:
             told.append(self.changed)
         if self.fork is not None:
-            told.append(f"the runs part {'in front of' if self.fork.missing else 'at'} {self.fork}")
+            told.append(str(self.fork))
         elif self.cause is not None:
             told.append(f"{self.cause.text}; {self.cause.fix}")
         else:

@@ -130,7 +130,8 @@ def _judge(
     try:
         names, engine = _cut_out(analysis, unit, container, rows, leave_out)
     except (PaddableError, AssertionError, KeyError, ValueError) as error:
-        return replace(place, detail=f"it cannot be cut out: {type(error).__name__}: {error}")
+        told = str(error) if isinstance(error, PaddableError) else f"{type(error).__name__}: {error}"
+        return replace(place, detail=f"it cannot be cut out: {told}")
     for number, steps in enumerate(cases):
         lengths = [steps, *(cases[(number + row) % len(cases)] for row in range(1, rows))]
         frame = Frame(container, lengths, analysis.scope.single_row)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from paddable.gates.report import GateReport, Row
 
-__all__ = ["about_gates", "gate_rows"]
+__all__ = ["about_gates", "about_refusal", "gate_rows", "range_rows"]
+
+_NEAREST = 12
+"""Layers in half that the page lists."""
 
 
 def about_gates(gates: GateReport) -> dict[str, Any]:
@@ -17,6 +20,13 @@ def about_gates(gates: GateReport) -> dict[str, Any]:
         "failing": _failing(gates),
         "sweep": _sweep(gates),
     }
+
+
+def about_refusal(gates: GateReport) -> dict[str, Any]:
+    """The parts of a page that tell why nothing was written: the gates, what a precision does, and its ranges."""
+    tables = {"Each precision on examples": _example_rows(gates), "Measured ranges": range_rows(gates)}
+    found = [{"title": title, "rows": rows} for title, rows in tables.items() if rows]
+    return {**about_gates(gates), **({"tables": found, "tables_title": "Figures"} if found else {})}
 
 
 def gate_rows(summary: Mapping[str, Any], gates: GateReport | None = None) -> list[dict[str, Any]]:
@@ -67,6 +77,44 @@ def gate_rows(summary: Mapping[str, Any], gates: GateReport | None = None) -> li
             words = ", ".join(f"{k} {v}" for k, v in figures.items()) if isinstance(figures, Mapping) else str(figures)
             rows.append({"gate": f"{precision}, {output}", "judged": None, "failing": None, "figures": words})
     return rows
+
+
+def range_rows(gates: GateReport, names: Collection[str] | None = None) -> list[dict[str, Any]]:
+    """What a precision keeps in fp32 and why, then the layers that are nearest to the end of half.
+
+    Args:
+        gates: the report.
+        names: of nodes and values in the files: what is in none of them is left out.
+    """
+    rows: list[dict[str, Any]] = []
+    for precision, told in gates.ranges.items():
+        stays = told.get("stays", ())
+        if isinstance(stays, Mapping):  # products that an int8 weight would damage
+            stays = [{"node": name, "why": why} for name, why in stays.items()]
+        layers = [layer for layer in (*stays, *told.get("layers", ())) if names is None or layer["node"] in names]
+        near = sorted((layer for layer in layers if "why" not in layer), key=lambda one: float(one["headroom"] or 0))
+        for layer in (*(layer for layer in layers if "why" in layer), *near[:_NEAREST]):
+            rows.append(
+                {
+                    "node": layer["node"],
+                    "operator": layer.get("op", ""),
+                    "in": f"{precision}: stays in fp32" if "why" in layer else precision,
+                    "peak": layer.get("peak"),
+                    "headroom": layer.get("headroom"),
+                    "why": layer.get("why", ""),
+                }
+            )
+    return rows
+
+
+def _example_rows(gates: GateReport) -> list[dict[str, Any]]:
+    """What each precision does to the answers on examples, what failed first."""
+    rows = [
+        {"precision": precision, **{name: value for name, value in row.items() if not isinstance(value, Mapping)}}
+        for precision, told in gates.examples.items()
+        for row in told
+    ]
+    return sorted(rows, key=lambda row: bool(row["ok"]))[:40]
 
 
 def _failing(gates: GateReport) -> list[dict[str, Any]]:

@@ -60,6 +60,10 @@ class Precision:
     session_config: Mapping[str, str] = field(default_factory=dict)
 
 
+NO_SATURATION = {"session.x64quantprecision": "1"}
+"""x86 processors without VNNI sum two products of signed weights in 16 bits, which saturate; ONNX Runtime then makes
+weights unsigned. With VNNI it changes nothing."""
+
 PRECISIONS: dict[str, Precision] = {}
 """By name; fp32 is what models are in."""
 
@@ -86,10 +90,29 @@ register_precision(
 register_precision(Precision("int4", StoreWeightsAsInt4Pass, bits=4, twins=blocks.twins, most=0.25, moves=5e-1))
 register_precision(
     Precision(
-        "int8-dynamic", ComputeInInt8Pass, bits=8, twins=dynamic.twins, rounds=True, first=True, flips=1e-3, moves=2e-1
+        "int8-dynamic",
+        ComputeInInt8Pass,
+        bits=8,
+        twins=dynamic.twins,
+        rounds=True,
+        first=True,
+        flips=1e-3,
+        moves=2e-1,
+        session_config=NO_SATURATION,
     )
 )
-register_precision(Precision("int8-static", FixRangesPass, fixed=True, most=0.02, rounds=True, flips=1e-3, moves=2e-1))
+register_precision(
+    Precision(
+        "int8-static",
+        FixRangesPass,
+        fixed=True,
+        most=0.02,
+        rounds=True,
+        flips=1e-3,
+        moves=2e-1,
+        session_config=NO_SATURATION,
+    )
+)
 register_precision(
     Precision("fp16-fast", partial(ComputeInHalfPass, fast=True), ranges=True, fast=True, rounds=True, moves=5e-2)
 )

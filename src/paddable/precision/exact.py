@@ -33,6 +33,7 @@ _SUMS = {
     "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum",
     "ReduceSumSquare", "SkipLayerNormalization", "Softmax", "Sqrt",
 }  # fmt: skip
+_RECURRENT = {"GRU", "LSTM", "RNN"}
 _NORMS = {"LayerNormalization", "RMSNormalization", "SkipLayerNormalization"}
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
 _INTEGERS = {
@@ -83,7 +84,8 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
         if node in positions:
             exact.setdefault(node, "a position")
         elif node.op_type in sums:
-            exact.setdefault(node, "a sum over an axis")
+            carried = node.op_type in _RECURRENT
+            exact.setdefault(node, "a state that is carried over the steps" if carried else "a sum over an axis")
         elif _has_a_table(node, positions):
             exact.setdefault(node, "a table over positions")
         elif why := _what_half_cannot_hold(node):

@@ -43,7 +43,7 @@ def depth(data: Mapping[str, Any]) -> str:
 
 
 def lengths(data: Sequence[Mapping[str, Any]]) -> str:
-    """Error at each length that was tried, one row of dots a graph; the allowance above them.
+    """Error at each length that was tried, one row of dots a graph; what each is allowed above them.
 
     Args:
         data: of each graph ``name`` and ``points`` [length, error, tolerance].
@@ -52,8 +52,8 @@ def lengths(data: Sequence[Mapping[str, Any]]) -> str:
     across = Span(min(p[0] for p in points), max(p[0] for p in points))
     up = LogAxis.over([_float(v) for p in points for v in p[1:]] + [1e-8, 1e-4])
     drawn = [up.lines()]
-    allowed = sorted((p[0], p[2]) for p in points)
-    drawn.append('<path class="rule" d="M' + "L".join(f"{across.at(n)} {up.at(_float(t))}" for n, t in allowed) + '"/>')
+    rules = ([f"{across.at(n)} {up.at(_float(t))}" for n, _, t in sorted(graph["points"])] for graph in data)
+    drawn += [f'<path class="rule" d="M{line}"/>' for line in dict.fromkeys("L".join(places) for places in rules)]
     for position, graph in enumerate(data):
         kind = "dot" if position == len(data) - 1 else "dot plain"
         drawn += [

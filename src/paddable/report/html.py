@@ -53,7 +53,7 @@ def scroll(body: str, label: str) -> str:
 
 
 def table(label: str, rows: Sequence[Mapping[str, Any]], code: Iterable[str] = ()) -> str:
-    """Records as a table; columns of numbers stand right.
+    """Records as a table; columns of numbers stand right, and one that says nothing in any row is left out.
 
     Args:
         label: what the table is, for those who do not see it.
@@ -62,7 +62,7 @@ def table(label: str, rows: Sequence[Mapping[str, Any]], code: Iterable[str] = (
     """
     if not rows:
         return ""
-    names = list(dict.fromkeys(name for row in rows for name in row))
+    names = list(dict.fromkeys(name for row in rows for name, value in row.items() if value not in ("", None)))
     kinds = {
         name: all(isinstance(row.get(name), int | float | None) and not isinstance(row.get(name), bool) for row in rows)
         for name in names

@@ -140,7 +140,7 @@ def _heat(data: Data) -> str:
 
 
 def _sweep(data: Data) -> str:
-    caption = "Error at every length that was tried, relative to scale. The dotted line is what is allowed."
+    caption = "Error at every length that was tried, relative to scale. A dotted line is what is allowed."
     *others, last = [graph["name"] for graph in data["sweep"]]
     if others:
         caption += f" Filled dots are {last}, hollow ones {', '.join(others)}."
@@ -174,12 +174,21 @@ def _remedies(data: Data) -> str:
         body.append(
             f'<div class="remedy"><h3>{text(one["code"])} · {text(one["op"] or "output")} · '
             f"{count} {'place' if count == 1 else 'places'}</h3>"
-            f"<p>{text(sentence(one['leak']))}. Remedy: {text(one['remedy'])}.</p>"
+            f"<p>{text(sentence(one['leak']))}. Remedy: {text(one['remedy'])}.{_missing(one, count)}</p>"
             f'<div class="flows">{before}{after}</div>'
             f"<details><summary>{told}</summary>{places}</details></div>"
         )
-    lead = "What padding would have changed, and what was put in so that it does not."
+    lead = "What padding would change, and what keeps it from that."
     return section("remedies", "Remedies", "".join(body), lead)
+
+
+def _missing(kind: Data, count: int) -> str:
+    """What a remedy that is not in the file is called: it was not put in."""
+    missing = kind.get("missing", 0)
+    if not missing:
+        return ""
+    where = "It is" if count == 1 else f"At {missing} of {count} places it is"
+    return f" <strong>{where} missing in the file.</strong>"
 
 
 def _islands(data: Data) -> str:

@@ -58,7 +58,8 @@ def load(
         allow_mixed: run although several flavours of onnxruntime are installed, each of which overwrites the others.
         threads: threads inside an operator. Default: ONNX Runtime's choice.
         native: run the bundle's native graph, each row alone, or its containers; a bundle whose native graph does not
-            serve runs its containers. Default: native where ``auto`` finds the CPU best, in fp32, with no target named.
+            serve runs its containers. Default: native where ``auto`` finds the CPU best, the bundle holds native in the
+            precision (fp32, int8-dynamic), and no target is named.
         progress: for ``auto``: told ``containers``, how many are warm and how many there are.
 
     Raises:
@@ -68,8 +69,7 @@ def load(
     """
     place = Path(path)
     bundle = read_bundle(place, check_below=CHEAP) if place.is_dir() else None
-    text = None if bundle is not None else read_entries(place).get(KEY)
-    metadata = bundle.metadata if bundle else Metadata.loads(text, where=str(place)) if text is not None else None
+    metadata = bundle.metadata if bundle is not None else _said_by(place)
     tried: tuple[Tried, ...] = ()
     wanted = target or provider
     if auto := provider == AUTO:
@@ -86,7 +86,7 @@ def load(
         files = [(dict(graph.container), place / graph.file) for graph in graphs]
     else:
         files = [(dict(metadata.container) if metadata else {}, place)]
-    advice = _advice(provider, metadata, capture, str(place))
+    advice = _advice(provider, _said_by(files[0][1]) or metadata, capture, str(place))  # each precision has its own
     if allow_tf32:
         advice = _with_tf32(advice, bundle, str(place))
     if device_id and advice.device == "cpu":
@@ -95,10 +95,13 @@ def load(
     home = Home(bundle, place, opening) if bundle is not None else None
     containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
     open_native, form = None, "captured" if advice.static_options and any(steps for steps, _ in files) else "container"
-    if native is None:
-        native = auto and provider == CPU and target is None and bundle is not None and graphs[0].precision == "fp32"
+    if bundle is not None:
+        chosen = graphs[0].precision
+        in_it = bundle.native_in(chosen)
+        if native is None:
+            native = auto and provider == CPU and target is None and (chosen == "fp32" or in_it is not None)
     if native and bundle is not None:
-        open_native, why = _native(bundle, place, opening)
+        open_native, why = _native(bundle, in_it or bundle.native, place, opening)
         form = "native" if open_native else form
         tried = (*tried[:-1], replace(tried[-1], why=f"{tried[-1].why}; {why}")) if tried else ()
     model = Model(containers, metadata, home, open_native, Place(provider, form, tried))
@@ -107,11 +110,19 @@ def load(
     return model
 
 
-def _native(bundle: Bundle, folder: Path, opening: Opening) -> tuple[Callable[[], GraphSession] | None, str]:
+def _said_by(file: Path) -> Metadata | None:
+    """What a file says of itself; None for one that Paddable did not make."""
+    text = read_entries(file).get(KEY)
+    return None if text is None else Metadata.loads(text, where=str(file))
+
+
+def _native(
+    bundle: Bundle, file: str | None, folder: Path, opening: Opening
+) -> tuple[Callable[[], GraphSession] | None, str]:
     """What opens the native graph of a bundle, None where its containers have to do, and why."""
-    if bundle.native is None:
+    if file is None:
         return None, "the bundle holds no native graph"
-    open_it = partial(GraphSession, folder / bundle.native, opening)
+    open_it = partial(GraphSession, folder / file, opening)
     try:
         first = [open_it()]
     except PaddableError as error:
@@ -128,9 +139,15 @@ def _advice(provider: str, metadata: Metadata | None, capture: bool, where: str)
     """What the file says, if it was made for the provider, else what we know of the provider."""
     advice = session_advice(provider)
     made_for_it = metadata is not None and provider in metadata.advice
-    if metadata is not None and made_for_it:
-        _check_advice(metadata.advice[provider], where)
-        advice = SessionAdvice.from_json(metadata.advice[provider])
+    for name, said in metadata.advice.items() if metadata is not None else ():
+        _check_advice(said, where)
+        its = SessionAdvice.from_json(said)
+        if name == provider:
+            advice = its
+        elif not made_for_it:  # what its precision asks for holds elsewhere too
+            own = known_advice()[name].config if name in known_advice() else {}
+            asked = {key: value for key, value in its.config.items() if key not in own}
+            advice = replace(advice, config={**advice.config, **asked})
     return advice if made_for_it and capture else replace(advice, static_options={})
 
 

@@ -1,0 +1,54 @@
+"""Nodes at a fork that only one graph has, and which of them stands for which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from paddable.divergence.fork import Fork
+from paddable.divergence.parting import Parting
+from paddable.divergence.regions import made_of_sizes
+
+__all__ = ["Unpaired", "unpaired"]
+
+
+@dataclass(frozen=True)
+class Unpaired:
+    """Nodes without a partner.
+
+    Attributes:
+        extra: of the first graph. In a padded graph a remedy's nodes are normal: there only one that reads what a
+            missing node reads, and so stands for it.
+        missing: of the second graph.
+        last: the last node of the second graph is missing: what is paired lies in front of it.
+    """
+
+    extra: Sequence[ir.Node]
+    missing: Sequence[ir.Node]
+    last: bool
+
+
+def unpaired(parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: bool = False) -> Unpaired:
+    """The nodes at a fork that only one graph has. Casts are no difference.
+
+    Args:
+        parting: both runs.
+        fork: where they part.
+        others: the nodes of the second graph that make the partner of the fork's value.
+        sizes: also nodes that compute from sizes and constants alone, which one exporter folds and another does not.
+    """
+    one, other = parting.one.plain, parting.other.plain
+    taken = set(parting.matching.pairs.values())
+    extra = [node for node in fork.nodes if node not in parting.matching.pairs and node.op_type != "Cast"]
+    missing = [node for node in others if node not in taken and node.op_type != "Cast"]
+    if not sizes:
+        mine, theirs = (made_of_sizes(plain, constants=True) for plain in (one, other))
+        extra = [node for node in extra if not mine.issuperset(node.outputs)]
+        missing = [node for node in missing if not theirs.issuperset(node.outputs)]
+    if parting.one.metadata is not None:
+        partners = parting.matching.values()
+        read = [list(other.inputs(node)) for node in missing]
+        extra = [node for node in extra if [partners.get(value) for value in one.inputs(node)] in read]
+    return Unpaired(extra, missing, bool(missing) and missing[-1] is others[-1])
