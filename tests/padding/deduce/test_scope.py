@@ -150,7 +150,6 @@ def test_what_no_procedure_decides_counts_as_no() -> None:
     scope = Scope({"T": Span(1, None)})
     assert not scope.at_most(LATE, parse("2003")) and not scope.same(LATE, parse("2004"))
     assert not scope.never(LATE - 2004) and not scope.grows(LATE)
-    assert not scope.need(parse("2003") - LATE, "a test") and scope.spans["T"] == Span(1, None)
 
 
 def test_a_size_that_is_the_rows() -> None:
