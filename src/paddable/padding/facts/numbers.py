@@ -159,7 +159,7 @@ def multiply(a: Number, b: Number) -> Number | None:
         if isinstance(scaled, Length):
             return _reduced(scaled, divisor, face)
         return Number(scaled, 1, face) if divisor == 1 else None
-    if a.divisor == b.divisor == 1:
+    if {a.divisor, b.divisor} == {1}:
         return Number(product(a.length, b.length), 1, face)
     return None
 
