@@ -194,3 +194,9 @@ def test_a_point_of_the_domain(span: Span, low: int, high: int) -> None:
 def test_where_two_sizes_agree(a: str, b: str, holds: bool, spans: str) -> None:
     scope = Scope({"T": Span(1, None), "U": Span(1, None)})
     assert (scope.need_equal(parse(a), parse(b), "a test"), _spans(scope)) == (holds, spans)
+
+
+def test_a_multiple_that_rests_on_the_rows_too_is_no_step() -> None:
+    scope = Scope({"T": Span(1, None)}, rows=None)
+    assert not scope.need_multiple(parse("T+batch"), 2, "a window") and scope.spans["T"] == Span(1, None)
+    assert scope.need_multiple(parse("T+2*batch"), 2, "a window") and scope.spans["T"] == Span(2, None, 2)

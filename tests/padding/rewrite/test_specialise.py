@@ -76,8 +76,8 @@ def test_a_table_is_a_constant_up_to_its_size(steps: int, folded: bool) -> None:
 
 def test_a_size_that_is_an_output_too() -> None:
     """It stays one, and what else reads it reads a constant."""
-    model = fixed("y = Shape (x) z = ConstantOfShape (y) w = Exp (z) q = Neg (x)",
-                  "int64[3] y, float[1, 2, T] w, float[1, 2, T] q")  # fmt: skip
+    model = fixed("y = Shape (x) p = Shape (x) z = ConstantOfShape (y) w = Exp (z) q = Neg (x)",
+                  "int64[3] y, int64[3] p, float[1, 2, T] w, float[1, 2, T] q")  # fmt: skip
     proto = to_proto(model)
     engine = ReferenceEvaluator(proto)
     feeds = {"x": np.zeros((1, 2, 24), np.float32), "ilens": np.array([24])}
