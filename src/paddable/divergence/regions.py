@@ -37,7 +37,7 @@ def comparable(facts: Facts | None) -> bool:
     prefix."""
     if facts is None or facts.relative is not None or facts.content is not None:
         return False
-    return facts.copies is None and facts.dtype != ir.DataType.STRING
+    return facts.bounded is None and facts.dtype != ir.DataType.STRING
 
 
 def made_of_sizes(plain: Plain, *, constants: bool = False) -> set[ir.Value]:

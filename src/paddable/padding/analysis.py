@@ -44,10 +44,10 @@ __all__ = ["Analysis", "OutputSite", "Site", "analyse"]
 _ROUNDS = 8
 _CONTENT_LIMIT = 1024
 _BOUNDS_LIMIT = 1 << 16
-_THROUGH_RELATIVE = {"Pad", "Concat", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
+_THROUGH_RELATIVE = {"Pad", "Concat", "Gather", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
 
 
-_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Squeeze", "Unsqueeze"}
+_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Unsqueeze"}
 _ONE_ROW = "export with batch 1, or compute it per row"
 
 
@@ -342,8 +342,8 @@ class _Walk:
         try:
             if value.relative is not None:
                 context.refuse("an output is inside a relative shift")
-            if value.copies is not None:
-                raise _unfit(value.copies.count)
+            if value.bounded is not None:
+                raise _unfit(value.bounded.count)
             plain = value.rows_in_front or not any(atom.batch for atom in value.atoms)
             if not self.scope.single_row and plain:
                 context.refuse("an output has no batch axis, and each row has a length of its own")
@@ -396,9 +396,9 @@ class _Walk:
                 context.refuse("a vector made of each row's own length is used other than elementwise", _ONE_ROW)
             if any(v is not None and v.own_row is not None for v in operands) and node.op_type not in MAY_READ:
                 context.refuse("a row's place in the batch is used as data, and native has one row", _ONE_ROW)
-            copies = next((v.copies for v in operands if v is not None and v.copies is not None), None)
-            if copies is not None and node.op_type != "Concat":
-                raise _unfit(copies.count)
+            bounded = next((v.bounded for v in operands if v is not None and v.bounded is not None), None)
+            if bounded is not None and node.op_type not in ("Concat", "Pad", "Slice"):
+                raise _unfit(bounded.count)
             if rule is None or (node.op_type in ADVICE and not varying and not node.op_type.startswith("Random")):
                 outputs: Sequence[Facts | None] = self._default(context, varying)
             else:

@@ -232,6 +232,45 @@ def test_the_first_shift_of_espnet_is_a_gather(rows: int, heads: bool) -> None:
     )  # fmt: skip
 
 
+XLNET = """
+    s = Shape (x) n = Shape <start = 1, end = 2> (x) double = Mul (n, two) t = Squeeze (n) back1 = Neg (t)
+    r = Range (t, back1, minus) f = Cast <to = 1> (r) u = Unsqueeze (f, one) w = Mul (u, freq) p = Sin (w)
+    q = Transpose <perm = [1, 0]> (p) raw = MatMul (x, q)
+    b = Shape <end = 1> (x) tallshape = Concat <axis = 0> (b, double, n) tall = Reshape (raw, tallshape)
+    cut = Slice (tall, FIRST, huge, one) odd = Sub (double, one)
+    backshape = Concat <axis = 0> (b, n, odd) back = Reshape (cut, backshape)
+    i0 = Range (nil, t, unit) i = INDEX keys = Gather <axis = AXIS> (back, i) y = Softmax <axis = 2> (keys)
+"""
+_XLNET_NUMBERS = """int64[1] one = {1}, int64[1] two = {2}, int64[1] zero = {0}, int64[1] huge = {2147483647},
+    int64 minus = {-1}, int64 nil = {0}, int64 unit = {1}, float[1, 2] freq = {0.3, 0.7}"""
+
+
+def _xlnet(first: str = "one", index: str = "Identity (i0)", axis: str = "2") -> str:
+    body = XLNET.replace("FIRST", first).replace("INDEX", index).replace("AXIS", axis)
+    return f"g (float[batch, T, 2] x) => (float[batch, T, U] y) <{_XLNET_NUMBERS}> {{ {body} }}"
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_xlnets_shift_of_a_column_of_its_own_ends_with_an_index(rows: int) -> None:
+    assert_exact(_xlnet(), "x:1=T", rows=None, padded_rows=rows, opset=17)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _xlnet(first="zero").replace("Slice (tall, zero, huge", "Slice (tall, zero, double"),
+        _xlnet(index="Add (i0, unit)"),
+        _xlnet(index="Mul (i0, minus)"),
+        _xlnet(index="Slice (i0, one, huge, zero)"),
+        _xlnet(index="Unsqueeze (i0, zero)").replace("y = Softmax <axis = 2> (keys)", "y = ReduceSum (keys, two)"),
+        _xlnet(axis="1"),
+    ],
+)
+def test_another_index_on_the_way_is_refused(text: str) -> None:
+    verdict = verdict_of(text, "x:1=T", rows=None, opset=17)
+    assert verdict.outcome == "refused" and "relative shift" in verdict.reason
+
+
 def _axes(*sizes: str, rows: int | None = 1) -> Axes:
     """Axes of sizes, as ``6``, ``T``, ``T x 2*T-1`` or ``2*T-1 from T``."""
     scope = _scope(rows)

@@ -531,7 +531,7 @@ EXAMPLES = {
         )
         for name, code, claims in (
             ("GlobalMaxPool", "PAD107", "finite"),
-            ("GlobalAveragePool", "PAD101", "0..inf; finite"),
+            ("GlobalAveragePool", "PAD101", "finite"),
             ("GlobalLpPool", "PAD101", "0..inf; finite"),
         )
     },

@@ -25,6 +25,16 @@ def amounts(front: int, behind: int) -> str:
     return f"int64[6] pads = {{0, 0, {front}, 0, 0, {behind}}}"
 
 
+def front(body: str, **expected: str) -> Example:
+    """``p`` has T steps in front."""
+    return Example(
+        f"s = Shape <start = 2> (x) p = Concat <axis = 0> (none, s, rest) {body}",
+        constants="int64[2] none = {0, 0}, int64[3] rest = {0, 0, 0}, int64[6] two = {0, 0, 0, 0, 0, 2}, "
+        "float c = {-1.5}, float low = {-inf}",
+        **expected,
+    )
+
+
 BEHIND = "s = Sin (x)"
 
 EXAMPLES = {
@@ -253,10 +263,86 @@ EXAMPLES = {
         finds="PAD102 Pad",
         claims="T+T//2 0; finite",
     ),
-    "a front that varies": Example(
+    "a front that varies": front("y = Pad (x, p)", finds="PAD102 Pad", guards="Pad", claims="2*T finite; finite"),
+    "a front that varies, of a constant": front(
+        "g = Sigmoid (x) y = Pad (g, p, c)",
+        finds="PAD102 Pad",
+        guards="Pad",
+        claims="2*T finite; -1.5..1; finite",
+    ),
+    "a front that varies, of a mask": front(
+        "y = Pad (x, p, low)", finds="PAD102 Pad", guards="Pad", claims="2*T any; any; masked"
+    ),
+    "a front that varies, of what may be infinite": front(
+        "e = Exp (x) y = Pad (e, p)", finds="PAD102 Pad", guards="Pad", claims="2*T any; 0..inf; any"
+    ),
+    "a front that varies, of a listed axis": Example(
+        "s = Shape <start = 2> (x) p = Concat <axis = 0> (s, one) y = Pad (x, p, , time)",
+        constants="int64[1] time = {-1}, int64[1] one = {1}",
+        finds="PAD102 Pad",
+        guards="Pad",
+        claims="2*T+1 finite; finite",
+    ),
+    "a front that varies, of rows": Example(
         "s = Shape <start = 2> (x) p = Concat <axis = 0> (none, s, rest) y = Pad (x, p)",
-        constants="int64[2] none = {0, 0}, int64[3] rest = {0, 0, 0}",
-        refused="a pad in front of the valid part depends on the length",
+        "float[batch, 2, U] y",
+        "float[batch, 2, T] x",
+        "int64[2] none = {0, 0}, int64[3] rest = {0, 0, 0}",
+        rows=0,
+        finds="PAD102 Pad",
+        guards="Pad",
+        claims="2*T finite; finite",
+    ),
+    "a front that varies, beside channels": Example(
+        "s = Shape <start = 2> (x) p = Concat <axis = 0> (one, s, rest) y = Pad (x, p)",
+        constants="int64[2] one = {0, 1}, int64[3] rest = {0, 0, 0}",
+        outputs="float[1, 3, U] y",
+        refused="Pad of several axes, one by an amount that the length makes",
+    ),
+    "a front that varies, repeated": front(
+        'y = Pad <mode = "edge"> (x, p)', finds="PAD102 Pad", claims="2*T finite; finite"
+    ),
+    "a front that varies, mirrored": front(
+        'l = Pad (x, two) y = Pad <mode = "reflect"> (l, p)',
+        finds="PAD102 Pad, PAD102 Pad",
+        claims="2*T+2 finite; finite",
+    ),
+    "a front that may crop, repeated": Example(
+        "s = Shape <start = 2> (x) h = Sub (s, nine) p = Concat <axis = 0> (none, h, rest) "
+        'y = Pad <mode = "edge"> (x, p)',
+        constants="int64[1] nine = {9}, int64[2] none = {0, 0}, int64[3] rest = {0, 0, 0}",
+        finds="PAD102 Pad",
+        claims="2*T-9 finite; finite",
+        first="T=5",
+    ),
+    "numbers on channels beside zeros": Example(
+        "z = Pad (x, pads) w = Pad (z, wide, c) y = ReduceSum <keepdims = 0> (w, time)",
+        "float[1, 4] y",
+        constants=f"{amounts(0, 2)}, int64[6] wide = {{0, 1, 0, 0, 1, 0}}, float c = {{1.5}}, int64[1] time = {{2}}",
+        finds="PAD102 Pad, PAD101 ReduceSum",
+        claims="finite",
+    ),
+    "numbers behind one length beside zeros of another": Example(
+        "z = Pad (x, pads) w = Pad (z, wide, c) y = ReduceSum <keepdims = 0> (w, last)",
+        "float[1, 1, U] y",
+        "float[1, 1, T, V] x",
+        "int64[8] pads = {0, 0, 0, 0, 0, 0, 0, 2}, int64[8] wide = {0, 0, 0, 0, 0, 0, 1, 0}, float c = {1.5}, "
+        "int64[1] last = {3}",
+        finds="PAD102 Pad, PAD102 Pad, PAD101 ReduceSum",
+        claims="T+1 finite; finite",
+    ),
+    "a number below, on channels of bounded steps": Example(
+        "g = Sigmoid (x) y = Pad (g, wide, c)",
+        "float[1, 4, T] y",
+        constants="int64[6] wide = {0, 1, 0, 0, 1, 0}, float c = {-1.5}",
+        claims="T finite; -1.5..1; finite",
+    ),
+    "channels repeated beside zeros": Example(
+        'z = Pad (x, pads) y = Pad <mode = "edge"> (z, wide)',
+        "float[1, 4, U] y",
+        constants=f"{amounts(0, 2)}, int64[6] wide = {{0, 1, 0, 0, 1, 0}}",
+        finds="PAD102 Pad",
+        claims="T+2 0; finite",
     ),
     "up to a constant": Example(
         "s = Shape <start = 2> (x) h = Sub (nine, s) p = Concat <axis = 0> (rest, h) y = Pad (x, p)",

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import onnx
+import onnxruntime as ort
 import pytest
+
+import paddable
 
 from ..example import Example
 
@@ -156,13 +162,15 @@ EXAMPLES = {
         "z = Shape <start = 2> (x) d = Add (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
         '"nearest"> (x, , , q)',
         constants="int64[1] one = {1}, int64[1] two = {2}",
-        refused="Resize from T to T+2: the scale depends on the length",
+        finds="PAD102 Resize",
+        claims="T+2 finite; finite",
     ),
     "to a constant size": Example(
         'y = Resize <mode = "nearest"> (x, , , q)',
         "float[1, 2, 9] y",
         constants="int64[3] q = {1, 2, 9}",
-        refused="Resize from T to 9: the scale depends on the length",
+        finds="PAD102 Resize",
+        claims="finite",
     ),
     "an empty list of scales": Example(
         "z = Shape <start = 2> (x) d = Mul (z, two) q = Concat <axis = 0> (one, two, d) y = Resize <mode = "
@@ -210,6 +218,8 @@ EXAMPLES = {
             "linear": 'mode = "linear"',
             "nearest below": 'mode = "nearest", nearest_mode = "floor"',
             "nearest above": 'mode = "nearest", nearest_mode = "ceil"',
+            "nearest": 'mode = "nearest", nearest_mode = "round_prefer_floor"',
+            "nearest, halves up": 'mode = "nearest", nearest_mode = "round_prefer_ceil"',
         }.items()
     },
     "to a size of its own, of rows": to_size(
@@ -240,9 +250,16 @@ EXAMPLES = {
         )
         for transform in ("pytorch_half_pixel", "align_corners")
     },
-    "to a size of its own, rounded": to_size(
-        'mode = "nearest", nearest_mode = "round_prefer_floor"', refused="the scale depends on the length"
-    ),
+    **{
+        f"to a size of its own, {rounding}, of rows": to_size(
+            f'mode = "nearest", nearest_mode = "{rounding}"',
+            rows=0,
+            finds="PAD102 Resize",
+            claims="T+5 finite; finite",
+            batch="batch",
+        )
+        for rounding in ("round_prefer_floor", "round_prefer_ceil")
+    },
     "to a size of its own, cubic": to_size('mode = "cubic"', refused="the scale depends on the length"),
     "to the size of another input": Example(
         "b = Shape <end = 2> (x) v = Shape <start = 2> (z) s = Concat <axis = 0> (b, v) "
@@ -287,6 +304,25 @@ EXAMPLES = {
         claims="T+2 0; V+5 finite; finite",
     ),
 }
+
+
+@pytest.mark.parametrize("rounding", ["round_prefer_floor", "round_prefer_ceil"])
+@pytest.mark.parametrize("transform", ["asymmetric", "half_pixel"])
+def test_beside_the_middle_it_rounds_as_the_runtime_does(rounding: str, transform: str, tmp_path: Path) -> None:
+    """Of 7 steps to 38 the middle is missed by one digit and counts, of 33 to 78 by more and does not."""
+    native, padded = tmp_path / "native.onnx", tmp_path / "padded.onnx"
+    text = f"""<ir_version: 9, opset_import: ["" : 18]> g (float[1, 1, T] x, float[1, 1, V] z) => (float[1, 1, V] y) {{
+      s = Shape (z) y = Resize <mode = "nearest", nearest_mode = "{rounding}",
+      coordinate_transformation_mode = "{transform}"> (x, , , s) }}"""
+    onnx.save(onnx.parser.parse_model(text), native)
+    paddable.convert(native, ["x:2=T", "z:2=V"], containers=["T=40,V=80"], out=padded, gate_lengths=1)
+    before, after = ort.InferenceSession(native), ort.InferenceSession(padded)
+    for steps, wanted in [(7, 2), (7, 38), (33, 78), (26, 28), (14, 19), (14, 39), (28, 62), (30, 9), (36, 21)]:
+        x, z = np.arange(steps, dtype="f4"), np.zeros(wanted, "f4")
+        (expected,) = before.run(["y"], {"x": x[None, None], "z": z[None, None]})
+        box = {"x": np.pad(x, (0, 40 - steps))[None, None], "z": np.zeros((1, 1, 80), "f4")}
+        (found,) = after.run(["y"], {**box, "ilens_T": np.array([steps]), "ilens_V": np.array([wanted])})
+        assert found[0, 0, :wanted].tolist() == expected[0, 0].tolist()
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -9,14 +9,72 @@ from ..native import assert_exact, verdict_of
 _SIZE = """sh = Shape (x) o = Constant <value_int = 1> () t = Gather (sh, o) k = Constant <value_int = {k}> ()
     km = Constant <value_int = {less}> () tp = Add (t, km) d = Div (tp, k) full = Mul (d, k) rest = Sub (full, t)
     a0 = Constant <value_ints = [0]> () one = Constant <value_ints = [1]> () four = Constant <value_ints = [4]> ()
-    ku = Unsqueeze (rest, a0) es = Concat <axis = 0> (one, ku, four)
+    b = Shape <end = 1> (x) ku = Unsqueeze (rest, a0) es = Concat <axis = 0> (b, ku, four)
     m1 = Constant <value_ints = [-1]> () big = Constant <value_ints = [9223372036854775807]> ()
     last = Slice (x, m1, big, one) du = Unsqueeze (d, a0) width = Constant <value_ints = [{k}]> ()
-    rs = Concat <axis = 0> (one, du, width, four) a2 = Constant <value_ints = [2]> ()"""
+    rs = Concat <axis = 0> (b, du, width, four) a2 = Constant <value_ints = [2]> ()"""
 
 
-def _graph(k: int, body: str) -> str:
-    return f"g (float[1, T, 4] x) => (float[1, U, 4] y) {{ {_SIZE.format(k=k, less=k - 1)} {body} }}"
+def _graph(k: int, body: str, rows: str = "1") -> str:
+    return f"g (float[{rows}, T, 4] x) => (float[{rows}, U, 4] y) {{ {_SIZE.format(k=k, less=k - 1)} {body} }}"
+
+
+_LAST = "tu = Unsqueeze (t, a0) n = Sub (tu, ku) s = Slice (x, n, tu, one)"
+_ENDS = "nbig = Constant <value_ints = [-9223372036854775807]> ()"
+
+BOUNDED = {
+    "the first steps again": "s = Slice (x, a0, ku, one) c = Concat <axis = 1> (x, s) y = Neg (c)",
+    "the last steps again": f"{_LAST} c = Concat <axis = 1> (x, s) y = Neg (c)",
+    "the last steps, mirrored": f"{_LAST} {_ENDS} r = Slice (s, m1, nbig, one, m1) "
+    "c = Concat <axis = 1> (x, r) y = Neg (c)",
+    "steps, and all but the first of them": f"{_LAST} r = Slice (s, one, big, one) "
+    "c = Concat <axis = 1> (x, s, r, x) y = Neg (c)",
+    "features of the last steps": f"{_LAST} two = Constant <value_ints = [2]> () r = Slice (s, a0, two, a2) "
+    "v = Slice (x, two, four, a2) c = Concat <axis = 1> (v, r) p = Concat <axis = 2> (c, c) y = Neg (p)",
+    "one of the copies": "e = Expand (last, es) r = Slice (e, a0, one, one) c = Concat <axis = 1> (x, r) y = Neg (c)",
+    "all copies but one": "e = Expand (last, es) r = Slice (e, one, big, one) "
+    "c = Concat <axis = 1> (x, r, x) y = Neg (c)",
+    "the last steps, up to a window": f"{_LAST} f = Sub (four, ku) p = Concat <axis = 0> (a0, a0, a0, a0, f, a0) "
+    "w = Pad (s, p) y = Neg (w)",
+    "the last steps behind zeros": f"{_LAST} f = Sub (four, ku) p = Concat <axis = 0> (a0, f, a0, a0, a0, a0) "
+    "w = Pad (s, p) y = Neg (w)",
+    "copies behind and in front of numbers": "e = Expand (last, es) f = Sub (four, ku) "
+    "two = Constant <value_float = 2.5> () p = Concat <axis = 0> (a0, f, a0, a0, one, a0) "
+    "w = Pad (e, p, two) y = Neg (w)",
+    "as many zeros behind as the length": f"{_LAST} f = Sub (tu, ku) "
+    "p = Concat <axis = 0> (a0, a0, a0, a0, f, a0) w = Pad (s, p) c = Concat <axis = 1> (w, x) "
+    "y = Softmax <axis = 1> (c)",
+}
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("name", BOUNDED)
+def test_a_number_of_steps_that_does_not_grow(name: str, rows: int) -> None:
+    assert_exact(_graph(3, BOUNDED[name], "batch"), "x:1=T", rows=None, padded_rows=rows, opset=18)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "e = Expand (last, es) p = Concat <axis = 0> (a0, a0, a0, a0, one, a0) "
+        'w = Pad <mode = "edge"> (e, p) y = Concat <axis = 1> (x, w)',
+        "e = Expand (last, es) w = Concat <axis = 2> (e, e) v = Concat <axis = 2> (x, x) c = Concat <axis = 1> (v, w) "
+        "y = Slice (c, a0, four, a2)",
+        "n = Sub (ku, one) m = Mul (n, ku) p = Concat <axis = 0> (a0, a0, a0, a0, m, a0) y = Pad (x, p)",
+    ],
+)
+def test_what_else_reads_such_an_axis_is_refused(body: str) -> None:
+    assert verdict_of(_graph(3, body), "x:1=T", opset=18).outcome == "refused"
+
+
+def test_a_size_that_falls_and_ends_ends_the_domain() -> None:
+    text = (
+        "g (float[1, T, 4] x) => (float[1, U, 4] y) "
+        "<int64[1] nine = {9}, int64[1] one = {1}, float[1, 9, 4] w = {%s}> {"
+        " t = Shape <start = 1, end = 2> (x) s = Slice (w, t, nine, one) y = Softmax <axis = 1> (s) }"
+    )
+    verdict = verdict_of(text.replace("%s", ", ".join(str(k) for k in range(36))), "x:1=T", opset=18)
+    assert verdict.outcome == "refused" and "does not grow" in verdict.reason
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])

@@ -65,6 +65,20 @@ def test_the_repeated_tail_of_each_row(rows: int) -> None:
     assert_exact(text, "x:1=T", rows=None, padded_rows=rows, opset=18)
 
 
+@pytest.mark.parametrize("rows", _ROWS)
+def test_a_number_that_counts_down_is_below_its_bounds_in_the_padding(rows: int) -> None:
+    """T - i is negative behind the end: its root is NaN there, and no index into a table."""
+    size = f"{_SIZE} more = Add (t, o) r1 = Range (z, more, o) i = Sub (t, r1) f = Cast <to = 1> (i) q = Sqrt (f)"
+    pads = "int64[6] pads = {0, 0, 0, 0, 1, 0}"
+    text = f"""g (float[batch, T, 2] x) => (float[batch, 1, 2] y) <int64[1] m = {{-1}}, {pads}> {{
+        {size} u = Unsqueeze (q, m) p = Pad (x, pads) w = Mul (u, p) y = ReduceSum (w, a1) }}"""
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
+    text = f"""g (float[batch, T, 2] x) => (float[batch, U, 2] y) <float[9, 2] table, {pads}> {{
+        {size} s = Cast <to = 7> (q) g = Gather (table, s) p = Pad (x, pads) y = Add (g, p) }}"""
+    table = ", ".join(str(k) for k in range(18))
+    assert_exact(text.replace("table,", f"table = {{{table}}},", 1), "x:1=T", rows=None, padded_rows=rows)
+
+
 def test_frames_end_the_domain_below() -> None:
     """Div truncates: (T - 3) / 2 + 1 is 1 at one step too, and native then reads behind the end."""
     body = f"""{_SIZE} three = Constant <value_int = 3> () two = Constant <value_int = 2> () d = Sub (t, three)
@@ -75,3 +89,37 @@ def test_frames_end_the_domain_below() -> None:
     )
     assert verdict.outcome == "exact", verdict.reason
     assert verdict.spans["T"].first == 3
+
+
+_BACK = """m = Sub (t, o) i = Sub (m, r) f = Cast <to = 1> (i) half = Constant <value_float = 0.5> () d0 = Add (f, half)
+    q = Sqrt (d0) k = Cast <to = 7> (q) c = Min (k, m) j = Max (c, z)"""
+"""Each row's own index: the root of the steps that are left."""
+
+OWN_INDICES = {
+    "into a vector of every row": "p = Cast <to = 1> (r) s = Sin (p) g = Gather (s, j) u = Unsqueeze (g, last) "
+    "y = Add (x, u)",
+    "into a table of every row": "p = Cast <to = 1> (r) s = Sin (p) n = Unsqueeze (s, last) "
+    "d = Concat <axis = 1> (n, n) g = Gather (d, j) y = Add (x, g)",
+    "pairs of steps": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
+    "g = Gather <axis = 1> (x, e) y = ReduceSum <keepdims = 0> (g, two)",
+    "pairs of features": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
+    "v = Transpose <perm = [0, 2, 1]> (x) g = Gather <axis = 2> (v, e) h = ReduceMax <axes = [3], keepdims = 0> (g) "
+    "y = Transpose <perm = [0, 2, 1]> (h)",
+    "tuples of pairs": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1]> () b = Sub (n, w) e = Max (b, z) "
+    "v = Transpose <perm = [1, 0, 2]> (x) l = Unsqueeze (e, last) g = GatherND (v, l) "
+    "h = ReduceSum <keepdims = 0> (g, a1) y = Transpose <perm = [1, 0, 2]> (h)",
+    "frames in one line": "n = Unsqueeze (j, last) w = Constant <value_ints = [0, 1, 2]> () b = Sub (n, w) "
+    "e = Max (b, z) "
+    "l = Reshape (e, last) g = Gather <axis = 1> (x, l) s = Shape <end = 1> (x) k3 = Concat <axis = 0> (s, last, six) "
+    "v = Reshape (g, k3) y = Slice (v, front, two, two)",
+    "element by element": "n = Unsqueeze (i, front) u = Unsqueeze (n, last) e = Expand (u, sh) "
+    "y = GatherElements <axis = 1> (x, e)",
+}
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+@pytest.mark.parametrize("name", OWN_INDICES)
+def test_steps_by_an_index_of_each_rows_own(name: str, rows: int) -> None:
+    numbers = "int64[1] last = {-1}, int64[1] front = {0}, int64[1] two = {2}, int64[1] six = {6}"
+    text = f"g (float[batch, T, 2] x) => (float[batch, T, 2] y) <{numbers}> {{ {_SIZE} {_BACK} {OWN_INDICES[name]} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)

@@ -78,8 +78,8 @@ PUBLISHED: dict[str, Published] = {
     "dnsmos sig": _mos("dnsmos_models/sig", "--batch-size", "1"),
     "dnsmos sig_bak_ovr": _mos("dnsmos_models/sig_bak_ovr", "--batch-size", "1"),
     "dnsmos model_v8": _mos("dnsmos_models/model_v8", "--batch-size", "1"),
-    "aecmos (opset 9)": _mos("aecmos_models/Run_1663829550_Stage_0", *_FRAMES),
-    "aecmos 48 kHz (opset 9)": _mos("aecmos_models/Run_1668423760_Stage_0", *_FRAMES),
+    "aecmos (opset 9)": _mos("aecmos_models/Run_1663829550_Stage_0", *_FRAMES, "--shortest", "T=16"),
+    "aecmos 48 kHz (opset 9)": _mos("aecmos_models/Run_1668423760_Stage_0", *_FRAMES, "--shortest", "T=16"),
     "plcmos_v2": _mos("plcmos_models/plcmos_v2", "--length", "degraded_audio:2=T", "--container", "100"),
     "rapidocr cls": Published(
         "rapidocr-onnxruntime==1.4.4", f"{_OCR}/ch_ppocr_mobile_v2.0_cls_infer.onnx",

@@ -169,8 +169,14 @@ class RuleContext:
                 "PAD106", "a length computed from the container's size is used as data", index, content, axes, row_axis
             )
         )
+        kind = FINITE
+        if isinstance(content, Affine) and content.coefficients:  # it counts on to the container's end, beyond native's
+            if value.is_integer:  # the bounds are those of the valid part, which may be an index
+                kind = ANY
+            else:
+                content = Affine(replace(content.base, face=Face.LENGTH), content.coefficients)
         low, high = self.bounds(content, axes)
-        pads = tuple(PaddingFact.of(FINITE) for axis in axes for _ in axis)
+        pads = tuple(PaddingFact.of(kind) for axis in axes for _ in axis)
         value = Facts(value.dtype, axes, pads, None, low, high, finite=True, masked=False)
         self.operands[index] = value
         return value

@@ -20,6 +20,9 @@ Theorem: the third gives ``out[i, k] = P[i, j]`` with j = k - (L - 1) + i where 
 (i, 1 + k) has flat index 2L*i + 1 + k, L more than the flat index of what it reads, (2L - 1)*i + j. With -L < j < 2L
 - 1, a j behind the row is one of its zeros, and a j in front of it one of those of the row before, or of the first L.
 
+XLNet's queries have scores against 2L positions, a real one where the first has its column: the same movements, from
+the view as ``[2L, L]`` on, and an index of the first L columns in place of the last slice.
+
 The table of positions is centred, so its valid part starts at L(C) - L(n) in the container. There the first two read
 X[i, L(C) - 1 - i + j], which is native's element L(n) - 1 - i + j behind that shift, and the third writes P[i, j] at
 L(C) - 1 - i + j: the physical shift is already right and needs no remedy, if the keys' padding is 0 in the third. It
@@ -37,17 +40,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from paddable.lengths import Length, constant, symbol
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, axis_size, row_axis
-from paddable.padding.facts.facts import Facts, PaddingFact, Relative
+from paddable.padding.facts.facts import Affine, Facts, PaddingFact, Relative
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO
 from paddable.padding.facts.numbers import Number, Product, product
 from paddable.padding.remedies.forms import ShiftedSquare
 
-__all__ = ["relative_pad", "relative_shift", "relative_start", "relative_view"]
+__all__ = ["relative_columns", "relative_pad", "relative_shift", "relative_start", "relative_view"]
 
 Amounts = Mapping[int, tuple[Length, Length]]
 """Of a Pad: per padded axis the amounts before and after."""
@@ -117,7 +121,7 @@ def relative_view(context: RuleContext, value: Facts, sizes: Sequence[Length | P
     """The views of the chains; anything else on the way is refused."""
     relative = value.relative
     if relative is None:
-        return _square_view(context, value, sizes)
+        return _column_view(context, value, sizes) or _square_view(context, value, sizes)
     scope, rows = context.scope, relative.rows
     wide = rows * 2 - 1
     known: dict[str, tuple[str, tuple[tuple[Length, ...], ...]]] = {
@@ -135,6 +139,36 @@ def relative_view(context: RuleContext, value: Facts, sizes: Sequence[Length | P
         if len(sizes) == len(wanted) and all(_same(scope, a, b) for a, b in zip(wanted, sizes, strict=True)):
             return _moved(context, value, relative, stage, shape, held)
     context.refuse("a relative shift is interrupted by another view")
+
+
+def _column_view(context: RuleContext, value: Facts, sizes: Sequence[Length | Product]) -> Facts | None:
+    """[.., L, 2L], centred, as [.., 2L, L]: the first column is dropped with the row that it begins."""
+    scope, last = context.scope, value.axes[-2:]
+    if len(last) < 2 or value.pending is not None or not all(len(axis) == 1 and axis[0].ragged for axis in last):
+        return None
+    ((rows,), (columns,)) = last
+    if not rows.prefix or columns.prefix or not scope.same(columns.size, rows.size * 2):
+        return None
+    wanted = [*(axis_size(axis) for axis in value.axes[:-2]), columns.size, rows.size]
+    if len(sizes) != len(wanted) or not all(_same(scope, a, b) for a, b in zip(wanted, sizes, strict=True)):
+        return None
+    if not scope.simplify(columns.shift - rows.size).is_constant:
+        return None
+    relative = Relative("viewed", rows.size, value.axes[-2], value.everywhere.finite)
+    return _within(value, (*value.axes[:-2], context.axis(columns.size), context.axis(rows.size)), relative)
+
+
+def relative_columns(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts:
+    """The first L columns by their indices, which end a chain; anything else within one is refused."""
+    relative, content = value.relative, index.content
+    plain = isinstance(content, Affine) and content.base.is_constant and content.base.fraction == 0
+    if relative is None or relative.stage != "shifted" or axis != value.rank - 1 or index.rank != 1 or not plain:
+        context.refuse("a relative shift is interrupted by an index")
+    assert isinstance(content, Affine)
+    whole = context.scope.same(context.length_of(index.axes[0]), relative.rows)
+    if content.coefficients != ((0, Fraction(1)),) or not whole:
+        context.refuse("a relative shift is interrupted by an index")
+    return _to_keys(context, value, relative)
 
 
 def _square_view(context: RuleContext, value: Facts, sizes: Sequence[Length | Product]) -> Facts | None:

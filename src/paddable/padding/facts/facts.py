@@ -20,7 +20,7 @@ from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 __all__ = [
     "Affine",
     "Appended",
-    "Copies",
+    "Bounded",
     "Diagonal",
     "Elements",
     "OwnRow",
@@ -115,14 +115,16 @@ class Appended:
 
 
 @dataclass(frozen=True)
-class Copies:
-    """One element that stands for as many as native repeats along an axis: 0 or 1, and no more at greater lengths.
+class Bounded:
+    """An axis whose size does not grow with the length (T % 3): no container holds every shorter number of steps.
 
-    No container holds every shorter number of them. Only a concatenation along the axis, whose result grows, reads it.
+    It holds the most that there may be, the valid ones in front, or one that stands for as many equal ones. Only Concat
+    and Pad along the axis, whose results grow or are fixed, read it, and Slice.
     """
 
     axis: int
     count: Length
+    equal: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ class Facts:
         diagonal: what is known where two ragged indices are equal.
         constant: what every valid element equals, if they are all equal (a mask of ones).
         relative: the value is inside a relative shift, and only its next movement may read it.
-        copies: along one axis the tensor holds one element for a number of equal ones that does not grow.
+        bounded: along one axis the tensor has a number of steps that does not grow.
         from_sizes: made of sizes and constants alone, so that the whole tensor is native's at the container's length.
         appended: the last steps of the last atom are zeros; only Pad, Reshape and Flatten keep it.
         own_row: what holds each row's own place in the batch; only what every row reads of itself by it is right.
@@ -193,7 +195,7 @@ class Facts:
     diagonal: Diagonal | None = None
     rows_in_front: bool = False
     below: bool = False
-    copies: Copies | None = None
+    bounded: Bounded | None = None
     from_sizes: bool = False
     own_row: OwnRow | None = None
     appended: Appended | None = None

@@ -283,10 +283,12 @@ class RowGather(Replace):
 
     Attributes:
         axis: of the data.
+        index: the axes of the index behind the rows.
         tuples: the index has a last axis of size 1, as GatherND takes it.
     """
 
     axis: int
+    index: Axes
     tuples: bool
 
     @property
@@ -296,8 +298,10 @@ class RowGather(Replace):
     def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value:
         index = node.inputs[1]
         assert index is not None
-        whole = emitter.cast(index, INT64)
-        return emitter.gather_rows(x, emitter.squeeze(whole, [2]) if self.tuples else whole, axes, self.axis)
+        flat = emitter.op("Reshape", emitter.cast(index, INT64), emitter.constant([0, -1]))
+        taken = emitter.gather_rows(x, flat, axes, self.axis)
+        shape = [emitter.size(axis_size(a)) for a in (*axes[: self.axis], *self.index, *axes[self.axis + 1 :])]
+        return emitter.op("Reshape", taken, emitter.shape_vector(shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,7 +356,7 @@ class Resampled(Replace):
     """x at the positions that Resize computes from the run-time sizes.
 
     In the float32 arithmetic of ONNX Runtime (upsamplebase.h): a position that falls on a step, or beside it by
-    rounding, is the same one in native and here.
+    rounding, is the same one in native and here. To the nearest step it rounds as version 1.27 does and later ones.
 
     Attributes:
         axis: the one that is resized.
@@ -361,7 +365,7 @@ class Resampled(Replace):
         total: the native size of the result.
         mode: ``nearest``, ``linear`` or ``bilinear``.
         transform: the operator's ``coordinate_transformation_mode``.
-        rounding: its ``nearest_mode``, ``floor`` or ``ceil``.
+        rounding: its ``nearest_mode``.
     """
 
     axis: int
@@ -391,13 +395,27 @@ class Resampled(Replace):
             return emitter.gather_rows(x, index, self.axes, self.axis)
 
         if self.mode == "nearest":
-            return read(within(emitter.op("Floor" if self.rounding == "floor" else "Ceil", found)))
+            return read(within(self._rounded(emitter, found)))
         found = within(found)
         low = emitter.op("Floor", found)
         part = self._in_place(emitter, emitter.cast(emitter.op("Sub", found, low), _dtype(node)))
         first, second = read(low), read(within(emitter.op("Add", low, emitter.constant(np.array([1.0]), FLOAT))))
         rest = emitter.op("Sub", emitter.cast(emitter.constant(np.array([1.0]), FLOAT), _dtype(node)), part)
         return emitter.op("Add", emitter.op("Mul", first, rest), emitter.op("Mul", second, part))
+
+    def _rounded(self, emitter: Emitter, found: ir.Value) -> ir.Value:
+        """To whole steps: what lies within 1e-6 of the middle goes to the side that is preferred."""
+        if self.rounding == "ceil":
+            return emitter.op("Ceil", found)
+        low = emitter.op("Floor", found)
+        if self.rounding == "floor":
+            return low
+        part = emitter.op("Sub", emitter.op("Sub", found, low), emitter.constant(np.array([0.5]), FLOAT))
+        high = emitter.op("Add", low, emitter.constant(np.array([1.0]), FLOAT))
+        edge = emitter.constant(np.array([1e-6 if self.rounding == "round_prefer_floor" else -1e-6]), FLOAT)
+        if self.rounding == "round_prefer_floor":
+            return emitter.where(emitter.op("Less", edge, part), high, low)
+        return emitter.where(emitter.op("Less", part, edge), low, high)
 
     def _positions(self, emitter: Emitter, before: ir.Value, after: ir.Value) -> ir.Value:
         """Of each step of the result, where it lies among the ``before`` steps of the operand."""

@@ -18,6 +18,7 @@ __all__ = [
     "Fill",
     "FromEnd",
     "GiveRows",
+    "PadByOne",
     "Remedy",
     "Replace",
     "Segment",
@@ -95,6 +96,15 @@ class UseSize(Remedy):
     @property
     def text(self) -> str:
         return "size by the container"
+
+
+@dataclass(frozen=True, eq=False)
+class PadByOne(UseSize):
+    """Amounts of one step, which a gather then reads as often as the run-time length asks for."""
+
+    @property
+    def text(self) -> str:
+        return "pad by one step, gather by run-time index"
 
 
 @dataclass(frozen=True, eq=False)

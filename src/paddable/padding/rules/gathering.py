@@ -20,6 +20,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
+from paddable.padding.deduce.relative_shift import relative_columns
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
@@ -42,6 +43,8 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
             axes = tuple(context.axis(n) for n in array.shape)
             return [Facts.known(value.dtype, axes, Elements(array), finite=value.finite)]
     value = context.settle(0)
+    if value.relative is not None or index.relative is not None:
+        return [relative_columns(context, value, index, axis)]
     _need_own_axes(context, value)
     context.need_steps(value, range(value.rank))
     if index.own_row is not None:
@@ -74,7 +77,7 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
     in_front = index.rows_in_front or index.rank > rank
     if in_front and _picks_by_row(value, index):
         return [_by_row(context, value, index, axis, tuples=False)]
-    if in_front and (varies or axis or any(a.batch for a in value.atoms)):
+    if in_front and (axis or any(a.batch for a in value.atoms)):
         context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
     if varies:
         value, index = _ragged_source(context, value, index, axis)
@@ -89,15 +92,15 @@ def _need_own_axes(context: RuleContext, value: Facts) -> None:
 
 
 def _picks_by_row(value: Facts, index: Facts) -> bool:
-    """Whether a vector of indices of each row's own meets data that has the rows as an axis."""
-    return index.rank == 2 and any(map(is_batch, value.axes))
+    """Whether indices of each row's own meet data that has the rows as an axis."""
+    return index.rank >= 2 and any(map(is_batch, value.axes))
 
 
 def _by_row(context: RuleContext, value: Facts, index: Facts, axis: int, *, tuples: bool) -> Facts:
     """Each row's steps by its own index, the rows where the data has them."""
     value, index = _ragged_source(context, value, index, axis)
-    context.ask(RowGather("", "each row reads by an index of its own", axis, tuples))
-    own = replace(index, axes=index.axes[1:2], pads=index.pads[len(index.axes[0]) :], content=None)
+    own = replace(index, axes=index.axes[1:], pads=index.pads[len(index.axes[0]) :], content=None)
+    context.ask(RowGather("", "each row reads by an index of its own", axis, own.axes, tuples))
     axes = (*value.axes[:axis], *own.axes, *value.axes[axis + 1 :])
     return _gathered(value, own, axis, axes)
 
@@ -276,7 +279,9 @@ def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
 def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     axis = context.attribute("axis", 0) % value.rank
-    index = _guarded(context, context.data(1), value.axes[axis])
+    index = context.peek(1)
+    rows = next((index.rank - k for k, held in enumerate(index.axes) if any(a.batch for a in held)), None)
+    index = _guarded(context, context.data(1, row_axis=rows), value.axes[axis])
     context.keep_rows_apart(value.axes[axis], "GatherElements along")
     merged = merge_axis(context.scope, value, axis)
     if merged is None:

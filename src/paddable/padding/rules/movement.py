@@ -22,9 +22,9 @@ from paddable.padding.deduce.regroup import Origin, regroup
 from paddable.padding.deduce.relative_shift import relative_view
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, fixed
-from paddable.padding.facts.facts import Affine, Copies, Diagonal, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import Affine, Bounded, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
-from paddable.padding.facts.numbers import Product, number, product
+from paddable.padding.facts.numbers import Face, Product, number, product
 from paddable.padding.remedies import UseSize
 from paddable.padding.remedies.forms import SqueezeBehindRows, UnsqueezeBehindRows
 
@@ -207,11 +207,24 @@ def _remainder(context: RuleContext, value: Facts, sizes: Sequence[Length | Prod
 @rule("Reshape")
 def reshape(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
+    if value.rows_in_front:
+        return [_reshaped_behind_rows(context, value)]
     sizes = _reshape_sizes(context, value)
     viewed = relative_view(context, value, sizes)
     if viewed is not None:
         return [viewed]
     return [reshaped(context, value, sizes)]
+
+
+def _reshaped_behind_rows(context: RuleContext, value: Facts) -> Facts:
+    """Native's own axes regrouped, the rows in front of them kept."""
+    rows = len(value.axes[0])
+    own = replace(value, axes=value.axes[1:], pads=value.pads[rows:], content=None, rows_in_front=False)
+    sizes = _reshape_sizes(context, own)
+    new = reshaped(context, own, sizes)
+    shape = [number(size, Face.SIZE) for size in (context.rows, *sizes)]
+    context.ask(UseSize("", _IN_FRONT, 1, Elements(np.array(shape, dtype=object))))
+    return replace(new, axes=(value.axes[0], *new.axes), pads=(*value.pads[:rows], *new.pads), rows_in_front=True)
 
 
 def reshaped(context: RuleContext, value: Facts, sizes: Sequence[Length | Product]) -> Facts:
@@ -265,7 +278,7 @@ def flatten(context: RuleContext) -> Sequence[Facts | None]:
     return [viewed if viewed is not None else reshaped(context, value, sizes)]
 
 
-def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
+def target_axes(context: RuleContext, index: int) -> tuple[Axes, Bounded | None]:
     """Axes of a value made to a computed shape (Expand, ConstantOfShape), which is an input of the node.
 
     A size that does not grow is made 1 in the container, where one element stands for all its copies.
@@ -280,7 +293,7 @@ def target_axes(context: RuleContext, index: int) -> tuple[Axes, Copies | None]:
         if isinstance(length, Length) and not length.is_constant:
             context.need(length, f"the size {length} must not be negative")
             if copies is None and not context.scope.grows(length):
-                copies = Copies(place, context.scope.simplify(length))
+                copies = Bounded(place, context.scope.simplify(length), equal=True)
                 length = constant(1)
         axes.append(_rows_first(context.axis(length)))
     if copies is not None:
@@ -335,7 +348,7 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
     def kind_at(region: tuple[int, ...]) -> Kind:
         return value.kind([k for k in (back[i] for i in region) if k is not None])
 
-    return [replace(result, pads=pads_of(result.axes, kind_at), copies=copies)]
+    return [replace(result, pads=pads_of(result.axes, kind_at), bounded=copies)]
 
 
 def _rows_in_place(context: RuleContext, value: Facts, target: Axes) -> Facts:

@@ -3,7 +3,7 @@
 Passes: a crop at the end, a pad of other axes, and a table that is padded in front by the length: a window of it moves.
 Needs: the constant in the padding where constants follow the valid end; a gather for a mirrored, repeated or wrapped
 tail.
-Refuses: an amount in front of time that depends on the length, and a wrap by more than a few steps.
+Refuses: a wrap by more than a few steps.
 """
 
 from __future__ import annotations
@@ -11,15 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from paddable.lengths import Length, constant, maximum, minimum
+from paddable.padding.deduce.broadcast import pads_of
 from paddable.padding.deduce.context import RuleContext, window_shift
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_pad
 from paddable.padding.facts.axes import Axis
-from paddable.padding.facts.facts import Appended, Facts, PaddingFact
+from paddable.padding.facts.facts import Appended, Elements, Facts, PaddingFact
+from paddable.padding.facts.kinds import ANY, FINITE, join
 from paddable.padding.facts.kinds import constant as constant_kind
-from paddable.padding.facts.kinds import join
-from paddable.padding.remedies import Segment
+from paddable.padding.facts.numbers import number
+from paddable.padding.remedies import PadByOne, Segment, Take
 from paddable.padding.rules.slicing import cut_pad, replaced_axis
 
 __all__: list[str] = []
@@ -42,6 +46,11 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     value = replace(context.data(0), appended=None)
     for axis, (before, after) in amounts.items():
         held = value.axes[axis]
+        if value.bounded is not None and value.bounded.axis == axis:
+            if mode != "constant":
+                context.refuse(f"Pad mode {mode} of an axis whose size does not grow with the length")
+            value = _gathered(context, value, axis, before, after)
+            break
         value = _pad_axis(context, value, axis, before, after, mode)
         if mode == "constant" and axis == value.rank - 1 and len(amounts) == 1:
             value = replace(value, appended=_appended(context, held, before, after))
@@ -96,20 +105,48 @@ def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, aft
     front = scope.domain.is_constant(before)
     if front is None and mode == "constant":
         window = _window(context, value, axis, before, total)
-        if window is not None:
-            return window
-    if front is None:
-        context.refuse("a pad in front of the valid part depends on the length", "pad by a constant, or at the end")
+        return _gathered(context, value, axis, before, after) if window is None else window
     context.need(total, f"a crop to {total} steps must not take more than there is")
-    if not any(atom.ragged for atom in whole) and scope.domain.is_constant(after) is not None:
-        return replaced_axis(value, axis, context.axis(total), PaddingFact())
-    if mode == "constant":
+    if not any(atom.ragged for atom in whole) and front is not None and scope.domain.is_constant(after) is not None:
+        result = replaced_axis(value, axis, context.axis(total), PaddingFact())
+        return _with_constant(value, result, axis, _fill_value(context)) if mode == "constant" else result
+    if mode == "constant" and front is not None:
         return _constant(context, value, axis, front, after, total)
     if mode == "wrap":
         return _wrapped(context, value, axis, before, after, total)
     if mode not in ("reflect", "edge"):
         context.refuse(f"Pad mode {mode} along time", "use constant, reflect or edge")
-    return _continued(context, value, axis, front, after, total, mirrored=mode == "reflect")
+    return _continued(context, value, axis, before, after, total, mirrored=mode == "reflect")
+
+
+def _gathered(context: RuleContext, value: Facts, axis: int, before: Length, after: Length) -> Facts:
+    """The constant in front as often as the length asks for: the Pad adds one on both sides, from which they are read.
+
+    Of an axis whose size does not grow, likewise.
+    """
+    if len(_amounts(context, value)) > 1:
+        context.refuse("Pad of several axes, one by an amount that the length makes", "pad one axis after the other")
+    bounded, held = value.bounded, context.length_of(value.axes[axis])
+    size = held if bounded is None else bounded.count
+    total = context.scope.simplify(size + before + after)
+    context.need(total, f"a crop to {total} steps must not take more than there is")
+    added = np.array([number(0)] * (2 * value.rank), dtype=object)
+    added[[axis, value.rank + axis]] = number(1)
+    listed = context.integers(3)
+    if listed is not None:
+        added = added[[*listed, *(value.rank + k % value.rank for k in listed)]]
+    leak = "the constant stands in front of the valid part as often as the container's size asks for"
+    context.ask(PadByOne("PAD102", leak, 1, Elements(added)))
+    equal = bounded is not None and bounded.equal
+    body = Segment(before, constant(0), constant(1), 0) if equal else Segment(before, -before, constant(1))
+    behind = Segment(before + size, constant(0), held + 1, 0)
+    segments = (Segment(constant(0), constant(0), constant(0), 0), body, behind)
+    axes = (*value.axes[:axis], context.axis(total), *value.axes[axis + 1 :])
+    context.ask(Take("", leak, 0, axis, axes, total, held + 2, segments, on_output=True))
+    fill = _fill_value(context)
+    kind = FINITE if value.everywhere.finite and constant_kind(fill).finite else ANY
+    result = replaced_axis(value, axis, axes[axis], PaddingFact())
+    return _with_constant(value, replace(result, pads=pads_of(axes, lambda region: kind), bounded=None), axis, fill)
 
 
 def _window(context: RuleContext, value: Facts, axis: int, before: Length, total: Length) -> Facts | None:
@@ -136,7 +173,7 @@ def _window(context: RuleContext, value: Facts, axis: int, before: Length, total
     if not all(scope.at_most(constant(0), amount) for amount in (before, total - size - before)):
         beside = PaddingFact(join([filled, value.valid]), join([filled, value.everywhere]))
     result = replaced_axis(value, axis, columns, beside)
-    return _with_constant(value, result, fill)
+    return _with_constant(value, result, axis, fill)
 
 
 def _wrapped(context: RuleContext, value: Facts, axis: int, before: Length, after: Length, total: Length) -> Facts:
@@ -185,13 +222,19 @@ def _constant(context: RuleContext, value: Facts, axis: int, front: int, after: 
             cut = cut_pad(value, axis)
             kind = PaddingFact(join([kind.weak, cut.weak]), join([kind.strong, cut.strong]))
         result = replaced_axis(value, axis, context.axis(total), kind)
-    return _with_constant(value, result, fill)
+    return _with_constant(value, result, axis, fill)
 
 
-def _with_constant(value: Facts, result: Facts, fill: float) -> Facts:
-    """What holds of the elements that the value and the constant are."""
+def _with_constant(value: Facts, result: Facts, axis: int, fill: float) -> Facts:
+    """What holds of the elements that the value and the constant are: it stands in the padding of other axes too."""
+    filled, own = constant_kind(fill), result.span(axis)
+    pads = tuple(
+        pad if i in own else PaddingFact(join([pad.weak, filled]), join([pad.strong, filled]))
+        for i, pad in enumerate(result.pads)
+    )
     return replace(
         result,
+        pads=pads,
         constant=fill if value.valid.value == fill else None,
         low=min(value.low, fill),
         high=max(value.high, fill),
@@ -201,25 +244,25 @@ def _with_constant(value: Facts, result: Facts, fill: float) -> Facts:
 
 
 def _continued(
-    context: RuleContext, value: Facts, axis: int, front: int, after: Length, total: Length, *, mirrored: bool
+    context: RuleContext, value: Facts, axis: int, front: Length, after: Length, total: Length, *, mirrored: bool
 ) -> Facts:
     """A mirrored or repeated tail is gathered behind the valid end. Negative amounts crop, and what is left goes on."""
     size = context.length_of(value.axes[axis])
     least, most = minimum(after, constant(0)), maximum(after, constant(0))
-    begin = max(front, 0)
-    kept = size + least + min(front, 0)
+    begin = context.scope.simplify(maximum(front, constant(0)))
+    kept = size + least + minimum(front, constant(0))
     if mirrored:
         context.need(kept - 1 - begin, f"a reflection of {begin} needs more steps")
         context.need(kept - 1 - most, f"a reflection of {after} needs more steps")
     else:
         context.need(kept - 1, "an edge needs one step")
-    if context.scope.at_most(after, constant(0)):
+    if context.scope.at_most(after, constant(0)) and front.is_constant:
         return _cropped(context, value, axis, after, total)
     segments = []
-    if begin:
+    if begin != constant(0):
         # an index below 0 reads the first step, which an edge repeats
-        segments.append(Segment(constant(0), constant(begin if mirrored else 0), constant(0), -1))
-    segments.append(Segment(constant(begin), constant(-front), constant(0), 1))
+        segments.append(Segment(constant(0), begin if mirrored else constant(0), constant(0), -1))
+    segments.append(Segment(begin, -front, constant(0), 1))
     end = size + front
     if mirrored:
         segments.append(Segment(end, size * 2 - 2 + front, constant(0), -1))

@@ -3,8 +3,7 @@
 Passes: nearest by an integer scale.
 Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it; to a size whose ratio to time
 depends on the length, gathers at the positions that native computes, in the same float arithmetic.
-Refuses: given scales that vary with the length, cubic interpolation, align_corners of a given scale, crops, and
-rounding to the nearest step where the scale depends on the length.
+Refuses: given scales that vary with the length, cubic interpolation, align_corners of a given scale, and crops.
 """
 
 from __future__ import annotations
@@ -80,14 +79,12 @@ def _resampled(context: RuleContext, axis: int, total: Length, mode: str, transf
     value = context.replace(0, context.prefix_axis(0, axis))
     size = context.length_of(value.axes[axis])
     context.keep_rows_apart(value.axes[axis], "Resize of")
-    # to the nearest step ONNX Runtime rounds what lies beside the middle by more than the position's own digits tell
-    told = mode in ("linear", "bilinear") or (mode == "nearest" and rounding in ("floor", "ceil"))
-    whole = transform in _POSITIONS and told
+    whole = transform in _POSITIONS and mode in ("linear", "bilinear", "nearest")
     policy = str(context.attribute("keep_aspect_ratio_policy", "stretch"))
     if not whole or context.attribute("antialias", 0) or policy != "stretch":
         context.refuse(
             f"Resize from {size} to {total}: the scale depends on the length",
-            "give a constant scale, or use linear, or nearest with floor",
+            "give a constant scale, or use linear or nearest",
         )
     if not value.axes[axis] or (mode != "nearest" and not value.dtype.is_floating_point()):
         context.refuse("Resize of a single step, or of integers by their means", "use Expand, or cast them to float")

@@ -100,7 +100,7 @@ def constant_of_shape(context: RuleContext) -> Sequence[Facts | None]:
     dtype = tensor.dtype if tensor is not None else ir.DataType.FLOAT
     if not np.isfinite(fill):
         pads = tuple(PaddingFact.of(constant(float(fill))) for axis in axes for _ in axis)
-        return [Facts(dtype, axes, pads, None, float(fill), float(fill), copies=copies)]
+        return [Facts(dtype, axes, pads, None, float(fill), float(fill), bounded=copies)]
     content = Affine(number(Fraction(float(fill))))
     result: Affine | Elements = content
     sizes = [axis_size(axis) for axis in axes]
@@ -108,4 +108,4 @@ def constant_of_shape(context: RuleContext) -> Sequence[Facts | None]:
         count = [size.constant for size in sizes if isinstance(size, Length)]
         if int(np.prod(count, dtype=np.int64)) <= 256:
             result = Elements(np.full(count, content.base, dtype=object))
-    return [replace(Facts.known(dtype, axes, result, float(fill), float(fill)), copies=copies)]
+    return [replace(Facts.known(dtype, axes, result, float(fill), float(fill)), bounded=copies)]

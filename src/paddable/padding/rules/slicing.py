@@ -21,7 +21,7 @@ from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_shift, relative_start
 from paddable.padding.deduce.scope import Scope
 from paddable.padding.facts.axes import Factor
-from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import Affine, Bounded, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, join
 from paddable.padding.facts.numbers import Number, add, number
 from paddable.padding.remedies import Segment, Take
@@ -32,6 +32,9 @@ KEEPS_SIGN = "must not change its sign"
 """Of a bound: with another sign it counts from the other end of the axis, and native answers another question."""
 
 _HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
+
+_FAR = 64
+"""Lengths at which a size is seen to fall and to rise again."""
 
 
 def replaced_axis(value: Facts, axis: int, new: tuple[Factor, ...], pad: PaddingFact) -> Facts:
@@ -131,7 +134,8 @@ def _slice_axis(
         if merged is None:
             context.refuse("a slice of a merged axis whose padding is interleaved with valid steps")
         value = merged
-    size = context.length_of(value.axes[axis])
+    bounded = value.bounded if value.bounded is not None and value.bounded.axis == axis else None
+    size = context.length_of(value.axes[axis]) if bounded is None else bounded.count
     first = _bound(context, start, size, step=step, last=False)
     stop = _bound(context, end, size, step=step, last=True)
     count = (stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step)
@@ -139,6 +143,9 @@ def _slice_axis(
     varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
     if count.is_constant and count.constant == 0 and varies:
         context.refuse("an empty slice")
+    most = _most(scope, count)
+    if most is not None or bounded is not None:
+        return _bounded(context, value, axis, first, step, count, most)
     if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
         context.need(count - 1, f"a slice of {count} steps must not be empty")
         count = scope.simplify(count)
@@ -182,6 +189,29 @@ def _slice_axis(
     )
     taken = context.take(0, axis, count, segments, "PAD105", leak, instead=True)
     return taken
+
+
+def _most(scope: Scope, count: Length) -> int | None:
+    """The greatest value of a size that falls and rises again, as T % 3 does. One that ends for good does not."""
+    if count.is_constant or scope.grows(count):
+        return None
+    found = [count.evaluate(scope.point(k)) for k in range(_FAR)]
+    again = any(found[k] > min(found[:k]) for k in range(1, _FAR))
+    return scope.domain.bounds(count)[1] if again else None
+
+
+def _bounded(
+    context: RuleContext, value: Facts, axis: int, first: Length, step: int, count: Length, most: int | None
+) -> Facts:
+    """A number of steps that does not grow with the length: as many are held as there ever are."""
+    context.keep_rows_apart(value.axes[axis], "a slice of")
+    value = context.replace(0, context.prefix_axis(0, axis))
+    equal = value.bounded is not None and value.bounded.equal
+    segments = (Segment(constant(0), constant(0) if equal else first, constant(0), 0 if equal else step),)
+    leak = "a slice counted from the end reads the container's end"
+    room = constant(1 if equal or not most else most)
+    taken = context.take(0, axis, room, segments, "PAD105", leak, instead=True)
+    return replace(taken, bounded=Bounded(axis, count, equal))
 
 
 def _of_fixed(context: RuleContext, value: Facts, axis: int, first: Length, step: int, count: Length) -> Facts:
@@ -313,8 +343,8 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     indices = list(range(len(context.operands)))
     values = [context.peek(i) for i in indices]
     axis = context.attribute("axis", 0) % values[0].rank
-    if any(v.copies is not None for v in values):
-        return [_with_copies(context, values, axis)]
+    if any(v.bounded is not None for v in values):
+        return [_with_bounded(context, values, axis)]
     arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
     if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
@@ -370,13 +400,13 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     return [result]
 
 
-def _with_copies(context: RuleContext, values: list[Facts], axis: int) -> Facts:
-    """Parts of which some hold one element for all their copies: the result is gathered, each part where native's is.
+def _with_bounded(context: RuleContext, values: list[Facts], axis: int) -> Facts:
+    """Parts of which some have sizes that do not grow: the result is gathered, each part where native's is.
 
     Zipformer repeats the last step up to an even number of them.
     """
-    counts = [v.copies.count if v.copies is not None and v.copies.axis == axis else None for v in values]
-    if any(v.copies is not None and count is None for v, count in zip(values, counts, strict=True)):
+    bounds = [v.bounded for v in values]
+    if any(bounded is not None and bounded.axis != axis for bounded in bounds):
         context.refuse("Concat beside an axis whose size does not grow with the length")
     row_axis = _row_axis(context, values)
     for i, value in enumerate(values):
@@ -385,9 +415,10 @@ def _with_copies(context: RuleContext, values: list[Facts], axis: int) -> Facts:
     values = [_single(context, v, axis) for v in _agreeing(context, values, axis)]
     held = [context.length_of(v.axes[axis]) for v in values]
     start, place, segments = constant(0), constant(0), []
-    for count, size in zip(counts, held, strict=True):
-        segments.append(Segment(start, -start, place) if count is None else Segment(start, constant(0), place, 0))
-        start, place = start + (size if count is None else count), place + size
+    for bounded, size in zip(bounds, held, strict=True):
+        equal = bounded is not None and bounded.equal
+        segments.append(Segment(start, constant(0), place, 0) if equal else Segment(start, -start, place))
+        start, place = start + (size if bounded is None else bounded.count), place + size
     total = context.scope.simplify(start)
     axes = (*values[0].axes[:axis], context.axis(total), *values[0].axes[axis + 1 :])
     finite = all(v.everywhere.finite for v in values)
