@@ -154,9 +154,13 @@ def _compiles(code: str) -> bool:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The tests that pass through each line of each module; "" among them is what Python runs on import."""
+    """The tests that pass through each line of each module; "" among them is what Python runs on import.
+
+    ``every`` has those that pass through no line of the compiler too: they look at how its classes are made.
+    """
 
     tests: dict[str, dict[int, list[str]]]
+    every: frozenset[str]
 
     @classmethod
     def of(cls, source: Path, workers: int) -> Coverage:
@@ -169,6 +173,7 @@ class Coverage:
             data = Path(folder) / "coverage"
             options = [
                 f"--cov={source / COMPILER}",
+                f"--cov={REPOSITORY / TESTS}",
                 "--cov-context=test",
                 "--cov-report=",
                 f"-n{workers}",
@@ -179,15 +184,17 @@ class Coverage:
                 sys.exit(f"{failed} fails without a change")
             found = CoverageData(str(data))
             found.read()
-            return cls({str(Path(f).relative_to(source)): found.contexts_by_lineno(f) for f in found.measured_files()})
+            files = [Path(f) for f in found.measured_files()]
+            tests = {str(f.relative_to(source)): found.contexts_by_lineno(str(f)) for f in files if source in f.parents}
+            return cls(tests, frozenset(map(_test, found.measured_contexts())))
 
     def through(self, mutant: Mutant, source: Path) -> list[str]:
         """The tests that can notice a mutant, those of its own file first, then those of its own folder."""
         lines = self.tests.get(mutant.module, {})
         statement = _statement((source / mutant.module).read_text(encoding="utf-8"), mutant.line)
-        found = {_test(name) for line in statement for name in lines.get(line, [])}
+        found = frozenset(_test(name) for line in statement for name in lines.get(line, []))
         if not statement or "" in found:  # a definition: every test may rest on it
-            found = {_test(name) for on in self.tests.values() for names in on.values() for name in names}
+            found = self.every
         folder = str(Path(mutant.own).parent)
         return sorted(
             found - {""}, key=lambda name: (not name.startswith(mutant.own), not name.startswith(folder), name)

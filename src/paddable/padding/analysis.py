@@ -437,7 +437,7 @@ class _Walk:
         if context.remedies or bodies(node):
             return False
         return all(
-            facts is None or facts.from_sizes or (value is not None and (value.name or "") not in self.values)
+            facts is None or facts.from_sizes or (value is not None and value.name not in self.values)
             for value, facts in zip(node.inputs, context.operands, strict=False)
         )
 

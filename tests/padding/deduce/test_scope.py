@@ -140,3 +140,63 @@ def test_multiples_narrow_the_step(length: str, divisor: int, holds: bool, spans
     scope = Scope({"T": Span(1, None), "U": Span(1, None)})
     assert scope.need_multiple(parse(length), divisor, "a window") is holds
     assert _spans(scope) == f"{spans} U=1../1"
+
+
+LATE = parse("T-1009*(T//1009)+T-997*(T//997)")
+"""Its largest value, 2004, comes once in a million steps: no procedure decides where it stays below."""
+
+
+def test_what_no_procedure_decides_counts_as_no() -> None:
+    scope = Scope({"T": Span(1, None)})
+    assert not scope.at_most(LATE, parse("2003")) and not scope.same(LATE, parse("2004"))
+    assert not scope.never(LATE - 2004) and not scope.grows(LATE)
+
+
+def test_a_size_that_is_the_rows() -> None:
+    assert BATCHED.is_rows(parse("3")) and not BATCHED.is_rows(parse("2")) and not BATCHED.is_rows(parse("T"))
+    assert not BATCHED.is_rows(None) and not BATCHED.is_rows(product(parse("T"), parse("U")))
+    assert not any(Scope({}, rows=None).is_rows(parse(size)) for size in ("0", "1", "batch"))
+
+
+def test_what_is_told_of_a_shorter_domain() -> None:
+    """What narrowed it last, and of its least and greatest length and its step the node that asked for each."""
+    scope = Scope({"T": Span(1, None)})
+    scope.at = "node c, Conv"
+    assert scope.need(parse("T-3"), "a kernel of 3")
+    scope.at = ""
+    assert scope.need(parse("20-T"), "a table")
+    assert scope.limits == {"T": {"min": "a kernel of 3 (node c, Conv)", "max": "a table"}}
+    assert scope.need_multiple(parse("T"), 4, "a stride") and scope.reasons == {"T": "a stride"}
+    assert scope.limits["T"] == {"min": "a kernel of 3 (node c, Conv)", "max": "a table", "step": "a stride"}
+    assert scope.need(parse("T-3"), "once more") and scope.reasons == {"T": "a stride"}
+
+
+@pytest.mark.parametrize(
+    ("span", "low", "high"),
+    [(Span(1, None), 98, 105), (Span(4, 100), 100, 100), (Span(2, None, 2), 98, 106), (Span(8, None, 4), 104, 112)],
+)
+def test_a_point_of_the_domain(span: Span, low: int, high: int) -> None:
+    """An accepted length, of the step where there is one, and another one."""
+    scope = Scope({"T": span})
+    assert (scope.point()["T"], scope.point(7)["T"]) == (low, high)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "holds", "spans"),
+    [
+        ("T", "T", True, "T=1../1 U=1../1"), ("T", "12", False, "T=1../1 U=1../1"),
+        ("T", "T+1", False, "T=1../1 U=1../1"), ("2*(T//2)", "T", True, "T=2../2 U=1../1"),
+        ("3*(T//3)+1", "T", True, "T=1../3 U=1../1"), ("T", "U", False, "T=1../1 U=1../1"),
+        ("min(T, 9)", "T", True, "T=1..9/1 U=1../1"), ("max(T, 9)", "T", True, "T=9../1 U=1../1"),
+        ("6*(T//6)", "2*(T//2)", False, "T=1../1 U=1../1"), ("2*(T//2)", "U", False, "T=1../1 U=1../1"),
+    ],
+)  # fmt: skip
+def test_where_two_sizes_agree(a: str, b: str, holds: bool, spans: str) -> None:
+    scope = Scope({"T": Span(1, None), "U": Span(1, None)})
+    assert (scope.need_equal(parse(a), parse(b), "a test"), _spans(scope)) == (holds, spans)
+
+
+def test_a_multiple_that_rests_on_the_rows_too_is_no_step() -> None:
+    scope = Scope({"T": Span(1, None)}, rows=None)
+    assert not scope.need_multiple(parse("T+batch"), 2, "a window") and scope.spans["T"] == Span(1, None)
+    assert scope.need_multiple(parse("T+2*batch"), 2, "a window") and scope.spans["T"] == Span(2, None, 2)

@@ -37,7 +37,9 @@ def test_shapes() -> None:
 
 def test_what_is_not_said_is_the_weak_fact() -> None:
     value = Facts(FLOAT, ((T,),))
-    assert value.valid == ANY and value.everywhere == ANY and value.masked and not value.image
+    assert value.valid == ANY and value.everywhere == ANY and value.masked and not value.finite and not value.below
+    assert not value.image and not value.from_sizes and not value.rows_in_front
+    assert (value.low, value.high) == (-math.inf, math.inf)
     assert Facts(INT64, ((T,),)).valid == FINITE and not Facts(INT64, ((T,),)).masked
     assert Facts(ir.DataType.BOOL, ((T,),)).is_integer and not value.is_integer
 
@@ -107,6 +109,9 @@ def test_a_fill() -> None:
 def test_known_contents() -> None:
     known = Facts.known(FLOAT, ((T,),), Affine(number(2)), 2.0, 2.0)
     assert known.finite and not known.masked and known.pads == (PaddingFact(FINITE, FINITE),)
+    assert (known.low, known.high, known.rows_in_front) == (2.0, 2.0, False)
+    unbounded = Facts.known(FLOAT, ((T,),), Affine(number(parse("T"), Face.SIZE)))
+    assert (unbounded.low, unbounded.high) == (-math.inf, math.inf)
     assert Facts.known(FLOAT, ((T,),), Affine(number(-(10**31)))).masked
     assert not Facts.known(FLOAT, ((T,),), Affine(number(-(10**4)))).masked
     unknown = Elements(np.array([number(1), None], dtype=object))

@@ -443,3 +443,17 @@ def test_codes_of_a_contributed_operator_keep_their_type() -> None:
         claims="T finite; finite",
         harmless="PAD107",
     ).check()
+
+
+@pytest.mark.parametrize("shape", ["", "[1]"])
+def test_the_models_own_length_keeps_its_rank(shape: str) -> None:
+    example = Example(
+        "y = Neg (x) z = Cast <to = 1> (l)",
+        f"float[1, 2, T] y, float{shape} z",
+        f"float[1, 2, T] x, int64{shape} l",
+        held="l=T",
+    )
+    session = onnxruntime.InferenceSession(to_proto(rewrite(example.compiled().analysis)).SerializeToString())
+    feeds = {"x": np.zeros((1, 2, 9), np.float32), "l": np.full([1] * (shape != ""), 5)}
+    (found,) = session.run(["z"], feeds)
+    assert found.shape == feeds["l"].shape and found == 5.0

@@ -109,6 +109,12 @@ NEUTRAL = {
     "z = Mul (one, x)": True, "z = Mul (x, nought)": False, "z = Div (x, one)": True, "z = Div (one, x)": False,
     "z = Where (yes, x, one)": True, "z = Where (no, one, x)": True, "z = Where (yes, one, x)": False,
     "z = Add (x, wide)": False,
+    **{
+        f"c = Less (x, one) a = {condition} z = Where (a, x, one)": removed
+        for condition, removed in {
+            "And (c, yes)": True, "And (yes, c)": True, "And (c, no)": False, "Or (c, no)": True, "Or (no, c)": True,
+        }.items()
+    },
 }  # fmt: skip
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 import pytest
+from onnx.reference import ReferenceEvaluator
 
+from paddable.errors import RefusedError
 from paddable.graph.io.write import to_proto
 from paddable.padding.rewrite.rewrite import rewrite
-from paddable.padding.rewrite.specialise import SpecialisePass
+from paddable.padding.rewrite.specialise import SpecialisePass, infer_shapes
 
 from ..example import Example
 
@@ -58,6 +60,60 @@ def test_the_size_is_the_containers(name: str) -> None:
         return
     model = fixed(f"{SIZES[name]} z = ConstantOfShape (k) y = Exp (z) q = Neg (x)", "float[U] y, float[1, 2, T] q")
     assert [tuple(o.shape.numpy()) for o in model.graph.outputs[:1]] == [(expected,)]
+
+
+@pytest.mark.parametrize(("steps", "folded"), [(1 << 16, True), ((1 << 16) + 1, False)])
+def test_a_table_is_a_constant_up_to_its_size(steps: int, folded: bool) -> None:
+    """Half a megabyte of int64; what is longer is computed, and what is made of it too."""
+    body = (
+        "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, one) d = Mul (i, two) f = Cast <to = 1> (d) "
+        "y = Unsqueeze (f, o) q = Neg (x)"
+    )
+    example = Example(body, "float[1, U] y, float[1, 2, T] q", constants=NUMBERS)
+    kinds = [node.op_type for node in rewrite(example.compiled().analysis, {"T": steps}).graph]
+    assert [kinds.count(kind) for kind in ("Range", "Mul")] == ([0, 0] if folded else [1, 1])
+
+
+def test_a_size_that_is_an_output_too() -> None:
+    """It stays one, and what else reads it reads a constant."""
+    model = fixed("y = Shape (x) p = Shape (x) z = ConstantOfShape (y) w = Exp (z) q = Neg (x)",
+                  "int64[3] y, int64[3] p, float[1, 2, T] w, float[1, 2, T] q")  # fmt: skip
+    proto = to_proto(model)
+    engine = ReferenceEvaluator(proto)
+    feeds = {"x": np.zeros((1, 2, 24), np.float32), "ilens": np.array([24])}
+    assert engine.run(["y"], feeds)[0].tolist() == [1, 2, 24]
+    assert not any(node.op_type == "ConstantOfShape" for node in model.graph)
+
+
+def _untyped(read: bool) -> ir.Model:
+    """A node that no inference knows, and one that reads its second output, or does not."""
+    strange = ir.Node("strange", "Op", [], num_outputs=2, name="op")
+    for k, value in enumerate(strange.outputs):
+        value.name = f"o{k}"
+    strange.outputs[0].shape, strange.outputs[0].dtype = ir.Shape([2]), ir.DataType.FLOAT
+    reader = ir.node("Neg", [strange.outputs[int(read)]], name="reader")
+    reader.outputs[0].name, reader.outputs[0].dtype = "y", ir.DataType.FLOAT
+    reader.outputs[0].shape = ir.Shape([2])
+    graph = ir.Graph([], reader.outputs, nodes=[strange, reader], opset_imports={"": 18, "strange": 1}, name="g")
+    return ir.Model(graph, ir_version=8)
+
+
+def test_a_shape_that_stays_unknown_is_refused_where_something_reads_it() -> None:
+    infer_shapes(_untyped(False))
+    with pytest.raises(RefusedError, match="the shape of o1 stays unknown") as caught:
+        infer_shapes(_untyped(True))
+    assert "node op (Op)" in str(caught.value)
+
+
+def test_an_output_whose_shape_stays_unknown_is_refused() -> None:
+    model = _untyped(False)
+    model.graph.outputs.append(model.graph[0].outputs[1])
+    with pytest.raises(RefusedError, match="the shape of o1"):
+        infer_shapes(model)
+    symbolic = _untyped(False)
+    symbolic.graph[0].outputs[0].shape = ir.Shape(["N"])
+    with pytest.raises(RefusedError, match="stays unknown"):
+        infer_shapes(symbolic)
 
 
 def test_positions_are_constants() -> None:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from paddable.lengths import parse
+from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, constant
+from paddable.padding.rules.convolution import Window, convolution, output_axis, spatial_value, windows
+
 from ..example import Example
+from ..given import axes_of, context_of, reason, tensor, told
 from ..native import assert_exact
 
 W = "float[2, 2, 3] w"
 IMAGE = "float[1, 2, T, 4] x"
 PICTURE = "float[1, 2, U, V] y"
+
+BETWEEN, ONE_TO_TWO = "c = Clip (x, one, two)", "float one = {1}, float two = {2}"
 
 EXAMPLES = {
     "SAME by two over an axis of five": Example(
@@ -18,6 +27,45 @@ EXAMPLES = {
         "float[1, 2, T, 5] x",
         "float[2, 2, 1, 3] w, int64[3] flat = {1, 2, -1}",
         claims="T finite; finite",
+    ),
+    "a transposed convolution as it comes": Example(
+        "y = ConvTranspose (x, w)", constants=W, finds="PAD102 ConvTranspose", claims="T+2 finite; finite"
+    ),
+    "a transposed convolution of images as it comes": Example(
+        "y = ConvTranspose (x, w)",
+        PICTURE,
+        IMAGE,
+        "float[2, 2, 3, 3] w",
+        finds="PAD102 ConvTranspose",
+        claims="T+2 finite; finite",
+    ),
+    "an average of numbers from one to two": Example(
+        f"{BETWEEN} y = AveragePool <kernel_shape = [3], pads = [1, 1]> (c)",
+        "float[1, 2, T] y",
+        constants=ONE_TO_TWO,
+        finds="PAD102 AveragePool",
+        claims="T finite; 0..2; finite",
+    ),
+    "an average of numbers below 0": Example(
+        f"{BETWEEN} n = Neg (c) y = AveragePool <kernel_shape = [3], pads = [1, 1]> (n)",
+        "float[1, 2, T] y",
+        constants=ONE_TO_TWO,
+        finds="PAD102 AveragePool",
+        claims="T finite; -2..0; finite",
+    ),
+    "a norm of numbers from one to two": Example(
+        f"{BETWEEN} y = LpPool <kernel_shape = [3], pads = [1, 1]> (c)",
+        "float[1, 2, T] y",
+        constants=ONE_TO_TWO,
+        finds="PAD102 LpPool",
+        claims="T finite; 0..inf; finite",
+    ),
+    "frames of steps that are joined with their features": Example(
+        "r = Reshape (x, joined) y = STFT (r, step, , length)",
+        "float[1, U, V, 2] y",
+        "float[1, T, 8] x",
+        "int64[2] joined = {1, -1}, int64 step = {4}, int64 length = {8}",
+        claims="2*T-1 finite; finite",
     ),
     "a convolution that stays inside": Example(
         "y = Conv (x, w)", constants=W, claims="T-2 finite; finite", first="T=3"
@@ -415,10 +463,12 @@ EXAMPLES = {
         first="T=2",
     ),
     "a norm of windows": Example(
-        "y = LpPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; finite", first="T=2"
+        "y = LpPool <kernel_shape = [2], strides = [2]> (x)", claims="T//2 finite; 0..inf; finite", first="T=2"
     ),
     "a norm of windows over the end": Example(
-        "y = LpPool <kernel_shape = [3], pads = [1, 1], p = 1> (x)", finds="PAD102 LpPool", claims="T finite; finite"
+        "y = LpPool <kernel_shape = [3], pads = [1, 1], p = 1> (x)",
+        finds="PAD102 LpPool",
+        claims="T finite; 0..inf; finite",
     ),
     "the mean of a channel": Example(
         "y = GlobalAveragePool (x)", "float[1, 2, 1] y", finds="PAD101 GlobalAveragePool", claims="finite"
@@ -530,3 +580,110 @@ def test_average_pools_over_a_merged_feature_axis(include: int, ceil: int) -> No
         }}""",
         "x:2=T",
     )
+
+
+@pytest.mark.parametrize("ceil", [False, True])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "dilation", "before", "after"),
+    [
+        (1, 1, 1, 0, 0), (3, 1, 1, 1, 1), (3, 2, 1, 0, 1), (2, 3, 1, 1, 0), (3, 2, 2, 2, 1), (4, 3, 1, 2, 3),
+        (5, 4, 3, 0, 0),
+    ],
+)  # fmt: skip
+def test_windows_are_counted_one_by_one(
+    kernel: int, stride: int, dilation: int, before: int, after: int, ceil: bool
+) -> None:
+    """A window lies within the padded input; with ceil_mode the last may hang over, if it starts within the input."""
+    window = Window(kernel, stride, dilation, before, after, ceil)
+    extent = 1 + dilation * (kernel - 1)
+    assert window.extent == extent
+    for length in range(extent, 3 * extent + 9):
+        starts = [k * stride - before for k in range(length + before + 1)]
+        if ceil:
+            inside = [s for s in starts if s < length and s < length + after - extent + stride]
+        else:
+            inside = [s for s in starts if s + extent <= length + after]
+        assert window.size(parse("T")).evaluate({"T": length}) == len(inside)
+        assert window.last_read(parse("T")).evaluate({"T": len(inside)}) == inside[-1] + extent - 1
+
+
+SAME = {"auto_pad": "SAME_UPPER"}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "sizes", "expected"),
+    [
+        ({}, ("T", "8"), [Window(3, 1, 1, 0, 0), Window(2, 1, 1, 0, 0)]),
+        (
+            {"strides": [2, 3], "dilations": [4, 5], "pads": [6, 7, 8, 9]}, ("T", "8"),
+            [Window(3, 2, 4, 6, 8), Window(2, 3, 5, 7, 9)],
+        ),
+        ({"auto_pad": "VALID", "pads": [1, 1, 1, 1]}, ("T", "8"), [Window(3, 1, 1, 0, 0), Window(2, 1, 1, 0, 0)]),
+        ({"ceil_mode": 1}, ("T", "8"), [Window(3, 1, 1, 0, 0, True), Window(2, 1, 1, 0, 0, True)]),
+        (SAME, ("T", "8"), [Window(3, 1, 1, 1, 1), Window(2, 1, 1, 0, 1)]),
+        ({"auto_pad": "SAME_LOWER"}, ("T", "8"), [Window(3, 1, 1, 1, 1), Window(2, 1, 1, 1, 0)]),
+        ({**SAME, "dilations": [2, 3]}, ("T", "8"), [Window(3, 1, 2, 2, 2), Window(2, 1, 3, 1, 2)]),
+        ({**SAME, "strides": [1, 2]}, ("T", "9"), [Window(3, 1, 1, 1, 1), Window(2, 2, 1, 0, 1)]),
+        ({**SAME, "strides": [1, 2]}, ("T", "8"), [Window(3, 1, 1, 1, 1), Window(2, 2, 1, 0, 0)]),
+        ({**SAME, "strides": [3, 3]}, ("10", "8"), [Window(3, 3, 1, 1, 1), Window(2, 3, 1, 0, 0)]),
+        ({**SAME, "strides": [2, 1]}, ("T", "8"), "pads by an amount that depends on the length"),
+    ],
+)  # fmt: skip
+def test_the_windows_of_the_attributes(
+    attributes: dict[str, Any], sizes: tuple[str, str], expected: list[Window] | str
+) -> None:
+    value = tensor("1", "2", *sizes)
+    context = context_of("Conv", value, **attributes)
+    if isinstance(expected, str):
+        assert expected in reason(lambda: windows(context, value, [3, 2]))
+    else:
+        assert windows(context, value, [3, 2]) == expected
+
+
+@pytest.mark.parametrize(
+    ("axes", "expected"),
+    [
+        (("1", "2", "T"), "1, 2, T; 5"), (("batch", "2", "T x 3"), "batch, 2, 3*T; 5"),
+        (("1", "2", "T", "U x 2"), "1, 2, T, 2*U; 5 5"), (("1", "2", "4"), "1, 2, 4"), (("2", "T"), "of rank 2"),
+        (("1", "T", "4"), "the channels vary"), (("1", "batch", "4"), "the channels vary"),
+        (("1", "2", "3 x T"), "interleaved"), (("1", "2", "batch"), "a window over the batch"),
+    ],
+)  # fmt: skip
+def test_the_input_of_a_window(axes: tuple[str, ...], expected: str) -> None:
+    context = context_of("Conv", tensor(*axes, pad=constant(5)), rows=None)
+    if expected[0].isdigit() or expected.startswith("batch"):
+        assert told(spatial_value(context)) == expected == told(context.peek(0))
+    else:
+        assert expected in reason(lambda: spatial_value(context))
+
+
+@pytest.mark.parametrize(
+    ("size", "axis", "first"),
+    [
+        ("T", "T", 1), ("T-4", "T-4", 5), ("7", "7", 1), ("1", "1", 1), ("0", "longer than the input", 1),
+        ("-3", "longer than the input", 1),
+    ],
+)  # fmt: skip
+def test_a_result_has_one_window(size: str, axis: str, first: int) -> None:
+    context = context_of("Conv", tensor("1"))
+    if axis[0] == "l":
+        assert axis in reason(lambda: output_axis(context, parse(size)))
+    else:
+        assert output_axis(context, parse(size)) == axes_of(axis)[0] and context.scope.spans["T"].first == first
+
+
+@pytest.mark.parametrize(
+    ("padding", "kernel", "bias", "weights", "expected"),
+    [
+        (ZERO, 1, False, True, "T 0"), (ZERO, 1, True, True, "T finite"), (FINITE, 1, False, True, "T finite"),
+        (ANY, 1, False, True, "T any"), (ZERO, 1, False, False, "T any"), (ZERO, 3, False, True, "T-2 finite"),
+        (ANY, 3, False, True, "T-2 any"), (ZERO, 3, False, False, "T-2 any"),
+    ],
+)  # fmt: skip
+def test_the_padding_behind_a_convolution(padding: Kind, kernel: int, bias: bool, weights: bool, expected: str) -> None:
+    """A window of one step is 0 where it reads 0 and nothing is added; weights that may be infinite promise nothing."""
+    given = [tensor("1", "2", "T", pad=padding, finite=True), tensor("4", "2", str(kernel), finite=weights)]
+    more = [tensor("4", finite=True)] if bias else []
+    (found,) = convolution(context_of("Conv", *given, *more))
+    assert found is not None and told(found).replace("1, 4, ", "").replace(";", "") == expected
+    assert found.finite == weights

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 import onnx.parser
+import onnx_ir as ir
 import pytest
 
 from paddable.api.opened import open_model
+from paddable.padding.facts.facts import Facts
+from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant
+from paddable.padding.rules.elementwise import elementwise
 
 from ..example import Example
+from ..given import context_of, tensor
 from ..native import assert_exact
 
 ZEROS = "int64[6] pads = {0, 0, 0, 0, 0, 2}"
@@ -931,3 +941,145 @@ def test_a_limit_lowers_both_bounds() -> None:
 
 def test_mean_of_several_streams() -> None:
     assert_exact("g (float[1, T, 2] x) => (float[1, T, 2] y) { a = Sin (x) y = Mean (x, a) }", "x:1=T")
+
+
+def _kind(text: str) -> Kind:
+    named = {"any": ANY, "finite": FINITE, "below": BELOW}
+    return named[text] if text in named else constant(float(text))
+
+
+def _operand(text: str, dtype: ir.DataType) -> Facts:
+    """Along T the padding is of a kind; valid elements lie between bounds, as ``finite 1 2``, else anywhere."""
+    kind, *bounds = text.split()
+    low, high = map(float, bounds) if bounds else (-math.inf, math.inf)
+    return tensor("T", pad=_kind(kind), dtype=dtype, low=low, high=high, finite=bool(bounds), masked=False)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "operands", "padding"),
+    [
+        ("Where", ["1", "2", "any"], "2"), ("Where", ["0", "any", "3"], "3"), ("Where", ["finite", "2", "3"], "finite"),
+        ("Where", ["finite", "2", "2"], "2"), ("Where", ["any", "2", "any"], "any"), ("And", ["0", "any"], "0"),
+        ("And", ["any", "0"], "0"), ("And", ["1", "any"], "finite"), ("And", ["1", "1"], "1"),
+        ("Or", ["1", "any"], "1"), ("Or", ["any", "1"], "1"), ("Or", ["0", "any"], "finite"), ("Or", ["0", "0"], "0"),
+        ("Not", ["0"], "1"), ("Not", ["any"], "finite"), ("IsNaN", ["finite"], "0"), ("IsNaN", ["any"], "finite"),
+        ("IsInf", ["finite"], "0"), ("IsInf", ["-inf"], "1"), ("IsNaN", ["below"], "finite"),
+        ("Mul", ["0", "finite"], "0"), ("Mul", ["finite", "0"], "0"), ("Mul", ["0", "any"], "any"),
+        ("Mul", ["0", "below"], "any"), ("Mul", ["2", "3"], "6"), ("Mul", ["finite", "finite"], "finite"),
+        ("Div", ["0", "finite 1 2"], "0"), ("Div", ["0", "finite -1 2"], "any"), ("Div", ["0", "any"], "any"),
+        ("Div", ["finite", "finite 1 2"], "finite"), ("Div", ["6", "4"], "1.5"),
+        ("Div", ["finite", "finite -1 2"], "any"), ("Add", ["-inf", "finite"], "-inf"),
+        ("Add", ["finite", "-inf"], "-inf"), ("Add", ["-inf", "any"], "any"), ("Add", ["inf", "-inf"], "any"),
+        ("Add", ["-inf", "-inf"], "below"), ("Sub", ["-inf", "finite"], "-inf"), ("Sub", ["finite", "-inf"], "inf"),
+        ("Sub", ["finite", "inf"], "-inf"), ("Sub", ["-inf", "any"], "any"), ("Add", ["below", "finite"], "below"),
+        ("Add", ["below", "below"], "below"), ("Add", ["below", "any"], "any"), ("Add", ["below", "inf"], "any"),
+        ("Add", ["finite", "finite"], "finite"), ("Sub", ["finite", "below"], "any"),
+        ("Mul", ["below", "finite 2 2"], "below"), ("Mul", ["below", "finite -2 -2"], "any"),
+        ("Mul", ["below", "finite 1 2"], "any"), ("Mul", ["below", "finite 0 0"], "any"),
+        ("Div", ["below", "finite 2 2"], "below"), ("Div", ["below", "finite -2 -2"], "any"),
+        ("Mul", ["any", "finite 2 2"], "any"), ("Elu", ["0"], "0"), ("Elu", ["1"], "finite"), ("Elu", ["any"], "any"),
+        ("PRelu", ["0", "3"], "0"), ("PRelu", ["0", "any"], "any"), ("PRelu", ["1", "3"], "finite"),
+        ("PRelu", ["0", "finite"], "finite"), ("Exp", ["0"], "1"), ("Exp", ["finite"], "any"),
+        ("Exp", ["finite 1 2"], "finite"), ("Exp", ["-inf"], "0"), ("Sqrt", ["-1"], "any"),
+        ("Less", ["any", "any"], "finite"), ("Less", ["1", "2"], "1"), ("Max", ["1", "2", "3"], "3"),
+        ("Tan", ["finite"], "any"),
+    ],
+)  # fmt: skip
+def test_the_padding_of_a_result(op_type: str, operands: list[str], padding: str) -> None:
+    """Of kinds of the operands where they are padding: constants are evaluated, else what holds of all of them."""
+    boolean = {"And", "Or", "Not"}
+    given = [_operand(text, ir.DataType.BOOL if op_type in boolean else ir.DataType.FLOAT) for text in operands]
+    (found,) = elementwise(context_of(op_type, *given))
+    assert found is not None and found.pads[0].weak == _kind(padding), found.pads[0].weak
+
+
+@pytest.mark.parametrize(
+    ("operands", "attributes", "padding", "low", "high"),
+    [
+        (["finite 0 9", "finite 2 3", "finite 5 6"], {}, "finite", 2, 6),
+        (["finite 0 9", "finite 2 3"], {}, "finite", 2, 9), (["finite 0 9", None, "finite 5 6"], {}, "finite", 0, 6),
+        (["7", "2", "5"], {}, "5", 2, 5), (["1", "2", "5"], {}, "2", 2, 5), (["3", "2", "5"], {}, "3", 2, 5),
+        (["7", None, "5"], {}, "5", None, 5), (["1", "2"], {}, "2", 2, None),
+        (["finite 0 9"], {"min": 2.0, "max": 5.0}, "finite", 2, 5), (["7"], {"min": 2.0, "max": 5.0}, "5", 2, 5),
+        (["1"], {"min": 2.0}, "2", 2, None), (["7"], {"max": 5.0}, "5", None, 5), (["finite 0 9"], {}, "finite", 0, 9),
+        (["finite 7 9"], {"max": 5.0}, "finite", 5, 5), (["finite 0 1"], {"min": 2.0}, "finite", 2, 2),
+    ],
+)  # fmt: skip
+def test_what_is_clipped(
+    operands: list[str | None], attributes: dict[str, float], padding: str, low: float | None, high: float | None
+) -> None:
+    """By inputs or, of old models, by attributes; either limit may be missing."""
+    limits = [None if text is None else _limit(text) for text in operands[1:]]
+    (found,) = elementwise(context_of("Clip", _operand(operands[0] or "", ir.DataType.FLOAT), *limits, **attributes))
+    assert found is not None and found.pads[0].weak == _kind(padding)
+    assert (found.low, found.high) == (-math.inf if low is None else low, math.inf if high is None else high)
+
+
+def _limit(text: str) -> Facts:
+    low, high = map(float, text.split()[1:]) if " " in text else (float(text),) * 2
+    return tensor(low=low, high=high, finite=True, masked=False)
+
+
+@pytest.mark.parametrize(
+    ("to", "kind", "padding"),
+    [
+        (9, "3", "1"), (9, "0", "0"), (9, "any", "any"), (10, "65520", "inf"),
+        (10, "0.1", str(float(np.float16(0.1)))), (1, "0.1", "0.1"), (11, "0.1", "0.1"), (16, "0.5", "0.5"),
+        (7, "2.5", "2"), (7, "-2.5", "-2"), (7, "inf", "any"), (7, "finite", "finite"), (7, "any", "any"),
+        (1, "-inf", "-inf"), (1, "any", "any"),
+    ],
+)  # fmt: skip
+def test_the_padding_of_a_cast(to: int, kind: str, padding: str) -> None:
+    (found,) = elementwise(context_of("Cast", _operand(kind, ir.DataType.FLOAT), to=to))
+    assert found is not None and found.pads[0].weak == _kind(padding) and found.dtype == to
+
+
+@pytest.mark.parametrize(
+    ("numerator", "divisor", "padding"), [("7", "2", "3"), ("-7", "2", "-3"), ("7", "-2", "-3"), ("7", "1", "7")]
+)
+def test_the_padding_of_an_integer_quotient(numerator: str, divisor: str, padding: str) -> None:
+    given = [_operand(text, ir.DataType.INT64) for text in (numerator, f"{divisor} {divisor} {divisor}")]
+    (found,) = elementwise(context_of("Div", *given))
+    assert found is not None and found.pads[0].weak == _kind(padding)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "pad", "filled"),
+    [
+        (1, 9, "any", False), (-9, -1, "any", False), (0, 9, "any", True), (-9, 0, "0", True), (-9, 9, "2", False),
+        (-9, 9, "finite", True),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("op_type", ["Div", "Mod"])
+def test_integers_are_not_divided_by_what_may_be_0_in_the_padding(
+    op_type: str, low: float, high: float, pad: str, filled: bool
+) -> None:
+    """A runtime stops there; a tail that repeats valid steps is as right as they are."""
+    value = tensor("T", pad=_kind(pad), dtype=ir.DataType.INT64, low=float(low), high=float(high))
+    for divisor, asked in ((value, filled), (replace(value, image=True), False)):
+        context = context_of(op_type, tensor("T", dtype=ir.DataType.INT64), divisor)
+        elementwise(context)
+        assert bool(context.remedies) == asked
+    floats = context_of(op_type, tensor("T"), tensor("T", low=0.0))
+    elementwise(floats)
+    assert not floats.remedies
+
+
+@pytest.mark.parametrize(
+    ("op_type", "operands", "masked"),
+    [
+        ("Add", [{}, {}], False), ("Add", [{"masked": True}, {}], True), ("Add", [{}, {"masked": True}], True),
+        ("Add", [{"constant": -1e30}, {}], True), ("Sub", [{}, {"constant": 1e30}], True),
+        ("Add", [{"constant": -1e29}, {}], False), ("Exp", [{"masked": True}], False),
+        ("Add", [{"constant": -1e30}] * 2, True), ("Add", [{"constant": 1.0}] * 2, False),
+        ("Neg", [{"constant": -1e30}], False), ("Neg", [{"constant": 1e30}], True),
+        ("Where", [{"constant": 1.0}, {}, {"masked": True}], False),
+        ("Where", [{"constant": 0.0}, {}, {"masked": True}], True),
+        ("Where", [{"constant": 1.0}, {"masked": True}, {}], True), ("Where", [{}, {}, {"masked": True}], True),
+        ("Less", [{"masked": True}, {}], False),
+    ],
+)  # fmt: skip
+def test_whether_a_result_may_be_a_masks_fill(op_type: str, operands: list[dict[str, Any]], masked: bool) -> None:
+    given = [tensor("T", "3", **{"finite": True, "masked": False, **more}) for more in operands]
+    (found,) = elementwise(context_of(op_type, *given))
+    assert found is not None and found.masked == masked

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import onnx.parser
+import onnx_ir as ir
 import pytest
 
 from paddable.api.opened import open_model
+from paddable.padding.deduce.context import NoProof, RuleContext
+from paddable.padding.facts.facts import Elements, Facts
+from paddable.padding.facts.kinds import FINITE, constant
+from paddable.padding.facts.numbers import number
 from paddable.padding.remedies.forms import RowGather
+from paddable.padding.rules.gathering import gather, gather_elements, gather_nd
 
 from ..example import Example
+from ..given import axes_of, context_of, tensor, told
 from ..native import assert_exact, verdict_of
 
 TABLE = "float[20, 3] w"
@@ -537,3 +546,110 @@ def test_an_integer_divisor_is_not_0_in_the_padding() -> None:
         }""",
         "x:1=T",
     )
+
+
+INT64 = ir.DataType.INT64
+
+
+def _constants(*picks: float) -> Facts:
+    array = np.array([number(Fraction(p)) for p in picks], dtype=object)
+    return Facts.known(INT64, axes_of(str(len(picks))), Elements(array), min(picks), max(picks))
+
+
+def _index(*axes: str, low: float = 0.0, high: float = 1.0) -> Facts:
+    return tensor(*axes, dtype=INT64, low=low, high=high, pad=FINITE)
+
+
+RULES = {"Gather": gather, "GatherElements": gather_elements, "GatherND": gather_nd}
+
+
+def _answer(context: RuleContext) -> tuple[str, str]:
+    """What is read, and the remedies; or why it is refused."""
+    try:
+        (found,) = RULES[context.type](context)
+    except NoProof as error:
+        return error.reason, ""
+    return told(found), " ".join(type(remedy).__name__ for remedy in context.remedies)
+
+
+@pytest.mark.parametrize(
+    ("axes", "axis", "index", "first", "expected", "remedies"),
+    [
+        (("3", "T"), 0, _constants(2, 0), 1, "2, T; 5", ""), (("T", "3"), 1, _index("U"), 1, "T, U; 5 any", ""),
+        (("T", "3"), -1, _index("U", "2"), 1, "T, U, 2; 5 any", ""), (("3", "T"), 1, _constants(2, 0), 3, "3, 2", ""),
+        (("3", "T"), 1, _constants(-3, -1), 3, "3, 2", "FromEnd"),
+        (("3", "T"), 1, _constants(-2, 4), 5, "3, 2", "FromEnd"),
+        (("3", "T"), 1, _index("U", low=0.0), 1, "3, U; any", "Fill"),
+        (("3", "T"), 1, _index("U", low=-1.0), 1, "3, U; any", "Fill FromEnd"),
+        (("3", "T"), 1, _index("2", low=-1.0), 1, "3, 2", "FromEnd"),
+        (("9", "T"), 0, _index("U", low=-9.0, high=8.0), 1, "U, T; any 5", ""),
+        (("9", "T"), 0, _index("U", low=-9.0, high=9.0), 1, "U, T; any 5", "Fill"),
+        (("9", "T"), 0, _index("U", low=-10.0, high=8.0), 1, "U, T; any 5", "Fill"),
+        (("T x 3",), 0, _constants(7), 3, "1", ""), (("3 x T",), 0, _constants(7), 3, "padding is interleaved", ""),
+    ],
+)  # fmt: skip
+def test_steps_of_one_axis(
+    axes: tuple[str, ...], axis: int, index: Facts, first: int, expected: str, remedies: str
+) -> None:
+    """Constants need as many steps; what may be out of range in the padding is 0 there; -1 is the last valid step."""
+    context = context_of("Gather", tensor(*axes, pad=constant(5)), index, axis=axis)
+    found, asked = _answer(context)
+    assert found.startswith(expected) and asked == remedies
+    assert context.scope.spans["T"].first == first or "interleaved" in expected
+
+
+def test_rows_are_read_one_by_one() -> None:
+    value = tensor("batch", "T", pad=constant(5))
+    assert "batch" in _answer(context_of("Gather", value, _constants(1), rows=None, axis=0))[0]
+    assert "counts from an end" in _answer(context_of("Gather", value, _index("2", low=-1.0), rows=None, axis=1))[0]
+    front = tensor("T", rows_in_front=True)
+    assert "read by index" in _answer(context_of("Gather", front, _constants(1)))[0]
+
+
+@pytest.mark.parametrize(
+    ("axes", "axis", "index", "expected", "remedies"),
+    [
+        (("T", "3"), 1, _index("T", "2"), "T, 2; any", ""), (("3", "T"), 0, _index("1", "T", low=0.0), "1, T; any", ""),
+        (("3", "T"), 1, _index("3", "2"), "3, 2", ""), (("3", "T"), 1, _index("3", "2", low=-1.0), "3, 2", "FromEnd"),
+        (("T", "3"), 1, _index("U", "2"), "U, 2; any", ""), (("T", "3"), 1, _index("2", "2"), "2, 2", ""),
+        (("T", "3"), 1, _index("T from T", "2"), "", "Take"), (("3", "T x 2"), 1, _index("3", "4"), "3, 4", ""),
+        (("3", "2 x T"), 1, _index("3", "4"), "along a merged axis", ""),
+        (("batch", "3"), 0, _index("1", "3"), "along the batch", ""),
+        (("batch", "T"), 1, _index("1", "2"), "one index for all rows", ""),
+        (("batch", "T"), 1, _index("batch", "2"), "batch, 2", ""), (("4", "3"), 1, _index("2", "3"), "2, 3", ""),
+        (("T x 2", "3"), 1, _index("2*T", "2"), "2*T, 2; any", ""),
+    ],
+)  # fmt: skip
+def test_elements_along_one_axis(axes: tuple[str, ...], axis: int, index: Facts, expected: str, remedies: str) -> None:
+    context = context_of("GatherElements", tensor(*axes), index, axis=axis, rows=None if "batch" in axes else 1)
+    found, asked = _answer(context)
+    assert expected in found and asked == remedies, (found, asked)
+
+
+def test_an_index_covers_as_many_steps_as_there_are() -> None:
+    context = context_of("GatherElements", tensor("T", "3"), _index("5", "2"), axis=1)
+    _answer(context)
+    assert context.scope.spans["T"].first == 5
+
+
+@pytest.mark.parametrize(
+    ("axes", "index", "batch_dims", "expected", "remedies"),
+    [
+        (("3", "T"), _index("2", "1"), 0, "2, T; finite", ""), (("T", "3"), _index("2", "1"), 0, "2, 3", ""),
+        (("T", "3"), _index("2", "1", low=-1.0), 0, "2, 3", "FromEnd"), (("T", "U"), _index("2", "2"), 0, "2", ""),
+        (("T", "U"), _index("2", "2", low=-1.0), 0, "counts from the end of the padding", ""),
+        (("4", "3"), _index("2", "2", low=-1.0), 0, "2", ""), (("T", "3"), _index("T", "1"), 1, "T; finite", ""),
+        (("T", "3"), _index("U", "1"), 1, "batch axes that differ", ""),
+        (("2", "T", "3"), _index("2", "5", "1"), 1, "2, 5, 3", ""),
+        (("batch", "T"), _index("2", "1"), 0, "across the batch", ""),
+        (("batch", "T"), _index("batch", "2", "1"), 1, "batch, 2", ""),
+        (("3 x T", "3"), _index("2", "1"), 0, "interleaved", ""), (("T x 2", "3"), _index("2", "1"), 0, "2, 3", ""),
+        (("T", "3"), _index("2", "T"), 0, "varying width", ""),
+        (("T", "3"), _index("U", "1", low=0.0, high=9.0), 0, "U, 3; finite", "Fill"),
+    ],
+)  # fmt: skip
+def test_steps_by_tuples(axes: tuple[str, ...], index: Facts, batch_dims: int, expected: str, remedies: str) -> None:
+    value = tensor(*axes, pad=FINITE, finite=True)
+    context = context_of("GatherND", value, index, batch_dims=batch_dims, rows=None if "batch" in axes else 1)
+    found, asked = _answer(context)
+    assert expected in found and asked == remedies, (found, asked)

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import onnx_ir as ir
 import pytest
 
+from paddable.lengths import parse
+from paddable.padding.deduce.regroup import Origin
+from paddable.padding.facts.facts import Affine, Appended, Diagonal, Elements, Facts, PaddingFact, Pending
+from paddable.padding.facts.kinds import FINITE, constant
+from paddable.padding.facts.numbers import number
+from paddable.padding.rules.movement import flatten, moved, reshape, squeeze, transpose, unsqueeze
+
 from ..example import Example
+from ..given import axes_of, context_of, tensor
 from ..native import assert_exact
 
 SCORES = "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s)"
@@ -388,3 +401,97 @@ def test_a_length_times_a_constant_is_cut_by_another_constant() -> None:
         }""",
         "x:1=T",
     )
+
+
+class _Token:
+    done = False
+
+    def commit(self) -> None:
+        self.done = True
+
+
+@pytest.mark.parametrize(
+    ("origins", "pads", "pending", "diagonal"),
+    [
+        ([0, 1, 2], "5 6 7", 1, (0, 2)), ([2, 1, 0], "7 6 5", 1, (2, 0)), ([1, 0, 2], "6 5 7", 0, (1, 2)),
+        ([0, 2], "5 7", None, (0, 1)), ([0, 1], "5 6", 1, None), ([0, 0, 1, 2], "5 5 6 7", 2, None),
+        ([0, None, 1, 2], "5 any 6 7", 2, (0, 3)), ([1, 1, 0, 2], "6 6 5 7", None, (2, 3)),
+    ],
+)  # fmt: skip
+def test_facts_follow_their_factors(
+    origins: list[int | None], pads: str, pending: int | None, diagonal: tuple[int, int] | None
+) -> None:
+    """A remedy that waits hangs on one factor whole, and so does what is known where two indices are equal."""
+    token, (axis,) = _Token(), axes_of("T x U x V")
+    value = Facts(
+        ir.DataType.FLOAT, (axis,), tuple(PaddingFact.of(constant(k)) for k in (5, 6, 7)),
+        pending=Pending(1, parse("U"), token), diagonal=Diagonal(0, 2, FINITE),
+    )  # fmt: skip
+    factors = tuple(axis[own or 0] for own in origins)
+    found = moved(value, (factors,), [Origin(own) for own in origins], None)
+    assert " ".join(str(pad.weak) for pad in found.pads) == pads
+    assert (found.pending.atom if found.pending else None) == pending and token.done == (pending is None)
+    assert ((found.diagonal.row, found.diagonal.column) if found.diagonal else None) == diagonal
+    split = moved(value, (factors,), [Origin(own, 3 if own == 1 else 1) for own in origins], None)
+    assert split.pending is None  # a part of a factor is not the factor
+
+
+def _integers(numbers: list[int]) -> Facts:
+    array = np.array([number(k) for k in numbers], dtype=object)
+    return Facts.known(ir.DataType.INT64, axes_of(str(len(numbers))), Elements(array))
+
+
+def _counted(*steps: int, axes: tuple[str, ...]) -> Facts:
+    coefficients = tuple((k, Fraction(c)) for k, c in enumerate(steps) if c)
+    return Facts.known(ir.DataType.INT64, axes_of(*axes), Affine(number(2), coefficients))
+
+
+@pytest.mark.parametrize(
+    ("op_type", "value", "arguments", "attributes", "expected"),
+    [
+        ("Transpose", _counted(1, 7, axes=("T", "U")), [], {"perm": [1, 0]}, "U, T; 2 1*1 7*0"),
+        ("Transpose", _counted(1, 7, axes=("T", "U")), [], {}, "U, T; 2 1*1 7*0"),
+        ("Transpose", _counted(0, 7, 1, axes=("T", "U", "3")), [], {"perm": [2, 0, 1]}, "3, T, U; 2 7*2 1*0"),
+        ("Squeeze", _counted(1, axes=("1", "T", "1")), [[0]], {}, "T, 1; 2 1*0"),
+        ("Squeeze", _counted(1, axes=("1", "T", "1")), [[-1]], {}, "1, T; 2 1*0"),
+        ("Squeeze", _counted(1, axes=("1", "T", "1")), [], {}, "T; 2 1*0"),
+        ("Squeeze", _counted(1, axes=("1", "T", "1")), [], {"axes": [0, 2]}, "T; 2 1*0"),
+        ("Unsqueeze", _counted(1, axes=("T",)), [[0]], {}, "1, T; 2 1*0"),
+        ("Unsqueeze", _counted(1, axes=("T",)), [[-1]], {}, "T, 1; 2 1*0"),
+        ("Unsqueeze", _counted(1, axes=("T",)), [[0, 2]], {}, "1, T, 1; 2 1*0"),
+        ("Unsqueeze", _counted(1, 3, axes=("T", "U")), [[1]], {}, "T, 1, U; 2 1*0 3*1"),
+        ("Flatten", _counted(1, 7, axes=("T", "3")), [], {"axis": 1}, "T, 3; 2 1*0 7*1"),
+        ("Flatten", _counted(1, 7, 9, axes=("T", "3", "2")), [], {"axis": 2}, "T x 3, 2; 2 1*0 7*1 9*2"),
+        ("Flatten", _counted(1, 7, axes=("T", "3")), [], {"axis": 0}, "1, T x 3; 2 1*0 7*1"),
+        ("Flatten", _counted(1, 7, 9, axes=("T", "3", "2")), [], {"axis": -1}, "T x 3, 2; 2 1*0 7*1 9*2"),
+        ("Reshape", _counted(1, 7, axes=("T", "6")), [[0, 2, 3]], {}, "T, 2, 3; 2 1*0 21*1 7*2"),
+        ("Reshape", _counted(1, 7, axes=("T", "6")), [[-1]], {}, "T x 6; 2 1*0 7*1"),
+        ("Reshape", _counted(1, 7, axes=("T", "6")), [[0, -1, 1, 2]], {}, "T, 3, 1, 2; 2 1*0 14*1 7*2"),
+    ],
+)  # fmt: skip
+def test_positions_follow_their_factors(
+    op_type: str, value: Facts, arguments: list[list[int]], attributes: dict[str, Any], expected: str
+) -> None:
+    """A step along a factor that is split is so many along its front part."""
+    given = [
+        Facts.known(
+            ir.DataType.INT64, axes_of(str(len(own))), Elements(np.array([number(k) for k in own], dtype=object))
+        )
+        for own in arguments
+    ]
+    rules = {"Transpose": transpose, "Squeeze": squeeze, "Unsqueeze": unsqueeze, "Flatten": flatten, "Reshape": reshape}
+    (found,) = rules[op_type](context_of(op_type, value, *given, **attributes))
+    assert found is not None and isinstance(found.content, Affine)
+    steps = " ".join(f"{c}*{k}" for k, c in found.content.coefficients)
+    axes = ", ".join(" x ".join(map(str, axis)) or "1" for axis in found.axes)
+    assert f"{axes}; {found.content.base} {steps}" == expected
+
+
+def test_what_was_appended_is_told_while_its_axis_is_the_last() -> None:
+    value = tensor("3", "T x 6", appended=Appended(parse("T")))
+    for target, kept in (([3, -1], True), ([-1], True), ([3, -1, 6], True), ([3, -1, 2], False)):
+        shape = Elements(np.array([number(k) for k in target], dtype=object))
+        (found,) = reshape(
+            context_of("Reshape", value, Facts.known(ir.DataType.INT64, axes_of(str(len(target))), shape))
+        )
+        assert found is not None and (found.appended is not None) == kept, target

@@ -38,6 +38,31 @@ def front(body: str, **expected: str) -> Example:
 BEHIND = "s = Sin (x)"
 
 EXAMPLES = {
+    "mirrored along two axes": Example(
+        'y = Pad <mode = "reflect"> (x, pads)',
+        "float[1, U, V] y",
+        "float[1, T, U] x",
+        "int64[6] pads = {0, 0, 0, 0, 1, 1}",
+        finds="PAD102 Pad",
+        claims="T+1 finite; U+1 finite; finite",
+        first="T=2 U=2",
+    ),
+    "zeros behind time and behind time that is joined with features": Example(
+        "v = Reshape (x, joined) y = Pad (v, pads)",
+        "float[1, U, V] y",
+        "float[1, T, U, 3] x",
+        "int64[3] joined = {0, 0, -1}, int64[6] pads = {0, 0, 0, 0, 1, 1}",
+        finds="PAD102 Pad",
+        claims="T+1 0; 3*U+1 0; finite",
+    ),
+    "repeated behind time and behind time that is joined with features": Example(
+        'v = Reshape (x, joined) y = Pad <mode = "edge"> (v, pads)',
+        "float[1, U, V] y",
+        "float[1, T, U, 3] x",
+        "int64[3] joined = {0, 0, -1}, int64[6] pads = {0, 0, 0, 0, 1, 1}",
+        finds="PAD102 Pad",
+        claims="T+1 finite; 3*U+1 finite; finite",
+    ),
     "a step in front of a vector": Example(
         "v = Squeeze (x, both) p = Pad (v, amounts) y = Unsqueeze (p, front)",
         "float[1, U] y",

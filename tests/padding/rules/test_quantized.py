@@ -13,6 +13,22 @@ TWO = f"{SCALES}, float two = {{2}}"
 STEPS = "float[1, T, 3] x"
 
 EXAMPLES = {
+    **{
+        f"MatMulIntegerToFloat with {what}": Example(
+            f"q = QuantizeLinear (x, s, z) y = com.microsoft.MatMulIntegerToFloat (q, w, {inputs})",
+            "float[1, T, 2] y",
+            "float[1, T, 3] x",
+            "float s = {0.1}, uint8 z = {7}, float i = {inf}, float[2] b = {2, 1}, float[2] j = {inf, 1}, "
+            "uint8[3, 2] w",
+            claims=f"T {known}; {known}",
+        )
+        for what, inputs, known in (
+            ("a bias", "s, s, z, , b", "finite"),
+            ("an infinite scale of the input", "i, s, z", "any"),
+            ("an infinite scale of the weights", "s, i, z", "any"),
+            ("an infinite bias", "s, s, z, , j", "any"),
+        )
+    },
     "QGemm": Example(
         "r = Squeeze (x, front) q = QuantizeLinear (r, s, z) g = com.microsoft.QGemm (q, s, z, w, s2, z2) y = "
         "Unsqueeze (g, front)",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
+import ml_dtypes
 import numpy as np
 import onnx.parser
+import onnx_ir as ir
 import onnxruntime
 import pytest
 
 from paddable.api import convert
+from paddable.padding.rules.reduction import identity, lowest
 
 from ..example import Example
 from ..native import assert_exact
@@ -21,6 +26,37 @@ OPERATORS = (
 )  # fmt: skip
 
 EXAMPLES = {
+    **{
+        f"{op} of numbers from one to two": Example(
+            f"c = Clip (x, one, two) y = {op} (c, axes)",
+            "float[1, 1, T] y",
+            constants="float one = {1}, float two = {2}, int64[1] axes = {1}",
+            claims=f"T finite; {bounds}finite",
+        )
+        for op, bounds in {
+            "ReduceSum": "0..inf; ",
+            "ReduceProd": "0..inf; ",
+            "ReduceMean": "1..2; ",
+            "ReduceMax": "1..2; ",
+            "ReduceMin": "1..2; ",
+            "ReduceL1": "0..inf; ",
+            "ReduceL2": "0..inf; ",
+            "ReduceSumSquare": "0..inf; ",
+            "ReduceLogSumExp": "",
+        }.items()
+    },
+    "ReduceSum of numbers below 0": Example(
+        "c = Clip (x, low, high) y = ReduceSum (c, axes)",
+        "float[1, 1, T] y",
+        constants="float low = {-2}, float high = {-1}, int64[1] axes = {1}",
+        claims="T finite; finite",
+    ),
+    "TopK of the only element": Example(
+        "r = ReduceMax (x, axes) v, y = TopK <axis = 1> (r, k) z = Neg (v)",
+        "int64[1, 1, T] y, float[1, 1, T] z",
+        constants="int64[1] axes = {1}, int64[1] k = {1}",
+        claims="T finite; 0..0; 0",
+    ),
     "ReduceSum": Example(
         f"{BEHIND} y = ReduceSum (c, axes)", ONE, constants=TIME, finds="PAD101 ReduceSum", claims="finite"
     ),
@@ -647,3 +683,23 @@ def test_the_identity_of_an_integer_extremum_stays_inside_its_type(operator: str
         }}""",
         "x:1=T",
     )
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [
+        (ir.DataType.BOOL, 0, 1), (ir.DataType.INT8, -128, 127), (ir.DataType.UINT8, 0, 255),
+        (ir.DataType.INT64, -(2**63), 2**63 - 1), (ir.DataType.FLOAT, -math.inf, math.inf),
+        (ir.DataType.FLOAT16, -math.inf, math.inf),
+    ],
+)  # fmt: skip
+def test_the_identity_of_a_type(dtype: ir.DataType, low: int, high: int) -> None:
+    """Of an extremum its lowest or highest element; of a sum and a product what they are in any type."""
+    assert identity(dtype, -math.inf) == float(low) and identity(dtype, math.inf) == float(high)
+    assert identity(dtype, 0.0) == 0.0 and identity(dtype, 1.0) == 1.0
+
+
+@pytest.mark.parametrize("dtype", [ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.INT16])
+def test_the_lowest_number_of_a_type(dtype: ir.DataType) -> None:
+    info = (np.iinfo if dtype.is_integer() else ml_dtypes.finfo)(dtype.numpy())
+    assert lowest(dtype) == float(info.min)

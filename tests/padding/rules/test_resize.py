@@ -34,6 +34,14 @@ def to_size(attributes: str, batch: str = "1", **expected: Any) -> Example:
 
 
 EXAMPLES = {
+    "time behind an axis of constant size that is resized too": Example(
+        'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '
+        "(x, , scales)",
+        "float[1, 2, U, V] y",
+        "float[1, 2, 3, T] x",
+        "float[4] scales = {1, 1, 2, 2}",
+        claims="2*T finite; finite",
+    ),
     "to one step, beside another length": Example(
         "p = Pad (x, pads) s = Shape <start = 3> (x) z = Concat <axis = 0> (o, s) "
         'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
+import numpy as np
+import onnx_ir as ir
 import pytest
 
+from paddable.padding.deduce.context import NoProof, RuleContext
+from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.kinds import ANY, FINITE, Kind, constant
+from paddable.padding.facts.numbers import number
+from paddable.padding.rules.scattering import scatter_elements, scatter_nd
+
 from ..example import Example
+from ..given import axes_of, context_of, tensor, told
 
 ZEROS = "s = Shape (x) z = ConstantOfShape (s) n = Gather (s, time)"
 PLACE = "float[1, T] x"
@@ -146,3 +158,140 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str) -> None:
     EXAMPLES[name].check()
+
+
+INT64 = ir.DataType.INT64
+ONE = tensor("1", low=5.0, high=5.0, finite=True, masked=False)
+
+
+def _places(*numbers: int, axes: tuple[str, ...]) -> Facts:
+    array = np.array([number(n) for n in numbers], dtype=object).reshape([int(a) for a in axes])
+    return Facts.known(INT64, axes_of(*axes), Elements(array), float(min(numbers)), float(max(numbers)))
+
+
+def _answer(context: RuleContext) -> str:
+    rule = scatter_nd if context.type == "ScatterND" else scatter_elements
+    try:
+        (found,) = rule(context)
+    except NoProof as error:
+        return error.reason
+    assert found is not None
+    return f"{told(found)}; {found.low:g}..{found.high:g}; {found.valid}"
+
+
+@pytest.mark.parametrize(
+    ("reduction", "low", "high", "valid"),
+    [
+        ("none", 0, 5, "finite"), ("max", 0, 5, "finite"), ("min", 0, 5, "finite"),
+        ("add", -math.inf, math.inf, "finite"), ("mul", -math.inf, math.inf, "finite"),
+    ],
+)  # fmt: skip
+def test_what_is_written_is_replaced_or_combined(reduction: str, low: float, high: float, valid: str) -> None:
+    """Padding along the written axis stays what it was; the bounds of a sum are none."""
+    value = tensor("1", "T", pad=constant(1), low=0.0, high=1.0, finite=True, masked=False)
+    context = context_of("ScatterND", value, _places(0, 3, axes=("1", "2")), ONE, reduction=reduction)
+    assert _answer(context) == f"1, T; 1; {low:g}..{high:g}; {valid}"
+
+
+@pytest.mark.parametrize(
+    ("values", "updates", "reduction", "padding", "valid"),
+    [
+        (constant(1), constant(1), "none", "1", "1"), (constant(1), constant(2), "none", "finite", "finite"),
+        (constant(1), constant(1), "add", "finite", "finite"), (FINITE, ANY, "none", "any", "any"),
+        (FINITE, ANY, "add", "any", "any"), (ANY, FINITE, "none", "any", "any"), (ANY, FINITE, "add", "any", "any"),
+        (FINITE, FINITE, "mul", "finite", "finite"),
+    ],
+)  # fmt: skip
+def test_beside_what_is_written_a_region_is_of_both(
+    values: Kind, updates: Kind, reduction: str, padding: str, valid: str
+) -> None:
+    """Features are written, of every step: the padding of time holds what was there and what is written there."""
+    given = [_of("3", "T", kind=values), _places(1, axes=("1", "1")), _of("1", "T", kind=updates)]
+    found = _answer(context_of("ScatterND", *given, reduction=reduction))
+    assert found.split("; ")[1] == padding and found.split("; ")[-1] == valid
+
+
+def _of(*axes: str, kind: Kind) -> Facts:
+    return tensor(*axes, pad=kind, finite=kind.finite, constant=kind.value, masked=False)
+
+
+@pytest.mark.parametrize(
+    ("axes", "places", "updates", "expected"),
+    [
+        (("1", "T"), _places(0, 3, axes=("1", "2")), ("1",), "1, T"),
+        (("3", "T"), _places(0, 3, axes=("1", "2")), ("1",), "3, T"),
+        (("3", "T"), _places(1, axes=("1", "1")), ("1", "T"), "3, T"),
+        (("3", "T"), _places(1, axes=("1", "1")), ("1", "U"), "other axes"),
+        (("3", "T"), _places(1, axes=("1", "1")), ("1",), "other axes"),
+        (("3", "T"), _places(0, -1, axes=("1", "2")), ("1",), "may be negative"),
+        (("3", "4"), _places(0, -1, axes=("1", "2")), ("1",), "3, 4"),
+        (("T", "3"), _places(-1, axes=("1", "1")), ("1", "3"), "may be negative"),
+        (("batch", "T"), _places(0, 3, axes=("1", "2")), ("1",), "along the batch"),
+        (("T", "batch"), _places(1, axes=("1", "1")), ("1", "batch"), "the same places for every row"),
+        (("1", "T x 3"), _places(0, 3, axes=("1", "2")), ("1",), "1, T x 3"),
+        (("1", "3 x T"), _places(0, 3, axes=("1", "2")), ("1",), "interleaved"),
+        (("2 x 3", "T"), _places(1, axes=("1", "1")), ("1", "T"), "2 x 3, T"),
+        (("3", "T"), tensor("1", "2", dtype=INT64, low=0.0), ("1",), "3, T"),
+        (("3", "T"), tensor("1", "2", dtype=INT64, low=-1.0), ("1",), "may be negative"),
+        (("3", "T"), tensor("T", "2", dtype=INT64, low=0.0), ("T",), "the number of places"),
+        (("3", "T"), tensor("1", "T", dtype=INT64), ("1",), "varying width"),
+    ],
+)  # fmt: skip
+def test_places_as_tuples(axes: tuple[str, ...], places: Facts, updates: tuple[str, ...], expected: str) -> None:
+    context = context_of(
+        "ScatterND",
+        tensor(*axes, pad=FINITE),
+        places,
+        tensor(*updates, pad=FINITE),
+        rows=None if "batch" in axes else 1,
+    )
+    found = _answer(context)
+    assert found.startswith(f"{expected}; ") or (not expected[0].isdigit() and expected in found), found
+
+
+@pytest.mark.parametrize(("places", "first"), [((0, 0), 1), ((0, 3), 4), ((2, 7), 8)])
+def test_native_has_the_steps_that_are_written(places: tuple[int, int], first: int) -> None:
+    context = context_of("ScatterND", tensor("3", "T"), _places(*places, axes=("1", "2")), ONE)
+    _answer(context)
+    assert context.scope.spans["T"].first == first
+
+
+@pytest.mark.parametrize(
+    ("axis", "axes", "places", "updates", "expected"),
+    [
+        (1, ("2", "T"), _places(3, 3, axes=("2", "1")), ("2", "1"), "2, T"),
+        (-1, ("2", "T"), _places(3, 3, axes=("2", "1")), ("2", "1"), "2, T"),
+        (None, ("T",), _places(3, 5, axes=("2",)), ("2",), "T"),
+        (1, ("2", "T"), _places(3, 3, axes=("1", "2")), ("1", "2"), "a part of an axis"),
+        (1, ("2", "T"), _places(3, 3, axes=("2", "1")), ("2", "3"), "other axes"),
+        (1, ("2", "T"), _places(3, -3, axes=("2", "1")), ("2", "1"), "may be negative"),
+        (0, ("2", "3"), _places(*[1] * 3, axes=("1", "3")), ("1", "3"), "2, 3"),
+        (0, ("batch", "3"), _places(*[1] * 3, axes=("1", "3")), ("1", "3"), "along the batch"),
+        (1, ("2", "3 x T"), _places(3, 3, axes=("2", "1")), ("2", "1"), "interleaved"),
+        (0, ("2", "T"), tensor("1", "T", dtype=INT64, low=0.0), ("1", "T"), "number of places"),
+    ],
+)  # fmt: skip
+def test_places_along_one_axis(
+    axis: int | None, axes: tuple[str, ...], places: Facts, updates: tuple[str, ...], expected: str
+) -> None:
+    attributes = {} if axis is None else {"axis": axis}
+    context = context_of(
+        "ScatterElements", tensor(*axes, pad=FINITE), places, tensor(*updates, pad=FINITE),
+        rows=None if "batch" in axes else 1, **attributes,
+    )  # fmt: skip
+    found = _answer(context)
+    assert found.startswith(f"{expected}; ") or (not expected[0].isdigit() and expected in found), found
+
+
+def test_each_row_that_writes_itself_leaves_nothing_of_the_data() -> None:
+    """A packed sequence's inverse: places of rows, of one dimension, in the order of the rows."""
+    place = Facts.known(INT64, axes_of("batch"), Affine(number(0), ((0, Fraction(1)),)))
+    value, updates = tensor("batch", dtype=INT64), tensor("batch", dtype=INT64, low=7.0)
+    assert scatter_elements(context_of("ScatterElements", value, place, updates, rows=None)) == [updates]
+    for other in (tensor("3", dtype=INT64), tensor("2 x batch", dtype=INT64)):
+        assert "row" in _answer(context_of("ScatterElements", value, place, other, rows=None))
+    wide = Facts.known(INT64, axes_of("batch", "3"), Affine(number(0), ((0, Fraction(1)),)))
+    square = [tensor("batch", "3", dtype=INT64), wide, tensor("batch", "3", dtype=INT64)]
+    assert "row" in _answer(context_of("ScatterElements", *square, rows=None))
+    twice = Facts.known(INT64, axes_of("batch"), Affine(number(0), ((0, Fraction(2)),)))
+    assert "row" in _answer(context_of("ScatterElements", value, twice, updates, rows=None))

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+import onnx_ir as ir
 import pytest
 
+from paddable.lengths import parse
+from paddable.padding.deduce.context import NoProof, RuleContext
+from paddable.padding.facts.facts import Elements, Facts, Pending
+from paddable.padding.facts.kinds import constant
+from paddable.padding.facts.numbers import Face, number
+from paddable.padding.rules.slicing import slice_
+
 from ..example import Example
+from ..given import axes_of, context_of, tensor, told
 from ..native import verdict_of
 
 AT = "int64[1] axis = {2}, int64[1] end = {9223372036854775807}"
@@ -19,6 +29,16 @@ def cut(start: str, stop: str, step: str = "1", **expected: str) -> Example:
 END, FRONT = "9223372036854775807", "-9223372036854775807"
 
 EXAMPLES = {
+    "to the end, as exporters write it": Example(
+        "y = Slice (x, zero, end, axis)",
+        constants="int64[1] zero = {0}, int64[1] end = {2147483647}, int64[1] axis = {2}",
+        claims="T finite; finite; image",
+    ),
+    "to a step that no container reaches": Example(
+        "y = Slice (x, zero, end, axis)",
+        constants="int64[1] zero = {0}, int64[1] end = {2147483646}, int64[1] axis = {2}",
+        claims="min(T, 2147483646) finite; finite",
+    ),
     "channels behind a transposed convolution": Example(
         "c = ConvTranspose <strides = [2], dilations = [2], pads = [1, 0], output_padding = [1]> (x, w) "
         "y = Slice (c, zero, one, one)",
@@ -413,3 +433,106 @@ def test_a_size_that_falls_is_refused() -> None:
         "x:1=T",
     )  # fmt: skip
     assert verdict.outcome == "refused", verdict.reason
+
+
+def _numbers(*texts: str, face: Face = Face.SIZE) -> Facts:
+    array = np.array([number(parse(text), face) for text in texts], dtype=object)
+    return Facts.known(ir.DataType.INT64, axes_of(str(len(texts))), Elements(array))
+
+
+def _sliced(value: Facts, cut: str, rows: int | None = 1) -> RuleContext:
+    """A cut ``axis: start, end, step``; the step may be missing. Several stand with ``;`` between them."""
+    parts = [part.partition(":") for part in cut.split(";")]
+    bounds = [[text.strip() for text in rest.split(",")] for _, _, rest in parts]
+    steps = [int(own[2]) if len(own) > 2 else 1 for own in bounds]
+    return context_of(
+        "Slice", value, _numbers(*(own[0] for own in bounds)), _numbers(*(own[1] for own in bounds)),
+        _numbers(*(axis for axis, _, _ in parts)), _numbers(*map(str, steps)), rows=rows,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("axes", "cut", "expected", "remedies"),
+    [
+        (("T", "3"), "0: 0, 9999999999", "T, 3; 5", ""), (("T", "3"), "0: 0, T", "T, 3; 5", ""),
+        (("T", "3"), "1: 0, 2", "T, 2; 5", ""), (("T", "3"), "-1: 1, 9999999999", "T, 2; 5", ""),
+        (("T", "3"), "1: -1, 9999999999", "T, 1; 5", ""), (("T", "3"), "1: 2, -9999999999, -1", "T, 3; 5", ""),
+        (("T", "9"), "1: 0, 9, 2", "T, 5; 5", ""), (("T", "9"), "1: 8, 0, -3", "T, 3; 5", ""),
+        (("T", "9"), "1: -3, -1", "T, 2; 5", ""), (("T", "9"), "1: -1, -4, -1", "T, 3; 5", ""),
+        (("T",), "0: 1, 9999999999", "T-1", ""), (("T",), "0: 2, 9999999999", "T-min(T, 2)", ""),
+        (("T",), "0: 0, -1", "T-1", ""), (("T",), "0: 0, 9999999999, 2", "T-(T//2)", ""),
+        (("T",), "0: 1, 9999999999, 2", "T-((T+1)//2)", ""), (("T",), "0: 0, 5", "min(T, 5)", ""),
+        (("T",), "0: -2, 9999999999", "", "Take"), (("T",), "0: -1, -9999999999, -1", "T", "Take"),
+        (("T",), "0: 9999999999, -9999999999, -1", "T", "Take"), (("T",), "0: T-1, 9999999999", "1", "Take"),
+        (("T",), "0: T, 9999999999", "an empty slice", ""), (("T",), "0: 3, 1", "an empty slice", ""),
+        (("T",), "0: 3, 3", "an empty slice", ""),
+        (("T", "U"), "0: -2, 9999999999; 1: -2, 9999999999", "along several axes at once", ""),
+        (("T", "U"), "0: 0, T; 1: 0, U", "T, U; 5 5", ""), (("T", "U"), "0: 1, T; 1: 2, U", "T-1, U-2", ""),
+        (("T x 3",), "0: 3, 9999999999", "3*T-3", ""), (("3 x T",), "0: 3, 9999999999", "interleaved", ""),
+        (("2*T-1",), "0: T-1, 9999999999", "T; finite", "Take"), (("batch", "T"), "0: 0, 1", "the batch", ""),
+        (("batch", "T"), "1: 1, 9999999999", "batch, T-1", ""), (("40",), "0: 20-T, 20+T", "2*T from T", ""),
+        (("40",), "0: 0, T", "min(T, 40)", ""), (("40",), "0: 40-T, 40", "T", ""),
+        (("T", "1"), "1: 0, 1", "T, 1; 5", ""),
+    ],
+)  # fmt: skip
+def test_what_is_cut(axes: tuple[str, ...], cut: str, expected: str, remedies: str) -> None:
+    value = tensor(*axes, pad=constant(5), finite=True)
+    context = _sliced(value, cut, rows=None if "batch" in axes else 1)
+    try:
+        (found,) = slice_(context)
+    except NoProof as error:
+        assert expected in error.reason
+        return
+    assert told(found).startswith(expected), told(found)
+    assert " ".join(type(remedy).__name__ for remedy in context.remedies) == remedies
+
+
+@pytest.mark.parametrize(
+    ("cut", "size", "first", "last"),
+    [
+        ("0: 2, 9", "min(T, 9)-min(T, 2)", 1, None), ("0: -3, 9999999999", None, 1, None),
+        ("0: 0, -3", "max(T, 3)-3", 1, None),
+        ("0: T-3, T", "3", 3, None), ("0: 0, 2*T", "T", 1, None), ("0: 1, T-1", "max(T, 2)-2", 1, None),
+        ("0: 5-T, T", None, 1, 5),
+    ],
+)  # fmt: skip
+def test_how_many_steps_a_cut_has(cut: str, size: str | None, first: int, last: int | None) -> None:
+    """None at short lengths, as in native; and the domain ends where a bound would change its sign."""
+    context = _sliced(tensor("T", finite=True), cut)
+    (found,) = slice_(context)
+    span = context.scope.spans["T"]
+    assert found is not None and (span.first, span.last) == (first, last)
+    assert size is None or str(found.size(0)) == size
+
+
+def test_the_entries_of_a_shape_that_are_cut() -> None:
+    given = _numbers("T", "3", "U", "7")
+    cuts = {
+        "0: 0, 2": "T 3",
+        "0: -1, 9": "7",
+        "0: 3, -9, -1": "7 U 3 T",
+        "0: 3, 0, -2": "7 3",
+        "0: -2, -1": "U",
+        "0: 1, 4, 2": "3 7",
+        "0: 3, -4, -1": "7 U 3",
+    }
+    for cut, entries in cuts.items():
+        (found,) = slice_(_sliced(given, cut))
+        assert found is not None and isinstance(found.content, Elements)
+        assert " ".join(str(x) for x in found.content.array.flat) == entries, cut
+
+
+@pytest.mark.parametrize(
+    ("cut", "placed"), [("0: 0, 2*T-2", False), ("0: 0, 2*T-1", True), ("0: 1, 2*T-2", False), ("1: 0, 2", True)]
+)
+def test_a_pending_remedy_is_placed_where_the_steps_that_are_wrong_are_read(cut: str, placed: bool) -> None:
+    class Token:
+        done = False
+
+        def commit(self) -> None:
+            self.done = True
+
+    token = Token()
+    value = tensor("2*T", "4", finite=True, pending=Pending(0, parse("2*T-2"), token))
+    (found,) = slice_(_sliced(value, cut))
+    assert found is not None and token.done == placed and found.pending is None

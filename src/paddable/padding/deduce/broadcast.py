@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from paddable.lengths import Length
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.scope import Scope
-from paddable.padding.facts.axes import Axes, Axis, Factor, flatten
+from paddable.padding.facts.axes import Axes, Axis, Factor, flatten, is_batch
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, Kind, join
 from paddable.padding.facts.numbers import Product
@@ -50,10 +50,7 @@ def same_axis(scope: Scope, a: Axis, b: Axis) -> bool:
 
 def counts_rows(scope: Scope, axis: Axis, rows: Axis) -> bool:
     """Whether a constant axis is the batch, whose size is fixed: an expanded token, one number a row."""
-    return (
-        len(axis) == len(rows) == 1 and axis[0].fixed and rows[0].batch
-        and scope.rows is not None and axis[0].size.constant == scope.rows
-    )  # fmt: skip
+    return is_batch(rows) and [scope.is_rows(atom.size) for atom in axis] == [True]
 
 
 def regions(atoms: Sequence[Factor], containing: int | None = None) -> Iterator[tuple[int, ...]]:
@@ -132,7 +129,7 @@ def _unify(
     context: RuleContext, values: list[Facts], indices: Sequence[int], present: list[int], back: int
 ) -> list[Facts]:
     scope = context.scope
-    batch = [v.rank - k for v in values for k, axis in enumerate(v.axes) if len(axis) == 1 and axis[0].batch]
+    batch = next((v.rank - k for v in values for k, axis in enumerate(v.axes) if is_batch(axis)), None)
 
     def axis_of(k: int) -> Axis:
         return values[k].axes[values[k].rank - back]
@@ -148,7 +145,7 @@ def _unify(
     for k in present:  # one atom each, prefix aligned
         value = values[k]
         if any(not atom.prefix for atom in axis_of(k)):
-            value = context.align(indices[k], value, batch[0] if batch else None)
+            value = context.align(indices[k], value, batch)
             values[k] = value
     first = axis_of(present[0])
     if all(same_axis(scope, first, axis_of(k)) for k in present[1:]):

@@ -17,7 +17,7 @@ import onnx_ir as ir
 from paddable.lengths import Length, Undecided, symbol
 from paddable.lengths import constant as length_constant
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten, row_axis
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, constant, scalar
 from paddable.padding.facts.numbers import Face, Number, Product, number
@@ -313,11 +313,12 @@ class RuleContext:
     # -- remedies ----------------------------------------------------------------------------------------------
 
     def ask(self, remedy: Remedy) -> None:
-        axes = remedy.axes if isinstance(remedy, Fill | Take) else None
-        if axes is not None and not self.scope.single_row:
-            alone = any(len(axis) == 1 and axis[0].batch for axis in axes)
-            if not (alone or (isinstance(remedy, Fill) and any(atom.batch for axis in axes for atom in axis))):
-                self.refuse(_NO_ROWS, "export with batch 1, or compute it per row")
+        if isinstance(remedy, Fill):  # a mask is spread inside an axis that is joined with the rows, a gather is not
+            has_rows = any(atom.batch for atom in flatten(remedy.axes))
+        else:
+            has_rows = not isinstance(remedy, Take) or row_axis(remedy.axes) is not None
+        if not (has_rows or self.scope.single_row):
+            self.refuse(_NO_ROWS, "export with batch 1, or compute it per row")
         self.remedies.append(remedy)
 
     def fill(
@@ -331,8 +332,8 @@ class RuleContext:
         operand = self.peek(index)
         kind = constant(value) if scalar_input is None else self.scalar_kind(scalar_input)
         ragged = [i for i in atoms if operand.atoms[i].ragged]
-        facts = [operand.pads[i].weak if len(ragged) == 1 else operand.pads[i].strong for i in ragged]
-        wanted = tuple(i for i, fact in zip(ragged, facts, strict=True) if not fact.equals(kind))
+        facts = {i: operand.pads[i].weak if ragged == [i] else operand.pads[i].strong for i in ragged}
+        wanted = tuple(i for i, fact in facts.items() if not fact.equals(kind))
         if wanted:
             self.ask(Fill(code, leak, index, operand.axes, wanted, value, scalar_input))
             operand = operand.with_fill(wanted, kind)

@@ -45,7 +45,7 @@ from fractions import Fraction
 from paddable.lengths import Length, constant, symbol
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axes, Axis, axis_size
+from paddable.padding.facts.axes import Axes, Axis, axis_size, row_axis
 from paddable.padding.facts.facts import Affine, Facts, PaddingFact, Relative
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO
 from paddable.padding.facts.numbers import Number, Product, product
@@ -88,7 +88,7 @@ def relative_start(context: RuleContext, value: Facts, stage: str = "padded") ->
     if merged is None:
         return None
     value = merged
-    rows, columns = value.axes[-2][0], value.axes[-1][0]
+    ((rows,), (columns,)) = value.axes[-2:]
     if not (rows.ragged and rows.prefix and columns.ragged) or columns.prefix:
         return None
     if not scope.same(columns.size, rows.size * 2 - 1):
@@ -185,7 +185,7 @@ def _square_view(context: RuleContext, value: Facts, sizes: Sequence[Length | Pr
         return None
     if not scope.need_equal(columns.size, wanted, f"{columns.size} columns of a relative shift must be {wanted}"):
         return None
-    if not scope.single_row and not any(len(axis) == 1 and axis[0].batch for axis in value.axes[:-2]):
+    if not scope.single_row and row_axis(value.axes[:-2]) is None:
         return None
     relative = Relative("square", rows.size, value.axes[-2], value.everywhere.finite)
     return _within(value, (*value.axes[:-2], context.axis(wanted), last[0]), relative)
@@ -194,7 +194,7 @@ def _square_view(context: RuleContext, value: Facts, sizes: Sequence[Length | Pr
 def _same(scope: Scope, own: Length | Product, wanted: Length | Product) -> bool:
     if isinstance(own, Product) and isinstance(wanted, Product):
         return _prime(scope, own) == _prime(scope, wanted)
-    return scope.same(own, wanted) or (own == symbol(BATCH) and wanted == constant(scope.rows or 0))
+    return scope.same(own, wanted) or (own == symbol(BATCH) and scope.is_rows(wanted))
 
 
 def _prime(scope: Scope, size: Product) -> tuple[int, list[str]]:
@@ -226,15 +226,18 @@ def relative_shift(
         same_end = end is None if last is None else end is not None and scope.same(end, last)
         return start is not None and scope.same(start, first) and same_end
 
-    if stage == "square" and is_cut(height, one, None) and len(cuts) == 1:
+    def only(axis: int, first: Length, last: Length | None) -> bool:
+        return len(cuts) == 1 and is_cut(axis, first, last)
+
+    if stage == "square" and only(height, one, None):
         leak = "a view of padded scores mixes their rows by the container's size"
-        context.ask(ShiftedSquare("PAD105", leak, 0, rows))
+        context.ask(ShiftedSquare("PAD105", leak, rows))
         return _to_keys(context, value, relative)
-    if stage == "viewed" and is_cut(height, one, None) and len(cuts) == 1:
+    if stage == "viewed" and only(height, one, None):
         return _moved(context, value, relative, "dropped", ((rows * 2 - 1,), (rows,)))
-    if stage == "shifted" and is_cut(width, none, rows) and len(cuts) == 1:
+    if stage == "shifted" and only(width, none, rows):
         return _to_keys(context, value, relative)
-    if stage == "wide" and is_cut(width, one, None) and len(cuts) == 1:
+    if stage == "wide" and only(width, one, None):
         return _at_distances(context, value, relative)
     if stage in ("tall", "top", "right"):
         top = stage == "top" or is_cut(height, none, rows)

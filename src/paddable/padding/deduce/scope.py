@@ -92,6 +92,10 @@ class Scope:
             return self.rows
         return None if atom.ragged else atom.size.constant
 
+    def is_rows(self, size: Length | Product | None) -> bool:
+        """Whether a constant is the number of rows of a fixed batch."""
+        return isinstance(size, Length) and size.is_constant and size.constant == self.rows
+
     # -- decisions ---------------------------------------------------------------------------------------------
 
     def same(self, a: Length | Product, b: Length | Product) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from paddable.padding.facts.numbers import Face, Number, Product, merge_faces, n
 
 __all__ = ["decide_comparison", "difference", "elementwise_content"]
 
-Scalar = Callable[[Sequence[Number]], Number | None]
+Scalar = Callable[..., Number | None]
 LIMIT = 4096
+FLOATS = (1, 10, 11, 16)
+"""The float types of a Cast, as ONNX numbers them."""
 
 
 def _bool(value: bool | None, *parts: Number) -> Number | None:
@@ -31,11 +34,8 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
     domain = context.scope.domain
     integer = context.peek(0).is_integer
 
-    def compared(a: Number, b: Number, which: str) -> Number | None:
-        if which in ("Greater", "GreaterOrEqual"):
-            a, b = b, a
-        less, at_most = numbers.compare(a, b, domain)
-        decided = less if which in ("Less", "Greater") else at_most
+    def compared(a: Number, b: Number, equal: bool) -> Number | None:
+        decided = numbers.compare(a, b, domain)[equal]
         if decided is not None and numbers.holds_in_container(a, b, decided, domain):
             return number(int(decided))
         return _bool(decided, a, b)
@@ -44,9 +44,7 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
         to = context.attribute("to")
         if to == 9:
             return _bool(bool(x.fraction) if x.is_constant else None, x)
-        if to in (1, 10, 11, 16):
-            return x
-        if x.divisor == 1:
+        if to in FLOATS or x.divisor == 1:
             return x
         if x.is_constant:
             return number(int(x.fraction), x.face)
@@ -65,73 +63,61 @@ def _scalar_function(context: RuleContext) -> Scalar | None:
         picked = x if c.fraction else y
         return number(picked.length, Face.MIXED) if c.face is Face.MIXED and picked.divisor == 1 else picked
 
-    def folded(values: Sequence[Number], largest: bool) -> Number | None:
-        result: Number | None = values[0]
-        for other in values[1:]:
-            result = None if result is None else numbers.extremum(result, other, largest=largest, domain=domain)
-        return result
+    def extremum(first: Number | None, *others: Number, largest: bool) -> Number | None:
+        for other in others:
+            first = None if first is None else numbers.extremum(first, other, largest=largest, domain=domain)
+        return first
 
-    def clip(x: Sequence[Number]) -> Number | None:
-        result: Number | None = x[0]
-        bounds = list(x[1:])
-        if context.present(1) and bounds:
-            result = numbers.extremum(x[0], bounds.pop(0), largest=True, domain=domain)
-        if context.present(2) and bounds and result is not None:
-            result = numbers.extremum(result, bounds.pop(0), largest=False, domain=domain)
-        return result
+    def clip(x: Number, *limits: Number) -> Number | None:
+        left = iter(limits)
+        least = [next(left)] if context.present(1) else []
+        return extremum(extremum(x, *least, largest=True), *left, largest=False)
 
-    def absolute(x: Number) -> Number | None:
-        opposite = numbers.negate(x)
-        return None if opposite is None else numbers.extremum(x, opposite, largest=True, domain=domain)
-
-    def floor_power(x: Number, y: Number) -> Number | None:
-        if x.is_constant and y.is_constant and y.fraction.denominator == 1 and 0 <= y.fraction <= 62:
+    def power(x: Number, y: Number) -> Number | None:
+        if not y.is_constant:
+            return None
+        if x.is_constant and y.fraction.denominator == 1 and 0 <= y.fraction <= 62:
             return number(x.fraction ** int(y.fraction))
-        if y.is_constant and y.fraction == 2:
-            return numbers.multiply(x, x)
-        return x if y.is_constant and y.fraction == 1 else None
-
-    def subtract(a: Number, b: Number) -> Number | None:
-        opposite = numbers.negate(b)
-        return None if opposite is None else numbers.add(a, opposite)
+        if y.fraction == 1:
+            return x
+        return numbers.multiply(x, x) if y.fraction == 2 else None
 
     table: dict[str, Scalar] = {
-        "Add": lambda x: numbers.add(x[0], x[1]),
-        "Sub": lambda x: subtract(x[0], x[1]),
-        "Mul": lambda x: numbers.multiply(x[0], x[1]),
-        "Div": lambda x: numbers.divide(x[0], x[1], integer=integer, domain=domain),
-        "Mod": lambda x: None if context.attribute("fmod", 0) else numbers.modulo(x[0], x[1], domain),
-        "Pow": lambda x: floor_power(x[0], x[1]),
-        "Neg": lambda x: numbers.negate(x[0]),
-        "Abs": lambda x: absolute(x[0]),
-        "Min": lambda x: folded(x, False),
-        "Max": lambda x: folded(x, True),
-        "Sum": lambda x: _sum(x),
+        "Add": numbers.add,
+        "Sub": lambda x, y: numbers.add(x, numbers.negate(y)),
+        "Mul": numbers.multiply,
+        "Div": lambda x, y: numbers.divide(x, y, integer=integer, domain=domain),
+        "Mod": lambda x, y: None if context.attribute("fmod") else numbers.modulo(x, y, domain),
+        "Pow": power,
+        "Neg": numbers.negate,
+        "Abs": lambda x: extremum(x, numbers.negate(x), largest=True),
+        "Min": partial(extremum, largest=False),
+        "Max": partial(extremum, largest=True),
+        "Sum": _sum,
         "Clip": clip,
-        "Ceil": lambda x: rounded(x[0], True),
-        "Floor": lambda x: rounded(x[0], False),
-        "Cast": lambda x: cast(x[0]),
-        "Identity": lambda x: x[0],
-        "Equal": lambda x: _bool(numbers.equal(x[0], x[1], domain), x[0], x[1]),
-        "Less": lambda x: compared(x[0], x[1], "Less"),
-        "LessOrEqual": lambda x: compared(x[0], x[1], "LessOrEqual"),
-        "Greater": lambda x: compared(x[0], x[1], "Greater"),
-        "GreaterOrEqual": lambda x: compared(x[0], x[1], "GreaterOrEqual"),
-        "Not": lambda x: _bool(not x[0].fraction, x[0]),  # a condition that is not decided is no number
-        "And": lambda x: _bool(all(c.fraction for c in x), *x),
-        "Or": lambda x: _bool(any(c.fraction for c in x), *x),
-        "Xor": lambda x: _bool(x[0].fraction != x[1].fraction, *x),
-        "Where": lambda x: where(x[0], x[1], x[2]),
-        "Sign": lambda x: _sign(x[0], domain),
+        "Ceil": partial(rounded, up=True),
+        "Floor": partial(rounded, up=False),
+        "Cast": cast,
+        "Identity": lambda x: x,
+        "Equal": lambda x, y: _bool(numbers.equal(x, y, domain), x, y),
+        "Less": lambda x, y: compared(x, y, False),
+        "LessOrEqual": lambda x, y: compared(x, y, True),
+        "Greater": lambda x, y: compared(y, x, False),
+        "GreaterOrEqual": lambda x, y: compared(y, x, True),
+        "Not": lambda x: _bool(not x.fraction, x),  # a condition that is not decided is no number
+        "And": lambda *x: _bool(all(c.fraction for c in x), *x),
+        "Or": lambda *x: _bool(any(c.fraction for c in x), *x),
+        "Xor": lambda x, y: _bool(x.fraction != y.fraction, x, y),
+        "Where": where,
+        "Sign": lambda x: _sign(x, domain),
     }
     return table.get(context.type)
 
 
-def _sum(values: Sequence[Number]) -> Number | None:
-    total: Number | None = values[0]
-    for other in values[1:]:
-        total = None if total is None else numbers.add(total, other)
-    return total
+def _sum(first: Number | None, *others: Number) -> Number | None:
+    for other in others:
+        first = None if first is None else numbers.add(first, other)
+    return first
 
 
 def _sign(x: Number, domain: Domain) -> Number | None:
@@ -157,10 +143,8 @@ def elementwise_content(context: RuleContext, joined: Broadcast) -> Elements | A
     scalars = [value.scalar for value in joined.values]
     known = [s for s in scalars if s is not None]
     if len(known) == len(scalars):
-        result = function(known)
-        if result is None:
-            return None
-        return _uniform(result, joined.axes)
+        result = function(*known)
+        return None if result is None else _uniform(result, joined.axes)
     if context.type in ("And", "Or", "Where"):  # decided although one operand is unknown
         decided = _decided_early(context.type, scalars)
         if decided is not None:
@@ -215,7 +199,7 @@ def _elements(function: Scalar, joined: Broadcast) -> Elements | None:
     grids = [np.broadcast_to(array, result.shape) for array in arrays]
     for index in np.ndindex(result.shape):
         parts: list[Any] = [grid[index] for grid in grids]
-        result[index] = None if any(part is None for part in parts) else function(parts)
+        result[index] = None if any(part is None for part in parts) else function(*parts)
         if result[index] is None and any(part is not None and part.face is not Face.CONSTANT for part in parts):
             return None  # an element that varies and is not known: the operands are data, read at the run-time length
     return Elements(result)
@@ -238,15 +222,20 @@ def difference(joined: Broadcast) -> Affine | None:
         if content is None:
             return None
         parts.append(_moved(content, place))
-    opposite = numbers.negate(parts[1].base)
-    base = None if opposite is None else numbers.add(parts[0].base, opposite)
-    if base is None:
-        return None
-    total: dict[int, Fraction] = {}
-    for sign, part in ((1, parts[0]), (-1, parts[1])):
-        for i, c in part.coefficients:
-            total[i] = total.get(i, Fraction(0)) + sign * c
-    return Affine(base, tuple((i, c) for i, c in sorted(total.items()) if c))
+    first, second = parts
+    return _total(first, _opposite(second))
+
+
+def _opposite(x: Affine) -> Affine:
+    return Affine(numbers.negate(x.base), tuple((i, -c) for i, c in x.coefficients))
+
+
+def _total(first: Affine, second: Affine) -> Affine | None:
+    base = numbers.add(first.base, second.base)
+    total = dict(first.coefficients)
+    for i, c in second.coefficients:
+        total[i] = total.get(i, Fraction(0)) + c
+    return None if base is None else Affine(base, tuple((i, c) for i, c in sorted(total.items()) if c))
 
 
 def _progression(value: Facts) -> Affine | None:
@@ -270,25 +259,19 @@ def _affine(context: RuleContext, joined: Broadcast, contents: Sequence[Elements
             return None
         parts.append(_moved(content, place))
     op_type = context.type
-    if op_type in ("Identity", "Cast"):
-        if op_type == "Cast" and context.attribute("to") == 9:
-            return None
+    if op_type == "Identity":
+        return parts[0]
+    if op_type == "Cast":
         integral = parts[0].base.divisor == 1 and all(c.denominator == 1 for _, c in parts[0].coefficients)
-        target_float = context.attribute("to") in (1, 10, 11, 16)
-        return parts[0] if integral or target_float or op_type == "Identity" else None
-    if op_type in ("Add", "Sub") and len(parts) == 2:
-        if op_type == "Sub":
-            return difference(joined)
-        base = numbers.add(parts[0].base, parts[1].base)
-        total: dict[int, Fraction] = {}
-        for part in parts:
-            for i, c in part.coefficients:
-                total[i] = total.get(i, Fraction(0)) + c
-        return None if base is None else Affine(base, tuple((i, c) for i, c in sorted(total.items()) if c))
+        to = context.attribute("to")
+        return parts[0] if to in FLOATS or (integral and to != 9) else None
     if op_type == "Neg":
-        base = numbers.negate(parts[0].base)
-        return None if base is None else Affine(base, tuple((i, -c) for i, c in parts[0].coefficients))
-    if op_type == "Mul" and len(parts) == 2:
+        return _opposite(parts[0])
+    if op_type == "Add":
+        return _total(*parts)
+    if op_type == "Sub":
+        return difference(joined)
+    if op_type == "Mul":
         scale = next((p for p in parts if not p.coefficients and p.base.is_constant), None)
         if scale is None:
             return None
@@ -307,15 +290,17 @@ def _affine(context: RuleContext, joined: Broadcast, contents: Sequence[Elements
         return None
     if op_type in ("Max", "Min") and len(parts) == 2:
         gap = difference(joined)
-        atoms = tuple(atom for axis in joined.axes for atom in axis)
         if gap is None or gap.face is Face.MIXED:
             return None
-        below = [_bounds(context.scope.domain, gap, atoms, region) for region in regions(atoms)]
+        atoms = tuple(atom for axis in joined.axes for atom in axis)
         domain = context.scope.domain
-        if all(high is not None and _nonnegative(domain, -high) for _, high in below):
-            return parts[1] if op_type == "Max" else parts[0]
-        if all(low is not None and _nonnegative(domain, low) for low, _ in below):
-            return parts[0] if op_type == "Max" else parts[1]
+        bounds = [_bounds(domain, gap, atoms, region) for region in regions(atoms)]
+        smaller, larger = parts
+        if not all(high is not None and _nonnegative(domain, -high) for _, high in bounds):
+            if not all(low is not None and _nonnegative(domain, low) for low, _ in bounds):
+                return None
+            larger, smaller = parts
+        return larger if op_type == "Max" else smaller
     return None
 
 
@@ -357,17 +342,12 @@ def decide_comparison(context: RuleContext, gap: Affine, atoms: Sequence[Factor]
         return None if x is None else -x
 
     op_type = context.type
-    if op_type == "Less":
+    if op_type in ("Greater", "GreaterOrEqual"):  # a > b as -a < -b
+        low, high = negated(high), negated(low)
+    if op_type in ("Less", "Greater"):
         return True if positive(negated(high)) else False if nonnegative(low) else None
-    if op_type == "LessOrEqual":
+    if op_type in ("LessOrEqual", "GreaterOrEqual"):
         return True if nonnegative(negated(high)) else False if positive(low) else None
-    if op_type == "Greater":
-        return True if positive(low) else False if nonnegative(negated(high)) else None
-    if op_type == "GreaterOrEqual":
-        return True if nonnegative(low) else False if positive(negated(high)) else None
-    if op_type == "Equal":
-        if positive(low) or positive(negated(high)):
-            return False
-        if nonnegative(low) and nonnegative(negated(high)):
-            return True
-    return None
+    if positive(low) or positive(negated(high)):  # Equal
+        return False
+    return True if nonnegative(low) and nonnegative(negated(high)) else None

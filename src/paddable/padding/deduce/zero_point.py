@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddable.lengths import constant as length
 from paddable.padding.deduce.context import RuleContext
-from paddable.padding.facts.axes import axis_size
 from paddable.padding.facts.facts import Facts
 from paddable.padding.facts.kinds import FINITE, ZERO, Kind, constant
 
@@ -44,5 +42,4 @@ def zero_point(context: RuleContext, index: int) -> Zero | None:
     if array is not None:
         values = np.unique(array.astype(np.float64))
         return Zero(constant(float(values[0]))) if values.size == 1 else None
-    single = all(axis_size(axis) == length(1) for axis in context.data(index).axes)
-    return Zero(context.scalar_kind(index), index) if single else None
+    return None if context.data(index).atoms else Zero(context.scalar_kind(index), index)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from paddable.lengths import Length, constant
 from paddable.padding.facts.numbers import Product, product
 
-__all__ = ["Factor", "Axes", "Axis", "axis_size", "flatten", "fixed"]
+__all__ = ["Factor", "Axes", "Axis", "axis_size", "flatten", "fixed", "is_batch", "row_axis"]
 
 _ZERO = constant(0)
 
@@ -58,6 +58,16 @@ def fixed(size: int) -> Axis:
 def flatten(axes: Sequence[Axis]) -> tuple[Factor, ...]:
     """All atoms in order; facts are indexed by position in this tuple."""
     return tuple(atom for axis in axes for atom in axis)
+
+
+def is_batch(axis: Axis) -> bool:
+    """Whether an axis is the batch and nothing else."""
+    return [atom.batch for atom in axis] == [True]
+
+
+def row_axis(axes: Axes) -> int | None:
+    """The axis that is the batch and nothing else."""
+    return next((k for k, axis in enumerate(axes) if is_batch(axis)), None)
 
 
 def axis_size(axis: Axis) -> Length | Product:

@@ -273,7 +273,7 @@ class Facts:
         if isinstance(self.content, Affine) and not self.content.coefficients:
             return self.content.base
         if isinstance(self.content, Elements) and self.content.array.size == 1:
-            found = self.content.array.flat[0]
+            (found,) = self.content.array.flat
             return found if isinstance(found, Number) else None
         return None
 

@@ -123,7 +123,7 @@ def add(a: Number, b: Number) -> Number | None:
     return _reduced(a.length * b.divisor + b.length * a.divisor, a.divisor * b.divisor, face)
 
 
-def negate(a: Number) -> Number | None:
+def negate(a: Number) -> Number:
     if isinstance(a.length, Product):
         return Number(Product(-a.length.scale, a.length.factors), a.divisor, a.face)
     return Number(-a.length, a.divisor, a.face)
@@ -159,7 +159,7 @@ def multiply(a: Number, b: Number) -> Number | None:
         if isinstance(scaled, Length):
             return _reduced(scaled, divisor, face)
         return Number(scaled, 1, face) if divisor == 1 else None
-    if a.divisor == b.divisor == 1:
+    if {a.divisor, b.divisor} == {1}:
         return Number(product(a.length, b.length), 1, face)
     return None
 
@@ -213,10 +213,10 @@ def _quotient(a: Number, b: Number, domain: Domain) -> int | None:
 
 def modulo(a: Number, b: Number, domain: Domain) -> Number | None:
     """ONNX ``Mod`` with fmod=0: the sign of the divisor, so floor division."""
-    if a.integer is None or b.divisor != 1:
+    if a.integer is None or b.integer is None:
         return None
     if not b.is_constant:
-        wrapped = _wrapped(a.integer, b.length, domain)
+        wrapped = _wrapped(a.integer, b.integer, domain)
         return None if wrapped is None else number(domain.simplify(wrapped), merge_faces(a.face, b.face))
     divisor = b.fraction.numerator
     if divisor <= 0:
@@ -224,9 +224,9 @@ def modulo(a: Number, b: Number, domain: Domain) -> Number | None:
     return number(domain.simplify(a.integer % divisor), merge_faces(a.face, b.face))
 
 
-def _wrapped(shift: Length, size: Length | Product, domain: Domain) -> Length | None:
+def _wrapped(shift: Length, size: Length, domain: Domain) -> Length | None:
     """``shift % size`` for a constant shift, as ``torch.roll`` writes it; None where it jumps between short sizes."""
-    if not (shift.is_constant and isinstance(size, Length)):
+    if not shift.is_constant:
         return None
     steps = shift.constant
     try:
@@ -266,10 +266,9 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
             return chosen
     except Undecided:
         pass
-    if a.divisor != 1 or b.divisor != 1:
+    if a.integer is None or b.integer is None:
         return None
-    combined = maximum(a.length, b.length) if largest else minimum(a.length, b.length)
-    return number(domain.simplify(combined), face)
+    return number(domain.simplify((maximum if largest else minimum)(a.integer, b.integer)), face)
 
 
 EXACT_BELOW = 1 << 22

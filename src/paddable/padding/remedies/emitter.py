@@ -17,7 +17,7 @@ import onnx_ir as ir
 from paddable.graph.names import Names
 from paddable.lengths import FloorDiv, Length, Max, Min, Symbol
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axes, Factor, axis_size
+from paddable.padding.facts.axes import Axes, Factor, axis_size, row_axis
 from paddable.padding.facts.facts import Affine, Elements
 from paddable.padding.facts.numbers import Number, Product
 
@@ -146,8 +146,12 @@ class Emitter:
         known = [s if isinstance(s, int) else int(s.numpy()[0]) for s in stored if s is not None]
         if len(known) == len(parts):
             return self.constant(known)
-        values = [self.constant([p]) if isinstance(p, int) else p for p in parts]
-        return self.op("Concat", *values, axis=0) if len(values) > 1 else values[0]
+        return self.joined([self.constant([p]) if isinstance(p, int) else p for p in parts])
+
+    def joined(self, parts: Sequence[ir.Value]) -> ir.Value:
+        """Vectors one behind the other; one alone is what it is."""
+        first, *others = parts
+        return self.op("Concat", first, *others, axis=0) if others else first
 
     # -- lengths and sizes -------------------------------------------------------------------------------------
 
@@ -307,10 +311,7 @@ class Emitter:
     ) -> ir.Value:
         """Bring a vector over some atoms ([size] or [rows, size]) to the rank of a value, ready to broadcast."""
         flat = [(axis, k) for axis, factors in enumerate(axes) for k in range(len(factors))]
-        signature = tuple(
-            tuple((str(a.size), a.batch) if len(factors) > 1 else len(factors) for a in factors) for factors in axes
-        )
-        key = ("place", value.name, signature, tuple(positions), order)
+        key = ("place", value.name, axes, tuple(positions), order)
 
         def make() -> ir.Value:
             result = value
@@ -344,9 +345,8 @@ class Emitter:
 
     def gather_rows(self, value: ir.Value, index: ir.Value, axes: Axes, axis: int) -> ir.Value:
         """``value[b, .., index[b, i], ..]`` along an axis, for every row b: the index is int64 [rows, size]."""
-        row = next((i for i, a in enumerate(axes) if len(a) == 1 and a[0].batch), None)
-        if row is None:
-            raise AssertionError("a gather by row of a value without a batch axis")
+        row = row_axis(axes)
+        assert row is not None, "a gather by row of a value without a batch axis"
         order = [row, axis, *(i for i in range(len(axes)) if i not in (row, axis))]
         moved = value if order == list(range(len(axes))) else self.op("Transpose", value, perm=order)
         if self.version >= 12:
@@ -366,7 +366,7 @@ class Emitter:
         value = self.size(found.length) if as_size else self.length(found.length)
         if found.divisor == 1:
             return value if dtype == INT64 else self.cast(value, dtype)
-        wide = dtype if dtype.is_floating_point() and dtype.bitwidth >= 32 else ir.DataType.FLOAT
+        wide = dtype if dtype == ir.DataType.DOUBLE else ir.DataType.FLOAT
         quotient = self.op("Div", self.cast(value, wide), self.constant([found.divisor], wide))
         return quotient if wide == dtype else self.cast(quotient, dtype)
 
@@ -375,11 +375,10 @@ class Emitter:
     ) -> ir.Value:
         """Known contents as a tensor of the given axes, numbers taken at run time or, ``as_size``, at the container."""
         if isinstance(content, Elements) and content.array.size == 1 and any(axes):
-            content = Affine(content.array.flat[0])  # one number a row
+            content = Affine(*content.array.flat)  # one number a row
         if isinstance(content, Elements):
             parts = [self.number(x, dtype, as_size=as_size) for x in content.array.flat]
-            joined = self.op("Concat", *parts, axis=0) if len(parts) > 1 else parts[0]
-            return self.op("Reshape", joined, self.constant(np.array(content.array.shape, dtype=np.int64)))
+            return self.op("Reshape", self.joined(parts), self.constant(np.array(content.array.shape, dtype=np.int64)))
         base = self.number(content.base, dtype, as_size=as_size)
         flat = [atom for axis in axes for atom in axis]
         row = next((i for i, a in enumerate(flat) if a.batch), None)

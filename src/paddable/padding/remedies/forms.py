@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from paddable.lengths import Length, symbol
 from paddable.padding.deduce.scope import BATCH
-from paddable.padding.facts.axes import Axes, axis_size
+from paddable.padding.facts.axes import Axes, axis_size, row_axis
 from paddable.padding.remedies.emitter import Emitter
 from paddable.padding.remedies.remedy import Replace
 
@@ -63,13 +63,6 @@ def _rows_to(emitter: Emitter, count: ir.Value, row_axis: int | None, rank: int)
     return emitter.unsqueeze(count, list(range(1, rank - row_axis)))
 
 
-def _row_axis(axes: Axes) -> int | None:
-    for position, axis in enumerate(axes):
-        if len(axis) == 1 and axis[0].batch:
-            return position
-    return None
-
-
 @dataclass(frozen=True, eq=False)
 class MaskedMean(Replace):
     """sum(x) / length; ``x`` is zero in the padding already.
@@ -95,7 +88,7 @@ class MaskedMean(Replace):
         work = FLOAT if wide is not x else dtype
         total = emitter.reduce_sum(wide, reduced, keepdims)
         rank = len(axes) if keepdims else len(axes) - len(reduced)
-        row = _row_axis(axes)
+        row = row_axis(axes)
         if row is not None and not keepdims:
             row -= sum(1 for a in reduced if a < row)
         count = _rows_to(emitter, _count(emitter, self.sizes, work), row, rank)
@@ -159,7 +152,7 @@ class MaskedNormalisation(Replace):
         count = _count(emitter, self.sizes, work)
         if groups and groups != channels:
             count = emitter.op("Mul", count, emitter.constant([channels // groups], work))
-        row = _row_axis(axes)
+        row = row_axis(axes)
         count = _rows_to(emitter, count, row, rank)
         average = emitter.op("Div", total(valid), count)
         centred = emitter.where(mask, emitter.op("Sub", wide, average), zero)
@@ -203,7 +196,7 @@ class MaskedAveragePool(Replace):
         work = FLOAT if wide is not x else dtype
         mask = emitter.cast(emitter.mask(axes, self.atoms), work)
         # spatial axes at full size, so that the window's own padding is left out of both counts alike
-        row = _row_axis(axes)
+        row = row_axis(axes)
         full: list[ir.Value | int] = [
             emitter.size(axis_size(a)) if i >= 2 or i == row else 1 for i, a in enumerate(axes)
         ]
@@ -234,7 +227,7 @@ class LastIndex(Replace):
         found = _again(emitter, node, x, dict(node.attributes))
         axis = node.attributes["axis"].as_int() % len(axes) if "axis" in node.attributes else 0
         kept = node.attributes["keepdims"].as_int() if "keepdims" in node.attributes else 1
-        row = _row_axis(axes)
+        row = row_axis(axes)
         rank = len(axes) if kept else len(axes) - 1
         if row is not None and not kept and axis < row:
             row -= 1
@@ -273,7 +266,6 @@ class UnsqueezeBehindRows(Replace):
         return emitter.unsqueeze(x, self.added)
 
 
-@dataclass(frozen=True, eq=False)
 class RowsInPlace(Replace):
     """Rows that native, of one row, leaves unsorted: what was sorted, and the place of each."""
 

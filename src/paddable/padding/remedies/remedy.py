@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import onnx_ir as ir
@@ -207,7 +207,9 @@ class SequenceLengths(Remedy):
 
 @dataclass(frozen=True, eq=False)
 class Replace(Remedy):
-    """Replace the node by others; see ``remedies/forms.py``."""
+    """Replace the node by others, made of its first operand; see ``remedies/forms.py``."""
+
+    operand: int = field(init=False, default=0)
 
     def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value | tuple[ir.Value, ...]:
         """Emit what stands for the node.

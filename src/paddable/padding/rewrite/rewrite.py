@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -254,10 +254,9 @@ class _Rewriter:
                 self._replace(node, self._take(source, remedy))
                 return
             if isinstance(remedy, Replace):
-                source = node.inputs[0]
-                assert source is not None
-                assert operands[0] is not None
-                made = remedy.emit(self.emitter, node, source, operands[0].axes)
+                source, facts = node.inputs[0], operands[0]
+                assert source is not None and facts is not None
+                made = remedy.emit(self.emitter, node, source, facts.axes)
                 self._replace(node, *(made if isinstance(made, tuple) else (made,)))
                 return
             if isinstance(remedy, SequenceLengths):
@@ -324,7 +323,7 @@ class _Rewriter:
         rows = axis_size(remedy.batch)
         if rows != (constant(1) if emitter.scope.single_row else symbol(BATCH)):
             atoms = [i for i, a in enumerate(remedy.batch) if a.batch]
-            if atoms and not emitter.scope.single_row:
+            if atoms:
                 lengths = emitter.place(lengths, (remedy.batch,), atoms)
             else:
                 lengths = emitter.op("Expand", lengths, emitter.size(rows))
@@ -485,38 +484,31 @@ class _Rewriter:
         return known if known is not None else str(size)
 
     def _input_shapes(self) -> None:
-        declared = self.analysis.declarations
         for value in self.graph.inputs:
             facts = self.analysis.values.get(value.name or "")
-            if facts is None or value.shape is None:
-                continue
-            dims: list[int | str] = []
-            for axis, size in enumerate(value.shape):
-                if axis in declared.axes.get(value.name or "", {}):
-                    dims.append(self._shape_dim(facts.axes[axis]))
-                elif isinstance(size, int):
-                    dims.append(size)
-                else:
-                    dims.append(declared.rows if declared.rows is not None else "batch")
-            value.shape = ir.Shape(dims)
+            if facts is not None and value.shape is not None:
+                value.shape = ir.Shape(self._input_dims(value.name or "", value.shape, facts))
+
+    def _input_dims(self, name: str, shape: ir.Shape, facts: Facts) -> Iterator[int | str]:
+        declared = self.analysis.declarations
+        for axis, size in enumerate(shape):
+            if axis in declared.axes.get(name, {}):
+                yield self._shape_dim(facts.axes[axis])
+            elif isinstance(size, int):
+                yield size
+            else:
+                yield declared.rows if declared.rows is not None else "batch"
 
     def _value_shapes(self) -> None:
         """Shapes recorded by the exporter are stale; in a static graph every original value gets its proven shape."""
-        outputs = set(self.graph.outputs)
-        for node in self.graph:
-            for output in node.outputs:
-                if output in outputs:
-                    continue
-                facts = self.analysis.values.get(output.name or "")
-                dims = None
-                if self.container is not None and facts is not None and facts.relative is None:
-                    dims = [self.emitter.known(axis_size(axis)) for axis in facts.axes]
-                if dims is not None and all(d is not None for d in dims):
-                    assert facts is not None
+        for output in (output for node in self.graph for output in node.outputs if not output.is_graph_output()):
+            facts = self.analysis.values.get(output.name or "")
+            output.shape = None
+            if self.container is not None and facts is not None and facts.relative is None:
+                dims = [self.emitter.known(axis_size(axis)) for axis in facts.axes]
+                if all(d is not None for d in dims):
                     output.shape = ir.Shape(dims)
                     output.dtype = facts.dtype
-                else:
-                    output.shape = None
 
 
 def _dtype(value: ir.Value) -> ir.DataType:

@@ -122,9 +122,7 @@ class _Folder:
         return None if base is None or value.content.coefficients else np.full(shape, base, dtype)
 
     def _number(self, number: Number | None) -> int | None:
-        if number is None or number.divisor != 1 or number.face not in (Face.CONSTANT, Face.SIZE):
-            return None
-        return self.known(number.length)
+        return None if number is None or number.divisor != 1 else self.known(number.length)
 
     # -- what constants give -----------------------------------------------------------------------------------
 
@@ -162,7 +160,7 @@ class _Folder:
         )
         model = onnx.helper.make_model(graph, opset_imports=self.opset)
         try:
-            feeds = {n: a for n, a in zip(names, arrays, strict=True) if n}
+            feeds = {f"i{k}": a for k, a in enumerate(arrays) if a is not None}
             return [np.asarray(r) for r in ReferenceEvaluator(model).run(None, feeds)]
         except Exception:  # an operator that the reference lacks stays as it is
             return None
@@ -188,9 +186,9 @@ def _settle_reshapes(model: ir.Model, folder: _Folder) -> None:
     for node in model.graph:
         if node.op_type != "Reshape" or node.domain:
             continue
-        shape = node.outputs[0].shape
-        if shape is None or not shape.is_static():
+        (output,) = node.outputs
+        if output.shape is None or not output.shape.is_static():
             continue
-        dims = np.array(shape.numpy(), dtype=np.int64)
+        dims = np.array(output.shape.numpy(), dtype=np.int64)
         node.replace_input_with(1, folder.constant(dims))
         node.attributes.pop("allowzero", None)

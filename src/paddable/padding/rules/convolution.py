@@ -124,14 +124,12 @@ def output_axis(context: RuleContext, size: Length) -> Axis:
 
 
 def window_kinds(
-    value: Facts, out_rank_atoms: Sequence[tuple[int, bool]], bias: bool, pointwise: bool, weights: bool = True
+    value: Facts, out_rank_atoms: Sequence[tuple[int, bool]], *, weights: bool = True
 ) -> Callable[[tuple[int, ...]], Kind]:
     """Kind of a region of a windowed result: spatial indices may read valid steps and padding alike.
 
     Args:
         out_rank_atoms: per result factor, the source factor and whether it is spatial.
-        bias: something is added to each element.
-        pointwise: a result step reads one step.
         weights: the weights are finite.
     """
     spatial = [source for source, is_spatial in out_rank_atoms if is_spatial and source >= 0]
@@ -139,9 +137,6 @@ def window_kinds(
     def kind_at(region: tuple[int, ...]) -> Kind:
         fixed = [out_rank_atoms[i][0] for i in region if not out_rank_atoms[i][1]]
         moving = [out_rank_atoms[i][0] for i in region if out_rank_atoms[i][1]]
-        if pointwise:
-            kind = value.kind([*fixed, *moving])
-            return ANY if not weights else ZERO if kind.is_zero and not bias else FINITE if kind.finite else ANY
         if not moving:
             return FINITE if weights and value.kind(fixed).finite else ANY
         kinds = [
@@ -169,13 +164,13 @@ def atom_sources(value: Facts, out_axes: Sequence[Axis], channel_axis: int = 1) 
 
 @rule("Conv")
 def convolution(context: RuleContext) -> Sequence[Facts | None]:
-    return [convolve(context, 1, context.present(2))]
+    return [convolve(context, 1, bias=context.present(2))]
 
 
 @rule("FusedConv", domain="com.microsoft")
 def fused_convolution(context: RuleContext) -> Sequence[Facts | None]:
     """activation(convolution + sum)."""
-    result = convolve(context, 1, True)
+    result = convolve(context, 1, bias=True)
     if not context.present(3):
         return [result]
     added = context.data(3)
@@ -191,14 +186,14 @@ def fused_convolution(context: RuleContext) -> Sequence[Facts | None]:
     return [replace(result, pads=pads_of(result.axes, kind_at), finite=finite, masked=masked)]
 
 
-def convolve(context: RuleContext, weights: int, bias: bool, zero: Zero | None = None) -> Facts:
+def convolve(context: RuleContext, weights: int, *, bias: bool = False, zero: Zero | None = None) -> Facts:
     """Facts of a convolution of input 0.
 
     Args:
         context: the node and its operands.
         weights: the input that holds the weights.
         bias: whether something is added to each output.
-        zero: what stands for 0 in an operand of codes.
+        zero: what stands for 0 in an operand of codes, whose results are codes of their own.
     """
     value = spatial_value(context)
     weight = context.data(weights)
@@ -217,9 +212,17 @@ def convolve(context: RuleContext, weights: int, bias: bool, zero: Zero | None =
     if overhanging:
         leak = "the window at the valid end reads the padding"
         value = (zero or Zero()).fill(context, 0, overhanging, "PAD102", leak)
-    pointwise = all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found)
     finite = _weights_finite(context)
-    kinds = window_kinds(value, atom_sources(value, axes), bias or zero is not None, pointwise, finite)
+    sources = atom_sources(value, axes)
+    kinds = window_kinds(value, sources, weights=finite)
+    if all(w.kernel == 1 and w.stride == 1 and w.before == w.after == 0 for w in found):
+
+        def kinds(region: tuple[int, ...]) -> Kind:  # a result step reads one step, and is 0 where that is
+            kind = value.kind([sources[i][0] for i in region])
+            if not finite or not kind.finite:
+                return ANY
+            return ZERO if kind.is_zero and not bias and zero is None else FINITE
+
     pads = pads_of(tuple(axes), kinds)
     return Facts(value.dtype, tuple(axes), pads, finite=value.finite and finite, masked=value.masked)
 
@@ -230,8 +233,8 @@ def _weights_finite(context: RuleContext) -> bool:
 
 
 def _constant(context: RuleContext, value: Facts, axis: int) -> int:
-    size = value.size(axis)
-    if not isinstance(size, Length) or not size.is_constant:
+    size = context.length_of(value.axes[axis])
+    if not size.is_constant:
         context.refuse("the size of the weights varies")
     return size.constant
 
@@ -283,14 +286,14 @@ def transposed_convolution(context: RuleContext) -> Sequence[Facts | None]:
         token = _Deferred(context, Fill("PAD102", leak, 0, value.axes, (atom,), 0.0))
         place = sum(len(a) for a in axes[:axis])
         pending = Pending(place, context.scope.simplify(size - overlap), token)
-        if not axes[axis] or not axes[axis][0].ragged:
+        if not any(atom.ragged for atom in axes[axis]):
             token.commit()
             pending = None
     elif len(leaks) > 1:
         atoms = [i for axis, _, _ in leaks for i in value.span(axis)]
         value = context.fill(0, atoms, 0.0, "PAD102", leak)
     finite = _weights_finite(context)
-    kinds = window_kinds(value, atom_sources(value, axes), context.present(2), False, finite)
+    kinds = window_kinds(value, atom_sources(value, axes), weights=finite)
     facts = pads_of(tuple(axes), kinds)
     result = Facts(value.dtype, tuple(axes), facts, finite=value.finite and finite, masked=value.masked)
     return [replace(result, pending=pending)]
@@ -310,7 +313,9 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         axes.append(output_axis(context, size))
         if any(a.ragged for a in value.axes[k + 2]) and not context.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
-    low, high = value.low, value.high
+    low, high = {"MaxPool": (value.low, value.high), "LpPool": (0.0, math.inf)}.get(
+        context.type, (min(value.low, 0.0), max(value.high, 0.0))
+    )
     # what ceil_mode reads behind the input is counted by no one; where nothing is padded, there is nothing to include
     included = context.attribute("count_include_pad", 0) and any(w.before or w.after for w in found)
     if overhanging:
@@ -322,7 +327,7 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
         elif context.type == "AveragePool" and not included:
             leak = "the average at the valid end counts the padding"
             value = context.fill(0, overhanging, 0.0, "PAD102", leak)
-            context.ask(MaskedAveragePool("PAD102", leak, 0, value.axes, tuple(overhanging)))
+            context.ask(MaskedAveragePool("PAD102", leak, value.axes, tuple(overhanging)))
         elif any(w.ceil for w in found):
             context.refuse(
                 f"{context.type} with ceil_mode over the valid end",
@@ -330,11 +335,8 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
             )
         else:
             value = context.fill(0, overhanging, 0.0, "PAD102", "the window at the valid end reads the padding")
-    if context.type != "MaxPool":
-        low = min(low, 0.0)
-        high = max(high, 0.0)
     sources = atom_sources(value, axes, channel_axis=-1)
-    kinds = window_kinds(value, sources, False, False)
+    kinds = window_kinds(value, sources)
     if context.type == "MaxPool" and overhanging:
         base = kinds
 
@@ -374,7 +376,7 @@ def global_pool(context: RuleContext) -> Sequence[Facts | None]:
         leak = "the mean over time counts the padding"
         sizes = tuple(value.atoms[i].size for i in atoms)
         value = context.fill(0, ragged, 0.0, "PAD101", leak)
-        context.ask(MaskedMean("PAD101", leak, 0, tuple(range(2, value.rank)), True, sizes))
+        context.ask(MaskedMean("PAD101", leak, tuple(range(2, value.rank)), True, sizes))
     elif ragged and context.type == "GlobalLpPool":
         value = context.fill(0, ragged, 0.0, "PAD101", "the norm over time counts the padding")
     elif ragged:

@@ -24,6 +24,7 @@ from paddable.padding.deduce.own_rows import computed_with_places
 from paddable.padding.deduce.pointwise import CONTRIBUTED, POINTWISE, bounds, evaluate, keeps_finite, row
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.symbolic import decide_comparison, difference, elementwise_content
+from paddable.padding.facts.axes import row_axis
 from paddable.padding.facts.facts import MASK_FILL, Affine, Diagonal, Facts, Pending
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, ZERO, Kind, constant, join
 from paddable.padding.facts.numbers import Face
@@ -46,7 +47,7 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
         return ZERO
     if op_type == "Or" and any(k.value == 1.0 for k in kinds):
         return constant(1.0)
-    if op_type in ("IsNaN", "IsInf") and kinds[0].finite:
+    if op_type in ("IsNaN", "IsInf") and all(k.finite for k in kinds):
         return ZERO
     if op_type in ("Mul", "BitwiseAnd") and any(k.is_zero for k in kinds) and all(k.finite for k in kinds):
         return ZERO
@@ -63,7 +64,7 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
         return BELOW
     known = [k.value for k in kinds if k.value is not None]
     if len(known) == len(kinds):
-        value = _evaluate(context, known)
+        value = _evaluate(context, known, result_integer)
         if value is not None:
             return constant(value)
         if row(op_type).zero_at_zero and kinds[0].is_zero and (len(kinds) == 1 or op_type == "PRelu"):
@@ -77,7 +78,7 @@ def _combine(context: RuleContext, operands: Sequence[Facts], kinds: Sequence[Ki
     return ANY
 
 
-def _evaluate(context: RuleContext, values: Sequence[float]) -> float | None:
+def _evaluate(context: RuleContext, values: Sequence[float], integer: bool) -> float | None:
     op_type = context.type
     if op_type == "Cast":
         to = context.attribute("to")
@@ -95,7 +96,7 @@ def _evaluate(context: RuleContext, values: Sequence[float]) -> float | None:
         low = rest.pop(0) if context.present(1) else context.attribute("min", -math.inf)
         high = rest.pop(0) if context.present(2) else context.attribute("max", math.inf)
         return min(max(x, low), high)
-    if op_type == "Div" and context.peek(0).is_integer:
+    if op_type == "Div" and integer:
         return float(int(values[0] / values[1])) if values[1] else None
     return evaluate(op_type, values)
 
@@ -276,9 +277,9 @@ def _row_axis(context: RuleContext, joined: Broadcast) -> int | None:
     """Where the batch stands in the result, counted from the right."""
     if context.scope.single_row:
         return None
-    for position, axis in enumerate(joined.axes):
-        if len(axis) == 1 and axis[0].batch:
-            return len(joined.axes) - position
+    rows = row_axis(joined.axes)
+    if rows is not None:
+        return len(joined.axes) - rows
     if any(atom.batch for axis in joined.axes for atom in axis):
         return None
     return len(joined.axes) + 1  # in front: a vector of lengths has no batch axis in native

@@ -21,7 +21,7 @@ from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_columns
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 from paddable.padding.facts.numbers import Face, Product, add, multiply, number
@@ -93,14 +93,14 @@ def _need_own_axes(context: RuleContext, value: Facts) -> None:
 
 def _picks_by_row(value: Facts, index: Facts) -> bool:
     """Whether indices of each row's own meet data that has the rows as an axis."""
-    return index.rank >= 2 and any(len(axis) == 1 and axis[0].batch for axis in value.axes)
+    return index.rank >= 2 and any(map(is_batch, value.axes))
 
 
 def _by_row(context: RuleContext, value: Facts, index: Facts, axis: int, *, tuples: bool) -> Facts:
     """Each row's steps by its own index, the rows where the data has them."""
     value, index = _ragged_source(context, value, index, axis)
     own = replace(index, axes=index.axes[1:], pads=index.pads[len(index.axes[0]) :], content=None)
-    context.ask(RowGather("", "each row reads by an index of its own", 0, axis, own.axes, tuples))
+    context.ask(RowGather("", "each row reads by an index of its own", axis, own.axes, tuples))
     axes = (*value.axes[:axis], *own.axes, *value.axes[axis + 1 :])
     return _gathered(value, own, axis, axes)
 
@@ -260,20 +260,12 @@ def _table_end(context: RuleContext, value: Facts, index: Facts, axis: int) -> N
 def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
     before = [i for k in range(axis) for i in value.span(k)]
     after = [i for k in range(axis + 1, value.rank) for i in value.span(k)]
-    count = len(index.atoms)
-    back: dict[int, tuple[str, int]] = {}
-    for new, old in enumerate(before):
-        back[new] = ("value", old)
-    for k in range(count):
-        back[len(before) + k] = ("index", k)
-    for k, old in enumerate(after):
-        back[len(before) + count + k] = ("value", old)
+    places = [*before, *(None for _ in index.atoms), *after]  # of the data; the index stands between
     own_axis = [i for i in value.span(axis) if value.atoms[i].ragged]
 
     def kind_at(region: tuple[int, ...]) -> Kind:
-        rows = [back[i][1] for i in region if back[i][0] == "value"]
-        picks = [back[i][1] for i in region if back[i][0] == "index"]
-        if not picks:
+        rows = [own for own in (places[i] for i in region) if own is not None]
+        if len(rows) == len(region):
             return value.kind(rows)
         # padding of the index may point anywhere, also into the source's padding
         return join([value.kind(rows), *(value.kind([*rows, i]) for i in own_axis)])
@@ -291,11 +283,10 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
     rows = next((index.rank - k for k, held in enumerate(index.axes) if any(a.batch for a in held)), None)
     index = _guarded(context, context.data(1, row_axis=rows), value.axes[axis])
     context.keep_rows_apart(value.axes[axis], "GatherElements along")
-    if any(len(a) > 1 for a in value.axes[axis : axis + 1]):
-        merged = merge_axis(context.scope, value, axis)
-        if merged is None:
-            context.refuse("GatherElements along a merged axis")
-        value = merged
+    merged = merge_axis(context.scope, value, axis)
+    if merged is None:
+        context.refuse("GatherElements along a merged axis")
+    value = merged
     if any(a.ragged for a in value.axes[axis]):
         _need_picks(context, index.content, context.length_of(value.axes[axis]))
         _from_the_end(context, index, context.length_of(value.axes[axis]))
@@ -352,10 +343,8 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         return [_uniform(value, axes, read)]
     value = context.data(0)
     index = _guarded(context, context.settle(1) if own is not None else context.data(1), source)
-    if batch_dims:
-        for k in range(batch_dims):
-            if not same_axis(context.scope, value.axes[k], index.axes[k]):
-                context.refuse("GatherND with batch axes that differ")
+    if not all(same_axis(context.scope, value.axes[k], index.axes[k]) for k in range(batch_dims)):
+        context.refuse("GatherND with batch axes that differ")
     indexed = [k for k in range(batch_dims, batch_dims + depth) if k != own]
     if any(a.batch for k in indexed for a in value.axes[k]):
         context.refuse("an index reads across the batch")

@@ -100,7 +100,7 @@ def squeeze(context: RuleContext) -> Sequence[Facts | None]:
     else:
         dropped = {a % value.rank for a in listed}
     if value.rows_in_front:
-        context.ask(SqueezeBehindRows("", _IN_FRONT, 0, tuple(sorted(dropped))))
+        context.ask(SqueezeBehindRows("", _IN_FRONT, tuple(sorted(dropped))))
     for i in dropped:
         if value.axes[i]:
             size = axis_size(value.axes[i])
@@ -117,7 +117,7 @@ def unsqueeze(context: RuleContext) -> Sequence[Facts | None]:
     rank = value.rank + len(listed)
     if value.rows_in_front:
         listed = [a % (rank - 1) + 1 for a in listed]
-        context.ask(UnsqueezeBehindRows("", _IN_FRONT, 0, tuple(listed)))
+        context.ask(UnsqueezeBehindRows("", _IN_FRONT, tuple(listed)))
     new = {a % rank for a in listed}
     old = iter(value.axes)
     return [_with_axes(value, tuple(() if i in new else next(old) for i in range(rank)))]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from paddable.lengths import Length
 from paddable.padding.deduce.broadcast import broadcast, pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
@@ -81,17 +80,14 @@ def instance_normalisation(context: RuleContext) -> Sequence[Facts | None]:
         atoms += list(value.span(1))
     ragged = [i for i in atoms if value.atoms[i].ragged]
     context.keep_rows_apart((value.atoms[i] for i in atoms), "a normalisation over")
-    if any(a.ragged for a in value.axes[1]):
+    if not all(a.fixed for a in value.axes[1]):
         context.refuse("the channels vary with the length")
     if ragged:
-        channels = value.size(1)
-        if not isinstance(channels, Length) or not channels.is_constant:
-            context.refuse("the channels vary")
         sizes = tuple(value.atoms[i].size for a in reduced for i in value.span(a))
         context.ask(
             MaskedNormalisation(
-                "PAD101", _LEAK, 0, value.axes, tuple(ragged), sizes,
-                channels=channels.constant,
+                "PAD101", _LEAK, value.axes, tuple(ragged), sizes,
+                channels=context.length_of(value.axes[1]).constant,
                 groups=groups,
                 epsilon=float(context.attribute("epsilon", 1e-5)),
                 grouped_scale=context.type == "GroupNormalization" and context.version < 21,

@@ -260,8 +260,8 @@ def _continued(
         return _cropped(context, value, axis, after, total)
     segments = []
     if begin != constant(0):
-        first = Segment(constant(0), begin, constant(0), -1)
-        segments.append(first if mirrored else Segment(constant(0), constant(0), constant(0), 0))
+        # an index below 0 reads the first step, which an edge repeats
+        segments.append(Segment(constant(0), begin if mirrored else constant(0), constant(0), -1))
     segments.append(Segment(begin, -front, constant(0), 1))
     end = size + front
     if mirrored:

@@ -49,12 +49,12 @@ def _zero_of_steps(context: RuleContext, index: int) -> Zero:
 
 @rule("ConvInteger")
 def conv_integer(context: RuleContext) -> Sequence[Facts | None]:
-    return [replace(convolve(context, 1, False, _zero_of_steps(context, 2)), dtype=ir.DataType.INT32)]
+    return [replace(convolve(context, 1, zero=_zero_of_steps(context, 2)), dtype=ir.DataType.INT32)]
 
 
 @rule("QLinearConv")
 def qlinear_conv(context: RuleContext) -> Sequence[Facts | None]:
-    result = convolve(context, 3, context.present(8), _zero_of_steps(context, 2))
+    result = convolve(context, 3, zero=_zero_of_steps(context, 2))
     return [_codes(context, result.axes, 7)]
 
 
@@ -117,7 +117,7 @@ def qlinear_softmax(context: RuleContext) -> Sequence[Facts | None]:
 def qlinear_concat(context: RuleContext) -> Sequence[Facts | None]:
     """Inputs: scale and zero point of the result, then codes, scale and zero point of each part."""
     values = [context.data(i) for i in range(2, len(context.operands), 3)]
-    first = values[0]
+    first, *_ = values
     axis = context.attribute("axis") % first.rank
     if any(not atom.fixed for value in values for atom in value.axes[axis]):
         context.refuse("QLinearConcat along time", _FORMAT)

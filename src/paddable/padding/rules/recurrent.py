@@ -85,4 +85,4 @@ def recurrent(context: RuleContext) -> Sequence[Facts | None]:
         return FINITE if weights and value.kind([batch[i - start] for i in region]).finite else ANY
 
     state = Facts(value.dtype, state_axes, pads_of(state_axes, state_kind), finite=finite, masked=False)
-    return [outputs, *[state] * (len(context.node.outputs) - 1)]
+    return [outputs, state, state]

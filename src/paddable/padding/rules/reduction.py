@@ -20,7 +20,7 @@ from paddable.lengths import constant, maximum
 from paddable.padding.deduce.broadcast import pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
-from paddable.padding.facts.axes import Axes
+from paddable.padding.facts.axes import Axes, is_batch
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.padding.facts.numbers import Face, Number, add, extremum, multiply, number
@@ -88,7 +88,7 @@ def reduction(context: RuleContext) -> Sequence[Facts | None]:
             # the sum over no step is 0, and so is its mean
             sizes = tuple(maximum(value.atoms[i].size, constant(1)) for i in atoms)
             keepdims = bool(context.attribute("keepdims", 1))
-            context.ask(MaskedMean("PAD101", "the mean over time counts the padding", 0, tuple(axes), keepdims, sizes))
+            context.ask(MaskedMean("PAD101", "the mean over time counts the padding", tuple(axes), keepdims, sizes))
         elif math.isinf(_IDENTITY[context.type]):
             value = context.fill(0, ragged, fill, "PAD107", "the extremum over time sees the padding")
         else:
@@ -199,7 +199,7 @@ def arg_extremum(context: RuleContext) -> Sequence[Facts | None]:
         value = context.fill(0, value.span(axis), fill, "PAD107", leak)
         if context.attribute("select_last_index", 0):
             # where every valid step ties with the identity, the last of them is the last valid step
-            context.ask(LastIndex("PAD107", leak, 0, context.length_of(value.axes[axis])))
+            context.ask(LastIndex("PAD107", leak, context.length_of(value.axes[axis])))
     axes = reduced(value.axes, [axis], bool(context.attribute("keepdims", 1)))
     return [Facts(ir.DataType.INT64, axes, pads_of(axes, lambda region: FINITE), None, 0.0)]
 
@@ -207,15 +207,15 @@ def arg_extremum(context: RuleContext) -> Sequence[Facts | None]:
 def _sorts_rows(context: RuleContext, axis: int) -> bool:
     """Whether all rows are sorted by one number each, as a packed sequence sorts them by length."""
     value, (count, *_) = context.peek(0), context.sizes(1)
-    rows = value.axes[axis]
-    alone = value.rank == 1 and len(rows) == 1 and rows[0].batch
-    return alone and count.integer in (rows[0].size, constant(context.scope.rows or 0))
+    if value.rank > 1 or not is_batch(value.axes[axis]):
+        return False
+    return count.integer == value.size(axis) or context.scope.is_rows(count.integer)
 
 
 def _rows_in_place(context: RuleContext) -> Sequence[Facts | None]:
     """Native has one row, which sorting leaves where it is: so are all rows of the container."""
     value = context.data(0, row_axis=1)
-    context.ask(RowsInPlace("", "rows are sorted by what each of them has", 0))
+    context.ask(RowsInPlace("", "rows are sorted by what each of them has"))
     places = Facts.known(ir.DataType.INT64, value.axes, Affine(number(0), ((0, Fraction(1)),)), 0.0)
     return [value, places]
 

@@ -93,7 +93,7 @@ def _resampled(context: RuleContext, axis: int, total: Length, mode: str, transf
     if not context.scope.single_row and _rows(value) is None:
         context.refuse("what is resized has no batch axis, and each row has a length of its own")
     leak = "the scale is taken from the container's sizes"
-    context.ask(Resampled("PAD102", leak, 0, axis, value.axes, size, total, mode, transform, rounding))
+    context.ask(Resampled("PAD102", leak, axis, value.axes, size, total, mode, transform, rounding))
     axes = (*value.axes[:axis], context.axis(total), *value.axes[axis + 1 :])
     span, places = value.span(axis), sum(len(held) for held in axes[:axis])
     more = len(axes[axis])

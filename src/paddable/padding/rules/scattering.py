@@ -67,7 +67,7 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
 
 def _need_prefix(axis: Axis, context: RuleContext) -> None:
     """Valid steps come first: alone, or each with the features that were joined with it."""
-    if any(not atom.prefix for atom in axis) or any(not atom.fixed for atom in axis[1:]):
+    if any(not atom.fixed for atom in axis[1:]):
         context.refuse("places in a merged axis whose padding is interleaved with valid steps")
 
 

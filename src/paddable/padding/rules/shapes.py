@@ -54,8 +54,7 @@ def range_(context: RuleContext) -> Sequence[Facts | None]:
     if not step.is_constant or step.fraction == 0:
         context.refuse("the step of a Range varies with the length")
     step_value = step.fraction
-    opposite = negate(start)
-    span = None if opposite is None else add_numbers(limit, opposite)
+    span = add_numbers(limit, negate(start))
     if span is None or not isinstance(span.length, Length):
         context.refuse("the limits of a Range are not known as lengths", "compute them from x.shape")
     # ceil(span / step), all as integers

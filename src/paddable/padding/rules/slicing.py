@@ -156,10 +156,9 @@ def _slice_axis(
             value.pending.token.commit()
         return _of_fixed(context, value, axis, first, step, count)
     context.keep_rows_apart(whole, "a slice of")
-    atom = value.axes[axis][0] if value.axes[axis] else Factor(constant(1))
-    position = value.span(axis).start if value.axes[axis] else 0
+    (atom,) = value.axes[axis] or (Factor(constant(1)),)
     pending = value.pending
-    if pending is not None and pending.atom == position and step > 0:
+    if pending is not None and pending.atom in value.span(axis) and step > 0:
         if scope.at_most(stop, pending.clean):
             pending = None
         else:

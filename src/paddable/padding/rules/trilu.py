@@ -79,18 +79,9 @@ def eye(context: RuleContext) -> Sequence[Facts | None]:
     scope, shift = context.scope, context.attribute("k", 0)
     height, width = (context.length_of(axis) for axis in value.axes)
     axes = (context.axis(height), context.axis(width))
-    rows = range(len(axes[0]))
-
-    def kind_at(region: tuple[int, ...]) -> Kind:
-        if len(region) != 1:
-            return FINITE
-        if region[0] in rows:  # i >= height and j < width
-            beside = context.decided(lambda: scope.domain.less(width - 1, height + shift))
-        else:
-            beside = context.decided(lambda: scope.domain.less(height - 1 + shift, width))
-        return ZERO if beside else FINITE
-
+    below = context.decided(lambda: scope.domain.less(width - 1, height + shift))  # i >= height and j < width
+    behind = context.decided(lambda: scope.domain.less(height - 1 + shift, width))
+    kinds = ZERO if below else FINITE, ZERO if behind else FINITE
+    pads = tuple(PaddingFact(kind, FINITE) for kind, axis in zip(kinds, axes, strict=True) for _ in axis)
     dtype = ir.DataType(context.attribute("dtype", value.dtype.value))
-    atoms = [atom for axis in axes for atom in axis]
-    pads = tuple(PaddingFact(kind_at((i,)), FINITE) if atom.ragged else PaddingFact() for i, atom in enumerate(atoms))
     return [Facts(dtype, axes, pads, None, 0.0, 1.0, finite=True, masked=False)]
