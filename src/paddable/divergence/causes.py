@@ -29,7 +29,7 @@ class Cause:
 
     Attributes:
         kind: ``weights``, ``wiring``, ``attributes``, ``structure``, ``padding``, ``precision``, ``provider``,
-            ``optimiser``, ``rounding``, ``unrelated``, ``nan`` or ``unknown``.
+            ``optimiser``, ``rounding``, ``training``, ``unrelated``, ``nan`` or ``unknown``.
         text: the reason, one sentence.
         fix: what to do.
         code: of the finding that explains it, such as ``PAD102``; empty without one.

@@ -14,7 +14,7 @@ from paddable.divergence.plain import Plain
 from paddable.divergence.weights import fingerprint
 from paddable.gates.engine import Array
 
-__all__ = ["Changed", "Numbers", "changed_between", "changed_weights", "held", "is_weight", "numbers_apart"]
+__all__ = ["Changed", "Numbers", "changed_between", "changed_weights", "counted", "held", "is_weight", "numbers_apart"]
 
 _WEIGHT = 16
 """Elements from which a constant counts as a weight: smaller ones are sizes, axes and epsilons."""
@@ -121,6 +121,13 @@ def changed_weights(matching: Matching, *, exact: bool) -> list[Changed]:
                 found += [change for change in changes if change.numbers]
                 break
     return found
+
+
+def counted(texts: Sequence[str]) -> str:
+    """How many weights differ, and the first; empty where none does."""
+    if not texts:
+        return ""
+    return f"{'1 weight differs' if len(texts) == 1 else f'{len(texts)} weights differ, the first'}: {texts[0]}"
 
 
 def is_weight(value: ir.Value) -> bool:

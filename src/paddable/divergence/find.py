@@ -9,7 +9,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from paddable.divergence.causes import Cause, cause_of
-from paddable.divergence.changed import changed_weights
+from paddable.divergence.changed import changed_weights, counted
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
@@ -116,11 +116,7 @@ def _told_changed(parting: Parting) -> str:
     if "int" in one.precision + other.precision or parting.matching.share < _RELATED:
         return ""
     found = changed_weights(parting.matching, exact=one.precision == other.precision)
-    if not found:
-        return ""
-    name = f" {found[0].node.name}" if found[0].node.name else ""
-    count = "1 weight differs" if len(found) == 1 else f"{len(found)} weights differ, the first"
-    return f"{count}: {found[0].text}{f' (node{name})' if name else ''}"
+    return counted([each.text + (f" (node {each.node.name})" if each.node.name else "") for each in found])
 
 
 def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
