@@ -14,6 +14,7 @@ from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
+from paddable.divergence.scaled import scaled_behind
 from paddable.divergence.side import Side
 from paddable.divergence.unpaired import unpaired
 from paddable.findings import Finding
@@ -115,7 +116,9 @@ def _told_changed(parting: Parting) -> str:
     one, other = parting.one, parting.other
     if "int" in one.precision + other.precision or parting.matching.share < _RELATED:
         return ""
-    found = changed_weights(parting.matching, exact=one.precision == other.precision)
+    found = changed_weights(parting.matching, exact=one.precision == other.precision, folds=parting.folds)
+    moved = scaled_behind(parting, [each.node for each in found])
+    found = [each for each in found if each.node not in moved]
     return counted([each.text + (f" (node {each.node.name})" if each.node.name else "") for each in found])
 
 
@@ -195,13 +198,14 @@ def _record(
 
 
 def _layers(parting: Parting) -> list[Layer]:
-    partners = parting.matching.pairs
+    partners = parting.matching.values()
     layers = []
     for node in parting.one.plain.nodes:
         for value in node.outputs:
             found = parting.measures.get(value)
             if found is not None:
-                module = module_path(node) or module_path(partners[node])
+                partner = partners[value].producer()
+                module = module_path(node) or (module_path(partner) if partner is not None else None)
                 layers.append(
                     Layer(
                         node.name or "",
