@@ -19,8 +19,8 @@ _MOVES = ("Reshape", "Squeeze", "Transpose", "Unsqueeze")
 def scaled_behind(parting: Parting, changed: Collection[ir.Node]) -> set[ir.Node]:
     """Of nodes whose weights differ, those that only hold a scale at another place.
 
-    A node undoes a scale in front of it where it reads another value than its partner and makes the same, and its weight
-    is its partner's times one factor for each place along an axis. A node that only such ones read has what they undo.
+    A node undoes a scale in front of it where it reads another value than its partner and makes the same, and where its
+    weight is its partner's times one factor for each place along an axis. What such nodes alone read is the other half.
 
     Args:
         parting: both runs.
