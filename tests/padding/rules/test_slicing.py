@@ -14,7 +14,7 @@ from paddable.padding.facts.numbers import Face, number
 from paddable.padding.rules.slicing import slice_
 
 from ..example import Example
-from ..given import axes_of, context_of, tensor, told
+from ..given import answer_to, axes_of, context_of, table, tensor, told
 from ..native import verdict_of
 
 AT = "int64[1] axis = {2}, int64[1] end = {9223372036854775807}"
@@ -536,3 +536,115 @@ def test_a_pending_remedy_is_placed_where_the_steps_that_are_wrong_are_read(cut:
     value = tensor("2*T", "4", finite=True, pending=Pending(0, parse("2*T-2"), token))
     (found,) = slice_(_sliced(value, cut))
     assert found is not None and token.done == placed and found.pending is None
+
+
+ANSWERS = table("""
+Split(T, 6; 5) axis=1 outputs=2 => T, 3; 5; finite & T, 3; 5; finite
+Split(T, 6; 5) axis=-1 outputs=3 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite
+Split(T, 7; 5) axis=1 outputs=2 => T, 4; 5; finite & T, 3; 5; finite
+Split(T, 7; 5) axis=1 outputs=4 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite & T, 1; 5; finite
+Split(T, 7; 5 | = 3 4) axis=1 outputs=2 => T, 3; 5; finite & T, 4; 5; finite
+Split(T, 7; 5 | = 1 6) axis=-1 outputs=2 => T, 1; 5; finite & T, 6; 5; finite
+Split(T, 7; 5) axis=1 outputs=2 split=[2,5] => T, 2; 5; finite & T, 5; 5; finite
+Split(4, T; image) outputs=2 => 2, T; finite; finite image & 2, T; finite; finite image
+Split(4, T; image) outputs=4
+    => 1, T; finite; finite image & 1, T; finite; finite image & 1, T; finite; finite image & 1,
+    T; finite; finite image
+Split(6, T) outputs=2 axis=-2 => 3, T; finite; finite & 3, T; finite; finite
+Split(T, 2 x 3; 5) axis=1 outputs=3 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite
+Split(T, 3; 5) outputs=2 => refused: Split along a ragged axis
+Split(batch, 3) outputs=2 => refused: Split along the batch
+Split(= 4 7 T 9) outputs=2 => 2; = 4 7; 1..inf; finite & 2; = T 9; 1..inf; finite
+Split(= 4 7 T 9 | = 1 3) outputs=2 => 1; = 4; 1..inf; finite & 3; = 7 T 9; 1..inf; finite
+Concat(T | U) axis=0
+    => T+U; finite; finite | Take(PAD105; 0; 0; T+U; T+U; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | T, 4) axis=1 => T, 7; finite; finite
+Concat(T, 3; 5 | T, 4; 5) axis=-1 => T, 7; 5; finite
+Concat(T, 3; 5 | T, 4; 0) axis=-1 => T, 7; finite; finite
+Concat(T, 3; any | T, 4) axis=1 => T, 7; any; finite
+Concat(T, 3; infinite | T, 4) axis=1 => T, 7; finite
+Concat(T, 3; masked | T, 4) axis=1 => T, 7; finite; finite masked
+Concat(T, 3 | T, 4; masked) axis=1 => T, 7; finite; finite masked
+Concat(T, 3; 0..1 | T, 4; -2..0) axis=1 => T, 7; finite; -2..1; finite
+Concat(T, 3; 0..1 | T, 4; -2..9) axis=1 => T, 7; finite; -2..9; finite
+Concat(T, 3; -9..1 | T, 4; -2..0) axis=1 => T, 7; finite; -9..1; finite
+Concat(T, 3 | U, 4) axis=1 => refused: Concat of sizes T and U
+Concat(T, 3 | 5, 4) axis=1 => refused: Concat of sizes T and 5
+Concat(2, 3; 5 | T, 3; 5) axis=0 => T+2, 3; 5; finite
+Concat(2, 3 | 1, 3 | T, 3; 5) axis=0 => T+3, 3; 5; finite
+Concat(T, 3; 5 | 2, 3) axis=0
+    => T+2, 3; 5; finite | Take(PAD105; 0; 0; T+2; T+2; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | 2, 3; 0..0) axis=0 => T+2, 3; 0; finite | Fill(PAD102; 0; 0; 0.0)
+Concat(1, 3 | T, 3 | 2, 3) axis=0
+    => T+3, 3; finite; finite | Take(PAD105; 0; 0; T+3; T+3; from 0: 0 + 0 + 1k from T+1: -T-1 + T+1 + 1k; True)
+Concat(T, 3; 5 | U, 3; 0) axis=0
+    => T+U, 3; 0; finite | Take(PAD105; 0; 0; T+U; T+U; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | T, 3) axis=0
+    => 2*T, 3; finite; finite | Take(PAD105; 0; 0; 2*T; 2*T; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | T, 3 | T, 3) axis=0
+    => 3*T, 3; finite; finite | Take(PAD105; 0; 0; 3*T; 3*T; from 0: 0 + 0 + 1k from T: -T + T + 1k
+    from 2*T: -2*T + 2*T + 1k; True)
+Concat(T, 3 | 2, 3 | T, 3) axis=0
+    => 2*T+2, 3; finite; finite | Take(PAD105; 0; 0; 2*T+2; 2*T+2; from 0: 0 + 0 + 1k from T: -T + T + 1k
+    from T+2: -T-2 + T+2 + 1k; True)
+Concat(T, 3 | 0, 3) axis=0 => T, 3; finite; finite
+Concat(0, 3 | T, 3) axis=0 => T, 3; finite; finite
+Concat(0, 3 | 0, 3) axis=0 => 0, 3; finite
+Concat(T, 3) => T, 3; finite; finite
+Concat(T x 2, 3 | T, 3) axis=0
+    => 3*T, 3; finite; finite | Take(PAD105; 0; 0; 3*T; 3*T; from 0: 0 + 0 + 1k from 2*T: -2*T + 2*T + 1k; True)
+Concat(2 x T, 3 | T, 3) axis=0 => refused: Concat along a merged axis whose padding is interleaved with valid steps
+Concat(T x 2, 3 | 2*T, 4) axis=1 => 2*T, 7; finite; finite
+Concat(2 x T, 3 | 2*T, 4) axis=1 => refused: Concat of operands that factor an axis differently
+Concat(batch, T, 3 | batch, 2, 3) axis=1
+    => batch, T+2, 3; finite; finite | Take(PAD105; 0; 1; T+2; T+2; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(batch, 2, T | batch, 3, T) axis=1 => batch, 5, T; finite; finite
+Concat(batch, T | batch, T) axis=0 => refused: Concat along the batch mixes rows of different lengths
+Concat(T from T, 3 | T from T, 4) axis=1 => T from T, 7; finite; finite
+Concat(T from T, 3 | T, 4) axis=1 => T, 7; finite; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k)
+Concat(T from T, 3 | 2, 3) axis=0
+    => T+2, 3; finite; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k), Take(PAD105; 0; 0; T+2; T+2;
+    from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(= 3 4 | = T) => 3; = 3 4 T; finite
+Concat(= 3 4 | = T) axis=-1 => 3; = 3 4 T; finite
+Concat(= 3 | 2; int64) => 3; finite
+Concat(2, T; int64 | 3, T; int64; 5) axis=0 => 5, T; finite; finite
+Slice(T, 3; 5 | = 1 | = 9999999999 | = 0) => T-1, 3; 5; finite
+Slice(T, 9 | = 0 | = 9 | = 1 | = 3) => T, 3; finite; finite
+Slice(T, 9 | = 1 | = 8 | = -1 | = 3) => T, 3; finite; finite
+Slice(T, 9; 5 | = -1 | = -10 | = -1 | = -2) => T, 5; 5; finite
+Slice(T, 9; masked 0..1 | = 0 | = 5 | = 1) => T, 5; finite; 0..1; finite masked
+Slice(T, 9; image | = 0 | = 5 | = 1) => T, 5; finite; finite image
+Slice(T, 9 | = 2 | = 9) => min(T, 9)-min(T, 2), 9; finite; finite
+Slice(3, 9 | = 1 2 | = 3 9) => 2, 7; finite
+Slice(3, 9, T | = 1 2 | = 3 9) => 2, 7, T; finite; finite
+Slice(3, 9, T | = 1 | = -1 | = 2) => 3, 9, max(T, 2)-2; finite; finite
+Slice(3, T; 5 | = -2 | = 9999999999 | = -1)
+    => 3, T-max(T, 2)+2; finite; finite | Take(PAD105; 0; 1; T-max(T, 2)+2; T; from 0: max(T, 2)-2 + 0 + 1k; True)
+Slice(3, T; 5 | = -3 | = -1 | = -1)
+    => 3, T-max(T, 3)+2; finite; finite | Take(PAD105; 0; 1; T-max(T, 3)+2; T; from 0: max(T, 3)-3 + 0 + 1k; True)
+Slice(3, T; 5 | = -1 | = -9999999999 | = 1 | = -1)
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
+Slice(3, T; 5 | = -1 | = -9999999999 | = 1 | = -2)
+    => 3, T-(T//2); finite; finite | Take(PAD105; 0; 1; T-(T//2); T; from 0: T-1 + 0 + -2k; True)
+Slice(3, T; 5 | = 1 | = 9999999999 | = 1 | = 2) => 3, T-((T+1)//2); 5; finite
+Slice(3, T; 5 | = 0 | = T-2 | = 1) => 3, T-2; finite; finite | T in 2..
+Slice(3, T; 5 | = T-2 | = T | = 1) => 3, 2; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k; True) | T in 2..
+Slice(3, T, 5 | = 0 -2 | = 9999999999 9999999999 | = 0 1) => refused: a slice from the end along several axes at once
+Slice(3, V; 5 | = 0 | = V%3 | = 1)
+    => 3, 2; axis 1: V-3*(V//3); finite | Take(PAD105; 0; 1; 2; V; from 0: 0 + 0 + 1k; True)
+Slice(3, T; 5 | = 0 | = T%3 | = 1)
+    => 3, 2; axis 1: T-3*(T//3); finite | Take(PAD105; 0; 1; 2; T; from 0: 0 + 0 + 1k; True)
+Slice(3, T; 5 | = 1 | = T%3+1 | = 1)
+    => 3, 2; axis 1: T-max(3*(T//3), 1); finite | Take(PAD105; 0; 1; 2; T; from 0: 1 + 0 + 1k; True)
+Slice(3, T from T; 5 | = 0 | = T | = 1) => 3, T from T; 5; finite
+Slice(3, T from T; 5 | = 1 | = T | = 1) => 3, T-1 from T; 5; finite
+Slice(3, T from T; 5 | = 0 | = T | = 1 | = 2) => refused: a strided slice of a shifted axis
+Slice(batch, 3 | = 0 | = 2 | = 1) => batch, 2; finite
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """Cuts, parts and joins along an axis."""
+    assert answer_to(question) == expected
