@@ -77,7 +77,7 @@ def given(text: str) -> Facts | None:
     if axes.startswith("~"):
         base, *steps = said[0].split()
         content = Affine(_known(base), tuple((k, Fraction(c)) for k, c in enumerate(steps) if c != "0"))
-        return _integers(content, axes_of(*axes[1:].split(", ")))
+        return _integers(content, axes_of(*axes[1:].strip().split(", ")))
     more: dict[str, Any] = {"masked": False, "finite": True, "pad": FINITE}
     for word in " ".join(said).split():
         low, dots, high = word.partition("..")
@@ -125,14 +125,17 @@ def answer(context: RuleContext) -> str:
     try:
         found = rule(context)
     except NoProof as error:
-        return f"refused: {error.reason}"
+        return " | ".join(filter(None, [f"refused: {error.reason}", _needed(context.scope)]))
     asked = ", ".join(
         f"{type(remedy).__name__}({'; '.join(_said(getattr(remedy, name)) for name in _fields(remedy))})"
         for remedy in context.remedies
     )
-    spans = context.scope.spans
-    needed = " ".join(f"{name} in {_domain(spans[name])}" for name in SPANS if spans[name] != SPANS[name])
-    return " | ".join(filter(None, [" & ".join(map(_claim, found)), asked, needed]))
+    return " | ".join(filter(None, [" & ".join(map(_claim, found)), asked, _needed(context.scope)]))
+
+
+def _needed(scope: Scope) -> str:
+    now = scope.spans
+    return " ".join(f"{k} in {_domain(now[k])}: {scope.reasons.get(k)}" for k, span in SPANS.items() if now[k] != span)
 
 
 def _domain(span: Span) -> str:

@@ -389,6 +389,14 @@ MatMul(3, T x 2 | 2*T, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
 MatMul(3, 2 x T | 2*T, 4) => refused: the operands factor the summed axis differently
 MatMul(3, T from T | T from T, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
 MatMul(3, T from T | T, 4) => 3, 4; finite | Take(PAD105; 0; 1; T; T; from 0: -T + T + 1k), Fill(PAD108; 0; 1; 0.0)
+MatMul(T, 3; infinite | 3, 4) => T, 4; finite
+MatMul(3, T; 0 infinite | T, 4) => 3, 4
+MatMul(3, T; infinite | T, 4; infinite) => 3, 4 | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T x U | T x U, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0), Fill(PAD108; 0; 2; 0.0)
+MatMul(3, T x 4 | T x 4, 5; any) => 3, 5; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(T, U; 0 | U, V; any) => T, V; 0 any; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(3, V | T, 4) => refused: sizes V and T do not agree
+MatMul(3, T | V, 4) => refused: sizes T and V do not agree
 FusedMatMul(2, T, 3 | 2, 3, T) => 2, T, T; finite finite; finite
 FusedMatMul(2, T, 3 | 2, 3, T) transA=1 => refused: sizes T and 3 do not agree
 FusedMatMul(2, T, 3 | 2, 3, T) transB=1 => refused: sizes 3 and T do not agree
@@ -409,8 +417,11 @@ Gemm(T, 3 | 3, 4 | -) => T, 4; finite; finite
 Gemm(T, 3 | 3, 4 | T, 4) => refused: Gemm with a ragged bias
 Gemm(T, 3 | 3, 4 | 4) => T, 4; finite; finite
 Gemm(T, 3; any | 3, 4 | 4) => T, 4; any; finite
+Gemm(T, 3; infinite | 3, 4 | 4) => T, 4; finite
+Gemm(T, 3 | 3, 4 | 4; infinite) => T, 4; any
 FusedGemm(T, 3; 0; 0..1 | 3, 4; 0..1) => T, 4; finite; finite
 FusedGemm(T, 3; any | 3, 4) => T, 4; any; finite
+FusedGemm(T, 3; infinite 0 | 3, 4) => T, 4; finite
 Einsum(T, 3 | 3, 4) equation="ij,jk" => T, 4; finite; finite
 Einsum(T, 3 | 3, 4) equation="ij,jk->ik" => T, 4; finite; finite
 Einsum(3, T | 3, 4) equation="ba,bc" => T, 4; finite; finite
@@ -424,12 +435,18 @@ Einsum(T, 3 | 3, 4 | 4, 5) equation="ij,jk,kl->il" => refused: Einsum with an el
 Einsum(T, 3) equation="...j->..." => refused: Einsum with an ellipsis or more than two operands
 Einsum(T, 3 | T, 3) equation="ij,ij->ij" => T, 3; finite; finite
 Einsum(T | 3) equation="i,j" => T, 3; finite; finite
+Einsum(T, 3 | T, 4 ) equation="ab,ac->bc" => 3, 4; finite | Fill(PAD108; 0; 0; 0.0)
+Einsum(3, T, U) equation="abc->a" => 3; finite | Fill(PAD108; 0; 1; 0.0), Fill(PAD108; 0; 2; 0.0)
+Einsum(3, T, U; 0) equation="abc->ca" => U, 3; 0; finite
 MatMulInteger(T, 3; int8; 0 | 3, 4; int8 | - | -) => T, 4; 0; finite
 MatMulInteger(3, T; int8; 0 | T, 4; int8 | - | -) => 3, 4; finite
 MatMulInteger(3, T; int8; 0 | T, 4; int8 | ; int8 | ; int8) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0; 2)
 MatMulInteger(3, T; int8 | T, 4; int8 | 3; int8 | ; int8)
     => refused: codes that vary with the length have several zero points
 MatMulInteger(T, 3; int8; 0..9 | 3, 4; int8; 0..9 | ; int8; 2..2| 4; int8) => T, 4; finite; finite
+MatMulInteger(3, T; int8; any | T, 4; int8 | - | 4; int8)
+    => refused: codes that vary with the length have several zero points
+MatMulInteger(3, T; int8 | T, 4; int8 | = 5 | = 7) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0; 2)
 """)
 
 

@@ -498,7 +498,7 @@ def test_what_was_appended_is_told_while_its_axis_is_the_last() -> None:
 
 
 ANSWERS = table("""
-Squeeze(1, T, 1) => T; finite; finite | T in 2..
+Squeeze(1, T, 1) => T; finite; finite | T in 2..: Squeeze without axes drops an axis of one step
 Squeeze(1, T, 1 | = 0) => T, 1; finite; finite
 Squeeze(1, T, 1 | = -1) => 1, T; finite; finite
 Squeeze(1, T, 1 | = 0 2) => T; finite; finite
@@ -512,6 +512,10 @@ Squeeze(batch, 1, T; rows_in_front | = 0) => batch, T; finite; finite rows_in_fr
 Squeeze(batch, 1, T; rows_in_front | = -2) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 1)
 Squeeze(batch, T, 1; rows_in_front | = 1) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 2)
 Squeeze(batch, T, 1; rows_in_front | = -1) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 2)
+Squeeze(1, 2 x T, 1 | = 0) => 2 x T, 1; finite; finite
+Squeeze(1, T-1) => T-1; finite; finite | T in 3..: Squeeze without axes drops an axis of one step
+Squeeze(1, T, U) => T, U; finite finite; finite | T in 2..: Squeeze without axes drops an axis of one step
+Squeeze(= 4) => = 4; 4..4; finite
 Unsqueeze(T | = 0) => 1, T; finite; finite
 Unsqueeze(T | = -1) => T, 1; finite; finite
 Unsqueeze(T | = -2) => 1, T; finite; finite
@@ -522,16 +526,19 @@ Unsqueeze(batch, T; rows_in_front | = 1) => batch, T, 1; finite; finite rows_in_
 Unsqueeze(batch, T; rows_in_front | = -1) => batch, T, 1; finite; finite rows_in_front | UnsqueezeBehindRows(; 2)
 Unsqueeze(batch, T, 3; rows_in_front | = 0 2)
     => batch, 1, T, 1, 3; finite; finite rows_in_front | UnsqueezeBehindRows(; 1 3)
+Unsqueeze(= 4 7 | = 1) => 2, 1; = 4 7; 4..7; finite
 Transpose(T, 3; 5) => 3, T; 5; finite
 Transpose(T, 3; 5) perm=[0,1] => T, 3; 5; finite
 Transpose(T, U, 3; image) perm=[1,2,0] => U, 3, T; finite finite; finite image
+Transpose(T, U, V) perm=[2,0,1] => V, T, U; finite finite finite; finite
+Transpose(= 4 7) => 2; = 4 7; 4..7; finite
 Reshape(T, 6 | = 0 2 3) => T, 2, 3; finite; finite
 Reshape(T, 6 | = 0 -1) => T, 6; finite; finite
 Reshape(T, 6 | = -1) => T x 6; finite; finite
 Reshape(T, 6 | = -1 3) => T x 2, 3; finite; finite
-Reshape(T, 6 | = -1 4) => T+T//2, 4; finite; finite | T in 2.. by 2
-Reshape(T, 6 | = -1 5) => T+T//5, 5; finite; finite | T in 5.. by 5
-Reshape(T, 6 | = -1 12) => T//2, 2 x 6; finite; finite | T in 2.. by 2
+Reshape(T, 6 | = -1 4) => T+T//2, 4; finite; finite | T in 2.. by 2: 6*T must be a multiple of 4
+Reshape(T, 6 | = -1 5) => T+T//5, 5; finite; finite | T in 5.. by 5: 6*T must be a multiple of 5
+Reshape(T, 6 | = -1 12) => T//2, 2 x 6; finite; finite | T in 2.. by 2: 6*T must be a multiple of 12
 Reshape(T, 6 | = 2 -1) => refused: Reshape [6*T] -> [2, 3*T]: the varying size T cannot be cut into 2
 Reshape(T, 6 | = 6 -1) => refused: Reshape [6*T] -> [6, T]: the varying size T cannot be cut into 6
 Reshape(T, 6 | = T 6) => T, 6; finite; finite
@@ -553,7 +560,7 @@ Reshape(6*T | = -1 6) => T, 6; finite; finite
 Reshape(6*T | = 6 -1) => refused: Reshape [6*T] -> [6, T]: the varying size 6*T cannot be cut into 6
 Reshape(6*T | = T 6) => T, 6; finite; finite
 Reshape(4*T+8 | = -1 4) => T+2, 4; finite; finite
-Reshape(4*T+8 | = -1 3) => T+(T+2)//3+2, 3; finite; finite | T in 1.. by 3
+Reshape(4*T+8 | = -1 3) => T+(T+2)//3+2, 3; finite; finite | T in 1.. by 3: 4*T+8 must be a multiple of 3
 Reshape(V | = -1 4) => V//4, 4; finite; finite
 Reshape(V | = -1 2) => V//2, 2; finite; finite
 Reshape(T x 2, 3 | = -1 3) => T x 2, 3; finite; finite
@@ -569,6 +576,26 @@ Reshape(batch, T, 6; rows_in_front | = 0 2 3)
 Reshape(batch, T, 6; rows_in_front | = -1) => batch, T x 6; finite; finite rows_in_front | UseSize(; 1; batch 6*T)
 Reshape(batch, T, 6; rows_in_front | = T -1 2)
     => batch, T, 3, 2; finite; finite rows_in_front | UseSize(; 1; batch T 3 2)
+Reshape(= 4 7 5 2 | = 2 2) => 2, 2; = 4 7 5 2; 2..7; finite
+Reshape(3, 2 x T | = -1) => 3 x 2 x T; finite; finite
+Reshape(3, T x 2 | = 3 -1) => 3, T x 2; finite; finite
+Reshape(3, T, 2 | = 3 -1) => 3, T x 2; finite; finite
+Reshape(3, T, 2 | = 3 2 -1) => refused: Reshape [6*T] -> [3, 2, T]: the varying size T cannot be cut into 2
+Reshape(3, T, 2 | = -1 2) => 3 x T, 2; finite; finite
+Reshape(T, 2, U | = T -1) => T, 2 x U; finite finite; finite
+Reshape(T, 2, U | = -1 U) => T x 2, U; finite finite; finite
+Reshape(T, 2, U | = -1) => T x 2 x U; finite finite; finite
+Reshape(T, 8 | = T 2 -1) => T, 2, 4; finite; finite
+Reshape(T, 8 | = T 3 -1) => refused: 8*T elements do not divide into 3*T
+Reshape(3*T, 2 | = -1 3) => 2*T, 3; finite; finite
+Reshape(3*T, 2 | = T 3 2) => T, 3, 2; finite; finite
+Reshape(3*T, 2 | = T 6) => T, 3 x 2; finite; finite
+Reshape(3*T, 2 | = T 2 3) => T, 2, 3; finite; finite
+Reshape(T, 4, 9 | = T 6 6) => T, 6, 6; finite; finite
+Reshape(T, 4, 9 | = T 12 3) => T, 4 x 3, 3; finite; finite
+Reshape(T, 4, 9 | = T 5 -1) => refused: 36*T elements do not divide into 5*T
+Reshape(T, 1, 6 | = T 6) => T, 6; finite; finite
+Reshape(1, T, 6 | = T 1 6 1) => T, 1, 6, 1; finite; finite
 Flatten(T, 3) => T, 3; finite; finite
 Flatten(T, 3, 4) => T, 3 x 4; finite; finite
 Flatten(T, 3, 4) axis=2 => T x 3, 4; finite; finite
@@ -590,7 +617,7 @@ Expand(T, 3 | = U 3) => refused: Expand of size T to U
 Expand(T, 3 | = 1) => T, 3; finite; finite
 Expand(1 | = T U) => T, U; finite finite; finite
 Expand(3, 1 | = T 1 4) => T, 3, 4; finite; finite
-Expand(1, 3 | = T-4 3) => T-4, 3; finite; finite | T in 4..
+Expand(1, 3 | = T-4 3) => T-4, 3; finite; finite | T in 4..: the size T-4 must not be negative
 Expand(1, 3 | = T%3 3) => 1, 3; axis 0: T-3*(T//3) equal; finite | UseSize(; 1; 1 3)
 Expand(3 | = T%3 1) => 1, 3; axis 0: T-3*(T//3) equal; finite | UseSize(; 1; 1 1)
 Expand(T, 3 | = T%3 3) => refused: Expand to the size T-3*(T//3), which does not grow with the length
@@ -602,6 +629,17 @@ Expand(1, T | = 3*batch T) => batch x 3, T; finite; finite
 Expand(batch, T; rows_in_front | = 3 T) => batch, 3, T; finite; finite rows_in_front | Spread(; 0; 1)
 Expand(batch, T; rows_in_front | = batch 3 T) => batch, 3, T; finite; finite | Spread(; 0; 1)
 Expand(batch, T; rows_in_front | = batch T) => batch, T; finite; finite
+Expand(= 4 | = T) => T; 4; = 4; 4..4; finite
+Expand(= 4 5 | = 3 2) => 3, 2; 4..5; finite
+Expand(= 4 | = 3 1) => 3, 1; = 4; 4..4; finite
+Expand(~ T; 2 1 | = 3 T) => 3, T; finite; = 2 + 1*i1; 2..inf; finite
+Expand(~ T; 2 1 | = 3 1) => 3, T; finite; = 2 + 1*i1; 2..inf; finite
+Expand(~ T, 1; 2 1 | = T U) => T, U; finite finite; = 2 + 1*i0; 2..inf; finite
+Expand(~ T, 3; 2 1 5 | = 2 T 3) => 2, T, 3; finite; = 2 + 1*i1 + 5*i2; 2..inf; finite
+Expand(T, U; any | = 3 T U) => 3, T, U; any any; finite
+Expand(1, U, 1; 5 | = T 1 V) => T, U, V; finite 5 finite; finite
+Expand(batch, 1, T; rows_in_front | = 2 3 T) => batch, 2, 3, T; finite; finite rows_in_front | Spread(; 0; 1)
+Expand(batch, T; rows_in_front | = 5 1 1) => batch, 5, 1, T; finite; finite rows_in_front | Spread(; 0; 2)
 Tile(T, 3; 5 | = 1 2) => T, 2 x 3; 5; finite
 Tile(T, 3; 5 | = 2 1) => 2 x T, 3; 5; finite
 Tile(T, 3; 5 | = 2 2) => 2 x T, 2 x 3; 5; finite
@@ -615,8 +653,10 @@ Tile(= 4 7 | = 2) => 2 x 2; = 4 7 4 7; 4..7; finite
 Tile(= 4 7 | = 1) => 2; = 4 7; 4..7; finite
 Tile(= 4 7 | = T) => T x 2; finite; 4..7; finite
 Tile(= 4 | = T) => T; 4; = 4; 4..4; finite
-Expand(= 4 | = T) => T; 4; = 4; 4..4; finite
-Expand(= 4 5 | = 3 2) => 3, 2; 4..5; finite
+Tile(~ T; 2 1 | = 2) => 2 x T; finite; = 2 + 1*i1; 2..inf; finite
+Tile(~ T, 3; 2 1 5 | = 2 1) => 2 x T, 3; finite; = 2 + 1*i1 + 5*i2; 2..inf; finite
+Tile(~ T, 3; 2 1 5 | = 1 3) => T, 3 x 3; finite; = 2 + 1*i0 + 5*i2; 2..inf; finite
+Tile(~ T, 3; 2 0 0 | = 1 3) => T, 3 x 3; 2; = 2; 2..2; finite
 """)
 
 

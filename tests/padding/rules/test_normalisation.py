@@ -285,6 +285,7 @@ LayerNormalization(T, 3, 4 | 3) axis=-3 => refused: LayerNormalization over time
 LayerNormalization(batch, 3 | 3) axis=0 => refused: a normalisation over the batch mixes rows of different lengths
 LayerNormalization(batch, 3 | 3) axis=1 => batch, 3; finite
 LayerNormalization(T, 3 | 3) outputs=3 => T, 3; finite; finite & none & none
+LayerNormalization(T, 3; infinite | 3) => T, 3; finite
 RMSNormalization(T, 3 | 3) => T, 3; finite; finite
 BatchNormalization(1, 3, T | 3 | 3 | 3 | 3) => 1, 3, T; finite; finite
 BatchNormalization(1, 3, T; any | 3 | 3 | 3 | 3) => 1, 3, T; any; finite
@@ -296,6 +297,7 @@ BatchNormalization(T | 3 | 3 | 3 | 3) => T; finite; finite
 BatchNormalization(T, 3 | 3 | 3 | 3 | 3) => T, 3; finite; finite
 BatchNormalization(1, 3, T | 3 | 3 | 3 | 3) training_mode=1 => refused: BatchNormalization in training mode
 BatchNormalization(1, 3, T | 3 | 3 | 3 | 3) outputs=2 => refused: BatchNormalization in training mode
+BatchNormalization(1, 3, T; infinite | 3 | 3 | 3 | 3) => 1, 3, T; finite
 InstanceNormalization(1, 3, T | 3 | 3)
     => 1, 3, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
 InstanceNormalization(1, 3, T; any | 3 | 3)
@@ -318,6 +320,10 @@ InstanceNormalization(batch, 3, T | 3 | 3)
 InstanceNormalization(1, 3, batch | 3 | 3) => refused: a normalisation over the batch mixes rows of different lengths
 InstanceNormalization(1, 1, T | 3 | 3)
     => 1, 1, T; finite; finite | MaskedNormalisation(PAD101; 0; T; 1; 0; 1e-05; False)
+InstanceNormalization(1, 3, T; infinite | 3 | 3)
+    => 1, 3, T; any | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
+InstanceNormalization(U, 3, T; any | 3 | 3)
+    => U, 3, T; any finite; finite | MaskedNormalisation(PAD101; 2; T; 3; 0; 1e-05; False)
 GroupNormalization(1, 4, T | 2 | 2) num_groups=2
     => 1, 4, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 4; 2; 1e-05; True)
 GroupNormalization(1, 4, T; any masked | 2 | 2) num_groups=2 epsilon=0.25
@@ -326,6 +332,10 @@ GroupNormalization(1, T, 4 | 2 | 2) num_groups=2 => refused: the channels vary w
 GroupNormalization(1, batch, 4 | 2 | 2) num_groups=2
     => refused: a normalisation over the batch mixes rows of different lengths
 GroupNormalization(T, 4, 3; any | 2 | 2) num_groups=2 => T, 4, 3; any; finite
+GroupNormalization(1, 4, T | 4 | 4) num_groups=2 opset=21
+    => 1, 4, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 4; 2; 1e-05; False)
+GroupNormalization(1, 4, T | 4; infinite | 4) num_groups=2 opset=21
+    => 1, 4, T; any | MaskedNormalisation(PAD101; 1; T; 4; 2; 1e-05; False)
 LpNormalization(3, T) => 3, T; any | Fill(PAD101; 0; 1; 0.0)
 LpNormalization(T, 3) => T, 3; any
 LpNormalization(T, 3) axis=0 => T, 3; any | Fill(PAD101; 0; 0; 0.0)
@@ -348,6 +358,8 @@ SkipLayerNormalization(T, 3 | T, 3; infinite | 3 | 3) => T, 3; finite
 SkipLayerNormalization(T, 3 | T, 3 | 3 | 3; infinite) => T, 3; any
 SkipLayerNormalization(3, T | 3, T | 3) => refused: SkipLayerNormalization over time
 SkipLayerNormalization(3, batch | 3, batch | 3) => refused: SkipLayerNormalization over time
+SkipLayerNormalization(T, 3; infinite | T, 3 | 3) => T, 3; finite
+SkipLayerNormalization(T, 3 | 1, 3 | 3) => T, 3; finite; finite
 """)
 
 

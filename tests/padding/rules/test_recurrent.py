@@ -330,6 +330,22 @@ GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | 1; int32) hidden_size=3
     => refused: GRU with sequence lengths that are not the valid length
 GRU(7, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | 1; int32) hidden_size=3
     => 7, 1, 1, 3; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, U, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; finite finite; -1..1; finite & 1, U, 3; finite; finite & 1, U, 3; finite; finite
+GRU(T, U, 4 | 1, 9, 4 | 1, 9, 3; infinite) hidden_size=3 => T, 1, U, 3; any any; -1..1 & 1, U, 3; any & 1, U, 3; any
+GRU(T, 1, 4; infinite | 1, 9, 4 | 1, 9, 3) hidden_size=3 => T, 1, 1, 3; any; -1..1 & 1, 1, 3 & 1, 1, 3
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | - | ~ 1, 1, 3; T 0) hidden_size=3
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite | UseLength(PAD106; 5; T)
+GRU(T, 2, 4 | 1, 9, 4 | 1, 9, 3 | - | = T T) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(T, 2, 4 | 1, 9, 4 | 1, 9, 3 | - | = T T-1) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(T, U, 1; any | 2, 9, 4 | 2, 9, 3) hidden_size=1 direction="bidirectional"
+    => T, 2, U, 1; any any; -1..1; finite & 2, U, 1; any; finite & 2, U, 1; any; finite |
+    SequenceLengths(PAD104; 4; T; U)
+GRU(T, batch x 2, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => T, 1, batch x 2, 3; any; -1..1; finite & 1, batch x 2, 3; finite & 1, batch x 2, 3; finite |
+    SequenceLengths(PAD104; 4; T; batch 2)
 LSTM(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=1
     => T, 1, 1, 1; finite; -1..1; finite & 1, 1, 1; finite & 1, 1, 1; finite
 RNN(T from T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3

@@ -199,6 +199,12 @@ Trilu(T, 2 x T) => refused: Trilu of a merged axis whose padding is interleaved 
 Trilu(batch, T) => refused: Trilu of the batch mixes rows of different lengths
 Trilu(T, batch) => refused: Trilu of the batch mixes rows of different lengths
 Trilu(batch, T, T) => batch, T, T; 0 finite; finite
+Trilu(T, T | = 2) => T, T; 0 finite; finite
+Trilu(T-1, T) => T-1, T; finite finite; finite
+Trilu(T, T-1) => T, T-1; 0 finite; finite
+Trilu(T, T-1) upper=0 => T, T-1; finite finite; finite
+Trilu(T-1, T) upper=0 => T-1, T; finite 0; finite
+Trilu(T, T; infinite any masked) => T, T; 0 any; masked
 EyeLike(T, T) => T, T; 0 0; 0..1; finite
 EyeLike(T, T) k=1 => T, T; 0 finite; 0..1; finite
 EyeLike(T, T) k=-1 => T, T; finite 0; 0..1; finite
@@ -217,6 +223,9 @@ EyeLike(T, 1) => T, 1; 0; 0..1; finite
 EyeLike(1, T) => 1, T; 0; 0..1; finite
 EyeLike(T, 1) k=-1 => T, 1; finite; 0..1; finite
 EyeLike(1, T) k=1 => 1, T; finite; 0..1; finite
+EyeLike(T-1, T) => T-1, T; finite 0; 0..1; finite
+EyeLike(T, T-1) => T, T-1; 0 finite; 0..1; finite
+EyeLike(T x 2, T) => 2*T, T; 0 finite; 0..1; finite
 """)
 
 

@@ -247,7 +247,8 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
     face = merge_faces(a.face, b.face)
     if a.face is Face.SIZE:  # on equality prefer the run-time length: min(C, n) is n
         a, b = b, a
-    assert isinstance(a.length, Length) and isinstance(b.length, Length)
+    assert isinstance(a.length, Length)
+    assert isinstance(b.length, Length)
     left, right = a.length * b.divisor, b.length * a.divisor
     try:
         chosen = other = None

@@ -136,8 +136,9 @@ def _reconcile(context: RuleContext, terms: Sequence[Term], letter: str) -> Axis
         context.replace(term.index, merged)
         if merged.axes[position]:
             found.append(merged.axes[position])
-    first = context.length_of(found[0])
-    for other in found[1:]:
+    chosen, *others = found
+    first = context.length_of(chosen)
+    for other in others:
         size = context.length_of(other)
         if context.scope.same(first, size):
             continue
@@ -147,7 +148,7 @@ def _reconcile(context: RuleContext, terms: Sequence[Term], letter: str) -> Axis
             or not context.scope.need_equal(first, size, f"{first} must equal {size}")
         ):
             context.refuse(f"sizes {first} and {size} do not agree", "a constant frozen by tracing?")
-    return found[0]
+    return chosen
 
 
 def _clear(context: RuleContext, terms: Sequence[Term], letter: str, k: int) -> None:
