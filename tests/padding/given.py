@@ -7,6 +7,7 @@ import dataclasses
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -26,7 +27,7 @@ from paddable.padding.remedies import Segment
 
 __all__ = ["SPANS", "answer", "answer_to", "axes_of", "context_of", "given", "reason", "table", "tensor", "told"]
 
-KINDS = {"any": ANY, "below": BELOW, "0": ZERO, "5": constant(5)}
+KINDS = {"any": ANY, "finite": FINITE, "below": BELOW, "0": ZERO, "5": constant(5)}
 SPANS = {"T": Span(1, None), "U": Span(4, 100), "V": Span(8, None, 4)}
 
 
@@ -66,7 +67,7 @@ def given(text: str) -> Facts | None:
     """Facts in words, as ``T, 3 x U; 0; 0..1; masked``; ``-`` is no operand.
 
     ``= 3 T`` are integers that are known, and ``~ T, 3; 2 1 0`` are 2 + i. All is finite and nothing masked unless it
-    is said so; the padding is of one kind along every axis.
+    is said so; the padding is of one kind along every axis that varies, or of one for each.
     """
     if text == "-":
         return None
@@ -78,20 +79,23 @@ def given(text: str) -> Facts | None:
         base, *steps = said[0].split()
         content = Affine(_known(base), tuple((k, Fraction(c)) for k, c in enumerate(steps) if c != "0"))
         return _integers(content, axes_of(*axes[1:].strip().split(", ")))
-    more: dict[str, Any] = {"masked": False, "finite": True, "pad": FINITE}
+    more: dict[str, Any] = {"masked": False, "finite": True}
+    pads = []
     for word in " ".join(said).split():
         low, dots, high = word.partition("..")
         if dots:
             more |= {"low": float(low), "high": float(high)}
         elif word in KINDS:
-            more["pad"] = KINDS[word]
-        elif word in ("masked", "image", "rows_in_front"):
+            pads.append(KINDS[word])
+        elif word in ("masked", "image", "rows_in_front", "from_sizes"):
             more[word] = True
         elif word == "infinite":
             more["finite"] = False
         else:
             more["dtype"] = ir.DataType[word.upper()]
-    return tensor(*filter(None, axes.split(", ")), **more)
+    made = tensor(*filter(None, axes.split(", ")), pad=pads[0] if pads else FINITE, **more)
+    own = dict(zip(made.ragged, pads[: len(made.ragged)], strict=False)) if len(pads) > 1 else {}
+    return replace(made, pads=tuple(PaddingFact.of(own[k]) if k in own else pad for k, pad in enumerate(made.pads)))
 
 
 def _integers(content: Elements | Affine, axes: Axes) -> Facts:

@@ -721,6 +721,11 @@ Conv(1, 2, T | 4, 2, batch) => refused: the size of the weights varies
 Conv(1, 2, 2 | 4, 2, 3) => refused: the window is longer than the input
 Conv(1, 2, T | 1, 2, 3)
     => 1, 1, T-2; finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T; any finite | 4, 2, 3)
+    => U, 4, T-2; any finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T; finite any | 4, 2, 3)
+    => U, 4, T-2; finite any; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T; 0 any | 4, 2, 1) => U, 4, T; 0 any; finite
 Conv(1, 2, T; infinite | 4, 2, 1) => 1, 4, T; finite
 Conv(U, 2, T | 4, 2, 3)
     => U, 4, T-2; finite finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
@@ -839,6 +844,8 @@ GlobalAveragePool(T, 2, 4; any) => T, 2, 1; any; finite
 GlobalAveragePool(T, 2, 4) => T, 2, 1; finite; finite
 GlobalAveragePool(1, 2, T; infinite any) => 1, 2, 1 | Fill(PAD101; 0; 1; 0.0), MaskedMean(PAD101; 2; True; T)
 GlobalAveragePool(1, 2, batch) => refused: a pool over the batch mixes rows of different lengths
+GlobalAveragePool(U, 2, T; finite any)
+    => U, 2, 1; finite; finite | Fill(PAD101; 0; 2; 0.0), MaskedMean(PAD101; 2; True; T)
 GlobalAveragePool(1, 2, T, U) => 1, 2, 1, 1; finite | Fill(PAD101; 0; 1 2; 0.0), MaskedMean(PAD101; 2 3; True; T U)
 GlobalLpPool(1, 2, T; -2..3) => 1, 2, 1; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
 GlobalLpPool(1, 2, T; 0) => 1, 2, 1; 0..inf; finite
@@ -847,6 +854,7 @@ GlobalMaxPool(1, 2, T; -2..3) => 1, 2, 1; -inf..3; finite | Fill(PAD107; 0; 1; -
 GlobalMaxPool(1, 2, T, U) => 1, 2, 1, 1; finite | Fill(PAD107; 0; 1 2; -inf)
 GlobalMaxPool(T, 2, 4; any) => T, 2, 1; any; finite
 GlobalMaxPool(1, 2, T; int8) => 1, 2, 1; finite | Fill(PAD107; 0; 1; -128.0)
+GlobalMaxPool(V, 2, U; any finite) => V, 2, 1; any; finite | Fill(PAD107; 0; 2; -inf)
 GlobalMaxPool(1, 2, T; infinite) => 1, 2, 1 | Fill(PAD107; 0; 1; -inf)
 STFT(1, T, 1 | = 3 | - | = 8)
     => 1, (T+1)//3-2, 5, 2; finite; finite | T in 8..: STFT needs an input of at least one window,
@@ -874,6 +882,9 @@ STFT(batch, T, 1 | = 1 | - | = 4)
     => batch, T-3, 3, 2; finite; finite | T in 4..: STFT needs an input of at least one window, T-3 must be positive
 STFT(1, T from T, 1 | = 1 | - | = 4)
     => 1, T-3, 3, 2; finite; finite | Take(PAD105; 0; 1; T; T; from 0: -T + T + 1k) |
+    T in 4..: STFT needs an input of at least one window, T-3 must be positive
+STFT(~ 1, T, 1; T 1 | = 1 | - | = 4)
+    => 1, T-3, 3, 2; any; finite | UseLength(PAD106; 0; T + 1*i0) |
     T in 4..: STFT needs an input of at least one window, T-3 must be positive
 """)
 

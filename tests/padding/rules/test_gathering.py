@@ -705,7 +705,8 @@ Gather(3, T | ~ U; 0 1) axis=1 => 3, U; finite; finite | T in 100..: index U-1 n
 Gather(3, T | ~ T; 0 1) axis=1 => 3, T; finite; finite
 Gather(3, T | ~ 4; 1 1) axis=1 => 3, 4; finite | T in 5..: index 4 needs 5 steps
 Gather(3, T | ~ T; T-1 -1) axis=1 => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
-Gather(3, T; 5 any | ~ T; T-1 -1) axis=1 => 3, T; any; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
+Gather(3, T; 5 any | ~ T; T-1 -1) axis=1
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
 Gather(3, T | ~ U; T-1 -1) axis=1
     => 3, U; finite; finite | UseLength(PAD106; 1; T-1 + -1*i0; 2), Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T)
 Gather(3, 2*T | ~ T; 2*T-1 -2) axis=1
@@ -733,6 +734,13 @@ Gather(T x 3, 2 | = 7) => 1, 2; finite | T in 3..: index 7 needs 8 steps
 Gather(3 x T, 2 | = 7) => refused: padding is interleaved with valid steps on this axis
 Gather(T, 3 | = -1) => 1, 3; finite | FromEnd(PAD105; 1; T)
 Gather(T from T, 3 | = 0) => 1, 3; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k)
+Gather(9, 3 | U; int64; from_sizes 0..9) rows=None => U, 3; finite; finite
+Gather(9, 3 | U; int64; from_sizes 0..9) => U, 3; finite; finite | Fill(; 1; 0; 0.0)
+Gather(9, 3 | U; int64; 0..9) rows=None
+    => refused: what depends on the length has no batch axis here, and each row has a length of its own
+Gather(3, T | ~ T; T -1/2) axis=1 => 3, T; finite; finite | UseLength(PAD106; 1; T + -1/2*i0; 2), Fill(; 1; 0; 0.0)
+Gather(V, 3, T; any 5 | U; int64; 0..2) axis=1 => V, U, T; any finite 5; finite
+Gather(V, T, 3; any 5 | = 1) axis=1 => V, 1, 3; any; finite | T in 2..: index 1 needs 2 steps
 Gather(~ T, 3; 2 0 0 | U; int64; 0..1) axis=0 => U, 3; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)
 Gather(~ T, 3; 2 0 0 | U; int64; 0..1) axis=1 => T, U; finite finite; = 2; 2..2; finite
 Gather(~ 3, T, 4; 2 0 0 0 | U; int64; 0..1) axis=1 => 3, U, 4; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)

@@ -530,6 +530,8 @@ Unsqueeze(= 4 7 | = 1) => 2, 1; = 4 7; 4..7; finite
 Transpose(T, 3; 5) => 3, T; 5; finite
 Transpose(T, 3; 5) perm=[0,1] => T, 3; 5; finite
 Transpose(T, U, 3; image) perm=[1,2,0] => U, 3, T; finite finite; finite image
+Transpose(T, U; any 5) => U, T; 5 any; finite
+Transpose(T, U; any 5) perm=[0,1] => T, U; any 5; finite
 Transpose(T, U, V) perm=[2,0,1] => V, T, U; finite finite finite; finite
 Transpose(= 4 7) => 2; = 4 7; 4..7; finite
 Reshape(T, 6 | = 0 2 3) => T, 2, 3; finite; finite
@@ -576,6 +578,13 @@ Reshape(batch, T, 6; rows_in_front | = 0 2 3)
 Reshape(batch, T, 6; rows_in_front | = -1) => batch, T x 6; finite; finite rows_in_front | UseSize(; 1; batch 6*T)
 Reshape(batch, T, 6; rows_in_front | = T -1 2)
     => batch, T, 3, 2; finite; finite rows_in_front | UseSize(; 1; batch T 3 2)
+Reshape(batch, T, 3 x 2; rows_in_front 5 | = 0 -1)
+    => batch, T, 3 x 2; 5; finite rows_in_front | UseSize(; 1; batch T 6)
+Reshape(batch, T, 3 x 2, U; rows_in_front any finite | = 0 2 3 U)
+    => batch, T, 2, 3, U; any finite; finite rows_in_front | UseSize(; 1; batch T 2 3 U)
+Reshape(~ T, 2; 7 0 0 | = -1 3)
+    => T-((T+2)//3), 3; finite; = 7; 7..7; finite | T in 3.. by 3: 2*T must be a multiple of 3
+Reshape(~ T, 2; 7 1 5 | = -1 3) => T-((T+2)//3), 3; finite; 7..inf; finite | T in 3.. by 3: 2*T must be a multiple of 3
 Reshape(= 4 7 5 2 | = 2 2) => 2, 2; = 4 7 5 2; 2..7; finite
 Reshape(3, 2 x T | = -1) => 3 x 2 x T; finite; finite
 Reshape(3, T x 2 | = 3 -1) => 3, T x 2; finite; finite
@@ -604,6 +613,7 @@ Flatten(T, 3, 4) axis=-2 => T, 3 x 4; finite; finite
 Flatten(T, 3, 4) axis=0 => 1, T x 3 x 4; finite; finite
 Flatten(T, 3, 4) axis=3 => T x 3 x 4, 1; finite; finite
 Flatten(3, T, 4; 0) => 3, T x 4; 0; finite
+Flatten(T, 3, U; any 5) axis=2 => T x 3, U; any 5; finite
 Expand(1, T | = 3 T) => 3, T; finite; finite
 Expand(1, T; 5 | = 3 1) => 3, T; 5; finite
 Expand(T | = 3 1) => 3, T; finite; finite
@@ -631,6 +641,7 @@ Expand(batch, T; rows_in_front | = batch 3 T) => batch, 3, T; finite; finite | S
 Expand(batch, T; rows_in_front | = batch T) => batch, T; finite; finite
 Expand(= 4 | = T) => T; 4; = 4; 4..4; finite
 Expand(= 4 5 | = 3 2) => 3, 2; 4..5; finite
+Expand(T, 1, U; any 5 | = 1 V 1) => T, V, U; any finite 5; finite
 Expand(= 4 | = 3 1) => 3, 1; = 4; 4..4; finite
 Expand(~ T; 2 1 | = 3 T) => 3, T; finite; = 2 + 1*i1; 2..inf; finite
 Expand(~ T; 2 1 | = 3 1) => 3, T; finite; = 2 + 1*i1; 2..inf; finite
@@ -653,6 +664,7 @@ Tile(= 4 7 | = 2) => 2 x 2; = 4 7 4 7; 4..7; finite
 Tile(= 4 7 | = 1) => 2; = 4 7; 4..7; finite
 Tile(= 4 7 | = T) => T x 2; finite; 4..7; finite
 Tile(= 4 | = T) => T; 4; = 4; 4..4; finite
+Tile(T, U; any 5 | = 1 2) => T, 2 x U; any 5; finite
 Tile(~ T; 2 1 | = 2) => 2 x T; finite; = 2 + 1*i1; 2..inf; finite
 Tile(~ T, 3; 2 1 5 | = 2 1) => 2 x T, 3; finite; = 2 + 1*i1 + 5*i2; 2..inf; finite
 Tile(~ T, 3; 2 1 5 | = 1 3) => T, 3 x 3; finite; = 2 + 1*i0 + 5*i2; 2..inf; finite

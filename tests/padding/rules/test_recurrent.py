@@ -330,6 +330,10 @@ GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | 1; int32) hidden_size=3
     => refused: GRU with sequence lengths that are not the valid length
 GRU(7, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | 1; int32) hidden_size=3
     => 7, 1, 1, 3; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, U, 4; any finite | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; any finite; -1..1; finite & 1, U, 3; finite; finite & 1, U, 3; finite; finite
+GRU(T, U, 4; finite any | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; finite any; -1..1; finite & 1, U, 3; any; finite & 1, U, 3; any; finite
 GRU(T, U, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3
     => T, 1, U, 3; finite finite; -1..1; finite & 1, U, 3; finite; finite & 1, U, 3; finite; finite
 GRU(T, U, 4 | 1, 9, 4 | 1, 9, 3; infinite) hidden_size=3 => T, 1, U, 3; any any; -1..1 & 1, U, 3; any & 1, U, 3; any

@@ -724,6 +724,8 @@ ReduceSum(T, 3; masked infinite | = 1) => T, 1; finite; masked
 ReduceSum(T, 3; masked infinite | = 0) => 1, 3; masked | Fill(PAD101; 0; 0; 0.0)
 ReduceSum(= 4 7 T) => 1; = T+11; finite
 ReduceSum(= 4 7) keepdims=0 => = 11; finite
+ReduceSum(T, U; any finite | = 1) => T, 1; any; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, U; finite any | = 1) => T, 1; finite; finite | Fill(PAD101; 0; 1; 0.0)
 ReduceSum(T, U, V; any | = 1) keepdims=0 => T, V; any any; finite | Fill(PAD101; 0; 1; 0.0)
 ReduceSum(T, U; 0 | = 1) => T, 1; 0; finite
 ReduceSum(T; int64 5 | = 0) => 1; finite | Fill(PAD101; 0; 0; 0.0)
@@ -770,6 +772,7 @@ ReduceMax(T, U; int8 | = 1) => T, 1; finite; finite | Fill(PAD107; 0; 1; -128.0)
 ReduceMax(~ T, 3; 7 0 0 | = 0) => 1, 3; = 7; 7..7; finite
 ReduceMax(= 4 7 2 | = 0) => 1; = 7; finite
 ReduceMax(= 4 T 2) => 1; = max(T, 4); finite
+ReduceMax(T, U; 0 any | = 1) => T, 1; finite; finite | Fill(PAD107; 0; 1; -inf)
 ReduceMax(T, U, V; any | = 0 2) => 1, U, 1; any; finite | Fill(PAD107; 0; 0 2; -inf)
 ReduceMax(T, U; 0 | = 1) => T, 1; finite; finite | Fill(PAD107; 0; 1; -inf)
 ReduceMin(3, T | = 1) => 3, 1; finite | Fill(PAD107; 0; 1; inf)
@@ -846,6 +849,9 @@ CumSum(~ T; 0 0 | = 0) => T; finite; = 0; 0..inf; finite
 CumSum(~ 3, T; 3 0 0 | = 1) exclusive=1 => 3, T; finite; = 0 + 3*i1; 0..inf; finite
 CumSum(~ T; T 0 | = 0) => T; finite; 0..inf; finite | UseLength(PAD106; 0; T)
 CumSum(~ T; 1 1 | = 0) => T; finite; 0..inf; finite
+CumSum(T, U; any finite | = 1) => T, U; any finite; finite
+CumSum(T, U; finite any | = 1) => T, U; finite any; finite
+CumSum(T, U; any finite | = 1) reverse=1 => T, U; any finite; finite | Fill(PAD101; 0; 1; 0.0)
 CumSum(T, 3; infinite | = 0) => T, 3; any
 CumSum(T, 3; 0..9 | = 0) reverse=1 exclusive=1 => T, 3; finite; 0..inf; finite | Fill(PAD101; 0; 0; 0.0)
 CumSum(T, 3; masked | = 1) => T, 3; finite; finite masked

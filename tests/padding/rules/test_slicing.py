@@ -556,6 +556,7 @@ Split(T, 3; 5) outputs=2 => refused: Split along a ragged axis
 Split(batch, 3) outputs=2 => refused: Split along the batch
 Split(= 4 7 T 9) outputs=2 => 2; = 4 7; 1..inf; finite & 2; = T 9; 1..inf; finite
 Split(= 4 7 T 9 | = 1 3) outputs=2 => 1; = 4; 1..inf; finite & 3; = 7 T 9; 1..inf; finite
+Split(T, 4, U; any 5) axis=1 outputs=2 => T, 2, U; any 5; finite & T, 2, U; any 5; finite
 Split(~ T, 4; 2 1 0 | = 1 3) axis=1 outputs=2 => T, 1; finite; 2..inf; finite & T, 3; finite; 2..inf; finite
 Split(3, 5, T | = 2 3) axis=1 outputs=2 => 3, 2, T; finite; finite & 3, 3, T; finite; finite
 Concat(T | U) axis=0
@@ -611,6 +612,11 @@ Concat(= 3 4 | = T) axis=0 => 3; = 3 4 T; finite
 Concat(= 3 4 | = T) axis=-1 => 3; = 3 4 T; finite
 Concat(= 3 | 2; int64) axis=0 => 3; finite
 Concat(2, T; int64 | 3, T; int64; 5) axis=0 => 5, T; finite; finite
+Concat(batch, T, 3 | 2, T, 4) axis=2 rows=2 => batch, T, 7; finite; finite
+Concat(2, T, 3 | batch, T, 4) axis=2 rows=2 => batch, T, 7; finite; finite
+Concat(T, U; any 5 | T, 2; 5) axis=1
+    => T, U+2; any 5; finite | Take(PAD105; 0; 1; U+2; U+2; from 0: 0 + 0 + 1k from U: -U + U + 1k; True)
+Concat(T, 3, U; any 5 | T, 4, U; 5 5) axis=1 => T, 7, U; any 5; finite
 Concat(T, 3, U | T, 4, U) axis=1 => T, 7, U; finite finite; finite
 Concat(3, T, 4; 5 | 3, 2, 4; 0..0) axis=1 => 3, T+2, 4; 0; finite | Fill(PAD102; 0; 1; 0.0)
 Concat(T, U | T, 2; 0..0) axis=1 => T, U+2; finite 0; finite | Fill(PAD102; 0; 1; 0.0)
@@ -667,6 +673,8 @@ Slice(3, T from T; 5 | = 0 | = T | = 1) => 3, T from T; 5; finite
 Slice(3, T from T; 5 | = 1 | = T | = 1) => 3, T-1 from T; 5; finite
 Slice(3, T from T; 5 | = 0 | = T | = 1 | = 2) => refused: a strided slice of a shifted axis
 Slice(batch, 3 | = 0 | = 2 | = 1) => batch, 2; finite
+Slice(T, U; any 5 | = 1 | = -1 | = 1) => T, U-2; any finite; finite
+Slice(T, U; any 5 | = 1 | = -1 | = 0) => max(T, 2)-2, U; any 5; finite
 Slice(3, T; 5 | = -1 | = -6 | = 1 | = -1)
     => 3, T-max(T, 5)+5; finite; finite | Take(PAD105; 0; 1; T-max(T, 5)+5; T; from 0: T-1 + 0 + -1k; True)
 Slice(3, T; 5 | = 6 | = 1 | = 1 | = -1)

@@ -199,6 +199,8 @@ Trilu(T, 2 x T) => refused: Trilu of a merged axis whose padding is interleaved 
 Trilu(batch, T) => refused: Trilu of the batch mixes rows of different lengths
 Trilu(T, batch) => refused: Trilu of the batch mixes rows of different lengths
 Trilu(batch, T, T) => batch, T, T; 0 finite; finite
+Trilu(T, T; any finite) => T, T; 0 finite; finite
+Trilu(T, T; finite any) upper=0 => T, T; finite 0; finite
 Trilu(T, T | = 2) => T, T; 0 finite; finite
 Trilu(T-1, T) => T-1, T; finite finite; finite
 Trilu(T, T-1) => T, T-1; 0 finite; finite

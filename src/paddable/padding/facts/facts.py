@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.lengths import Length
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten, subsets
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 
@@ -302,8 +301,7 @@ class Facts:
 
     def _regions(self) -> Iterator[tuple[int, ...]]:
         """The sets of ragged atoms that can be padding at once; none of them where an element is valid."""
-        counts = range(len(self.ragged) + 1)
-        return itertools.chain.from_iterable(itertools.combinations(self.ragged, count) for count in counts)
+        return subsets(self.ragged)
 
     def with_fill(self, atoms: Iterable[int], kind: Kind) -> Facts:
         """The value after ``Where(valid along these atoms, x, what the kind promises)``."""

@@ -152,7 +152,7 @@ def multiply(a: Number, b: Number) -> Number | None:
         factor = a.fraction
         if factor == 0:
             return number(0, face)
-        if factor.denominator > _DYADIC or (_odd(b.divisor) > 1 and _odd(abs(factor.numerator)) > 1):
+        if factor.denominator > _DYADIC or (_odd(b.divisor) != 1 and _odd(abs(factor.numerator)) != 1):
             return None
         scaled = product(b.length, factor.numerator)
         divisor = b.divisor * factor.denominator

@@ -9,7 +9,6 @@ differently.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.zero_point import Zero
-from paddable.padding.facts.axes import Axis
+from paddable.padding.facts.axes import Axis, subsets
 from paddable.padding.facts.facts import Facts, PaddingFact, Pending
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.padding.remedies import Fill
@@ -139,11 +138,7 @@ def window_kinds(
         moving = [out_rank_atoms[i][0] for i in region if out_rank_atoms[i][1]]
         if not moving:
             return FINITE if weights and value.kind(fixed).finite else ANY
-        kinds = [
-            value.kind([*fixed, *extra])
-            for count in range(len(spatial) + 1)
-            for extra in itertools.combinations(spatial, count)
-        ]
+        kinds = [value.kind([*fixed, *extra]) for extra in subsets(spatial)]
         return FINITE if weights and all(k.finite for k in kinds) else ANY
 
     return kind_at

@@ -7,7 +7,6 @@ Refuses: bounds that change their sign, and an axis whose padding sits between v
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from paddable.padding.deduce.own_rows import index_tuples
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_shift, relative_start
 from paddable.padding.deduce.scope import Scope
-from paddable.padding.facts.axes import Factor
+from paddable.padding.facts.axes import Factor, subsets
 from paddable.padding.facts.facts import Affine, Bounded, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, join
 from paddable.padding.facts.numbers import Number, add, number
@@ -261,8 +260,7 @@ def cut_pad(value: Facts, axis: int) -> PaddingFact:
     """
     span = value.span(axis)
     others = [i for i in value.ragged if i not in span]
-    regions = (region for count in range(len(others) + 1) for region in itertools.combinations(others, count))
-    anywhere = join(value.kind(region) for region in regions)
+    anywhere = join(value.kind(region) for region in subsets(others))
     if not any(atom.ragged for atom in value.axes[axis]):
         return PaddingFact(value.valid, anywhere)
     old = value.pads[span.start]
