@@ -126,7 +126,7 @@ def _unify(
     context: RuleContext, values: list[Facts], indices: Sequence[int], present: list[int], back: int
 ) -> list[Facts]:
     scope = context.scope
-    batch = next((v.rank - k for v in values for k, axis in enumerate(v.axes) if is_batch(axis)), None)
+    batch = next((v.row_place for v in values if v.row_place is not None), None)
 
     def axis_of(k: int) -> Axis:
         return values[k].axes[values[k].rank - back]

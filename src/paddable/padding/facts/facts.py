@@ -12,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.lengths import Length
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten, subsets
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten, row_axis, subsets
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 
@@ -265,6 +265,12 @@ class Facts:
         if self.low == self.high:
             return constant(self.low)
         return FINITE if self.finite else BELOW if self.below else ANY
+
+    @property
+    def row_place(self) -> int | None:
+        """Where the axis of the batch stands, counted from the right."""
+        found = row_axis(self.axes)
+        return None if found is None else self.rank - found
 
     @property
     def scalar(self) -> Number | None:

@@ -459,11 +459,7 @@ def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
 def _row_axis(context: RuleContext, values: Sequence[Facts]) -> int | None:
     if context.scope.single_row:
         return None
-    for value in values:
-        for position, axis in enumerate(value.axes):
-            if len(axis) == 1 and axis[0].batch:
-                return value.rank - position
-    return None
+    return next((value.row_place for value in values if value.row_place is not None), None)
 
 
 def _relative_column(context: RuleContext, indices: Sequence[int], values: Sequence[Facts], axis: int) -> Facts | None:
