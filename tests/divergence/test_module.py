@@ -240,3 +240,9 @@ def test_training_mode_is_told_before_weights(stored: Path, build: str, which: s
 
 def test_training_mode_that_changes_nothing_is_not_told(stored: Path) -> None:
     assert paddable.probe(f"{stored}/model.py:harmless", stored / "script.onnx").ok
+
+
+def test_outputs_of_other_shapes_are_no_agreement(place: Path, stored: Path) -> None:
+    report = paddable.probe(f"{place}/model.py:build", stored / "script.onnx")
+    assert not report.ok and report.cause is not None
+    assert "is [1, 9, 8] in PyTorch and [1, 9, 5] in the graph" in report.verdict

@@ -90,11 +90,14 @@ def probe_module(
     limit = TOLERANCE if tolerance is None else tolerance
     measured = {path: _apart(array, got[values[path]], first) for path, array in calls.items() if path in values}
     found = {path: result for path, result in measured.items() if result is not None}
-    outputs = {}
+    outputs: dict[str, float] = {}
+    unlike: list[str] = []
     for value, result in zip(plain.model.graph.outputs, results, strict=False):
         apart = _apart(result, got[value], first) if value in got else None
         if apart is not None:
             outputs[str(value.name)] = apart.error
+        elif value in got:
+            unlike.append(f"{value.name} is {list(result.shape)} in PyTorch and {list(got[value].shape)} in the graph")
     fork = next((path for path, result in found.items() if result.error > limit), None)
     if max(outputs.values(), default=0.0) <= limit:
         fork, training = None, None
@@ -114,7 +117,7 @@ def probe_module(
             for path, result in found.items()
         ],
         matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
-        cause=training or _unplaced(outputs, limit) if fork is None else None,
+        cause=training or _unplaced(outputs, unlike, limit) if fork is None else None,
         changed=counted([each.text for each in parameters.changed]) if training is None else "",
         versions={**versions(), "torch": _torch_version()},
     )
@@ -280,7 +283,10 @@ def _cause(path: str, nodes: Sequence[ir.Node], parameters: Parameters) -> Cause
     )
 
 
-def _unplaced(outputs: Mapping[str, float], limit: float) -> Cause | None:
+def _unplaced(outputs: Mapping[str, float], unlike: Sequence[str], limit: float) -> Cause | None:
+    if not outputs:
+        told = f"no output could be compared{': ' if unlike else ''}{'; '.join(unlike)}"
+        return Cause("unknown", told, "name the graph that was exported from this module")
     if max(outputs.values(), default=0.0) <= limit:
         return None
     return Cause(
