@@ -165,6 +165,37 @@ def loud(model: onnx.ModelProto, block: str) -> onnx.ModelProto:
     return changed(model, f"{block}.down", lambda a: np.divide(a, 64 * 8192, out=a))
 
 
+def without(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """The model in which what reads a node's result reads the node's first input."""
+    model = copy.deepcopy(model)
+    dropped = node_of(model, name)
+    for node in model.graph.node:
+        node.input[:] = [dropped.input[0] if value == dropped.output[0] else value for value in node.input]
+    model.graph.node.remove(dropped)
+    return model
+
+
+def along(model: onnx.ModelProto, name: str, axis: int) -> onnx.ModelProto:
+    """The model in which a node works along another axis."""
+    model = copy.deepcopy(model)
+    next(each for each in node_of(model, name).attribute if each.name == "axis").i = axis
+    return model
+
+
+def reordered(model: onnx.ModelProto, seed: int) -> onnx.ModelProto:
+    """The model with its nodes in another topological order."""
+    model = copy.deepcopy(model)
+    rng = np.random.default_rng(seed)
+    waiting, made = list(model.graph.node), {value for node in model.graph.node for value in node.output}
+    del model.graph.node[:]
+    while waiting:
+        ready = [i for i, node in enumerate(waiting) if made.isdisjoint(node.input)]
+        node = waiting.pop(rng.choice(ready))
+        made.difference_update(node.output)
+        model.graph.node.append(node)
+    return model
+
+
 def scrambled(model: onnx.ModelProto) -> tuple[onnx.ModelProto, dict[str, str]]:
     """The model with a random name for every value, weight and node but for inputs and outputs, and the new names."""
     model = copy.deepcopy(model)

@@ -234,3 +234,17 @@ def test_two_bundles_are_told_apart_by_their_folders(bundle: Path) -> None:
     report = paddable.probe(bundle, other)
     assert [title.split("/")[0] for title in (report.one, report.other)] == ["one", "two"]
     assert report.one.removeprefix("one/") == report.other.removeprefix("two/")
+
+
+@pytest.mark.parametrize("lengths", [[], ["x:1=T"]])
+@pytest.mark.parametrize("shape", ["1, T", "1, T, 5"])
+def test_graphs_of_other_inputs_are_not_one_model(tmp_path: Path, shape: str, lengths: list[str]) -> None:
+    files = []
+    for name, axes in (("a", shape), ("b", "1, T, 4")):
+        text = f'<ir_version: 9, opset_import: ["" : 18]> g (float[{axes}] x) => (float[{axes}] y) {{ y = Relu (x) }}'
+        onnx.save(onnx.parser.parse_model(text), tmp_path / f"{name}.onnx")
+        files.append(tmp_path / f"{name}.onnx")
+    with pytest.raises(MisuseError, match="differ, so they are not one model") as caught:
+        paddable.probe(*files, lengths)
+    any_size = shape.replace("T", "any")
+    assert f"A (a.onnx) takes [{any_size}] and B (b.onnx) takes [1, any, 4]" in str(caught.value)

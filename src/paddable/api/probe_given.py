@@ -18,7 +18,7 @@ from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
 
-__all__ = ["NO_LENGTHS", "Hearer", "Inputs", "Signature", "signature"]
+__all__ = ["NO_LENGTHS", "Hearer", "Inputs", "Signature", "refuse_other_inputs", "signature"]
 
 SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".aiff")
 
@@ -69,6 +69,27 @@ class Hearer:
     def contents(self) -> list[str]:
         """The inputs that somebody has to fill."""
         return [n for n in self.inputs.shapes if n not in self.derived and not self.inputs.holds_length(n)]
+
+
+def refuse_other_inputs(hearers: tuple[Hearer, Hearer], metadata: Metadata) -> None:
+    """Refuse two graphs of which one cannot hear what the other does: they are not one model.
+
+    Raises:
+        MisuseError: an input of both has another rank or, along an axis that is neither ragged nor rows, another size.
+    """
+    (one, mine), (other, theirs) = ((hearer, hearer.inputs.shapes) for hearer in hearers)
+    for name in sorted(mine.keys() & theirs.keys() - one.derived - other.derived):
+        rows = metadata.batch.inputs.get(name) if metadata.batch is not None else None
+        free = {*metadata.inputs.get(name, {}), rows}
+        sizes = zip(mine[name], theirs[name], strict=False)
+        apart = [axis for axis, (n, m) in enumerate(sizes) if n != m and None not in (n, m) and axis not in free]
+        if len(mine[name]) != len(theirs[name]) or apart:
+            raise MisuseError(
+                "the inputs of the two graphs differ, so they are not one model",
+                where=f"input {name!r}",
+                why=f"{one.title} takes {_shape(mine[name])} and {other.title} takes {_shape(theirs[name])}",
+                fix="name two graphs of one model",
+            )
 
 
 @dataclass(frozen=True)

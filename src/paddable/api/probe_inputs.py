@@ -9,6 +9,7 @@ import numpy as np
 
 from paddable.api.probe_given import NO_LENGTHS, Inputs, Signature, signature
 from paddable.bundle import Metadata
+from paddable.divergence.parting import flat
 from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, PaddableError
 from paddable.gates.engine import Array, Engine, Source
@@ -129,7 +130,7 @@ def draw_inputs(
     if set(given.arrays) >= set(metadata.inputs) and given.arrays:
         return Fed(signals, inputs, steps, extra)
     try:
-        answers = Engine(native, threads=threads).run(signals.native(0, steps))
+        answers = flat(Engine(native, threads=threads).run(signals.native(0, steps)))
     except PaddableError:
         answers = None
     if answers is None or any(a.dtype.kind == "f" and not np.isfinite(a).all() for a in answers.values()):

@@ -14,6 +14,7 @@ import onnx_ir as ir
 
 from paddable.bundle import KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.divergence.plain import Plain
+from paddable.divergence.quantised import computes_in_8_bits
 from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.lift import HALF
 from paddable.lengths import parse, symbol
@@ -57,6 +58,8 @@ class Place:
         """``fp32``, ``fp16`` or ``int8``: as the metadata says, else as its types tell."""
         if self.metadata is not None and self.metadata.precision != "fp32":
             return self.metadata.precision
+        if computes_in_8_bits(plain):
+            return "int8"
         graph = plain.model.graph
         values = (*(value for node in plain.nodes for value in node.outputs), *graph.inputs)
         casts = (node.attributes["to"].value for node in plain.nodes if node.op_type == "Cast")

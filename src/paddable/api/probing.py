@@ -14,7 +14,7 @@ from typing import Unpack
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
-from paddable.api.probe_given import Hearer, Inputs, signature
+from paddable.api.probe_given import Hearer, Inputs, refuse_other_inputs, signature
 from paddable.api.probe_inputs import draw_inputs
 from paddable.api.probe_places import Place, found_place, in_symbols_of, names_apart, told_differences, told_size
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
@@ -132,6 +132,7 @@ def probe(
             fix="declare the axis, such as `lengths=['x:1=T']`",
         )
     hearers = _hearers(setup, first, second)
+    refuse_other_inputs(hearers, setup.metadata)
     given = Inputs.read(inputs, (first, second), hearers, setup.metadata)
     heard = next(iter(given.steps(setup.metadata).values()), None)
     if heard is not None and at is None and container is None and not _holds(first, second, heard):

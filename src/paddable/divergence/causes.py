@@ -13,6 +13,7 @@ from paddable.divergence.changed import changed_between
 from paddable.divergence.constants import Constants, made_of_constants
 from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Parting
+from paddable.divergence.quantised import changed_quantised, in_8_bits
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
 from paddable.graph.trace import module_path
@@ -68,6 +69,7 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
         or next(_wiring(parting, pairs), None)
         or next(_bodies(pairs), None)
         or (_padding(parting, finding) if _is_padded(parting) else None)
+        or _quantised(parting, fork, others)
         or _structure(unpaired(parting, fork, others))
         or shapes
         or _moved(fork)
@@ -281,6 +283,20 @@ def _structure(only: Unpaired) -> Cause | None:
         )
     place = "another" if extra else "behind" if only.last else "in front of"
     return Cause("structure", told, "compare the two models' code for this module", place=place)
+
+
+def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
+    """One graph computes in 8 bits here and the other does not: operators differ by design, weights by a step."""
+    here = [node for node in (*fork.nodes, *others) if in_8_bits(node)]
+    if parting.one.precision == parting.other.precision or not here:
+        return None
+    change = next((each for each in changed_quantised(parting) if each.node in fork.nodes), None)
+    if change is not None:
+        return Cause("weights", change.text, "quantise the same checkpoint again, and look at the scale and zero point")
+    told = f"{parting.one.precision} rounds away what {parting.other.precision} keeps"
+    if here[0] in others:
+        told = f"{parting.other.precision} rounds away what {parting.one.precision} keeps"
+    return Cause("precision", f"{told}, at {_listed(here)}", "keep this product in fp32, or calibrate it anew")
 
 
 def _listed(nodes: Sequence[ir.Node]) -> str:

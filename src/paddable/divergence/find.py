@@ -13,6 +13,7 @@ from paddable.divergence.changed import changed_weights, counted
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
+from paddable.divergence.quantised import changed_quantised
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
 from paddable.divergence.scaled import scaled_behind
 from paddable.divergence.side import Side
@@ -114,11 +115,14 @@ _RELATED = 0.1
 def _told_changed(parting: Parting) -> str:
     """How many weights differ, and the first of them."""
     one, other = parting.one, parting.other
-    if "int" in one.precision + other.precision or parting.matching.share < _RELATED:
+    if parting.matching.share < _RELATED:
         return ""
-    found = changed_weights(parting.matching, exact=one.precision == other.precision, folds=parting.folds)
-    moved = scaled_behind(parting, [each.node for each in found])
-    found = [each for each in found if each.node not in moved]
+    if one.precision != other.precision and "int" in one.precision + other.precision:
+        found = changed_quantised(parting)
+    else:
+        found = changed_weights(parting.matching, exact=one.precision == other.precision, folds=parting.folds)
+        moved = scaled_behind(parting, [each.node for each in found])
+        found = [each for each in found if each.node not in moved]
     return counted([each.text + (f" (node {each.node.name})" if each.node.name else "") for each in found])
 
 

@@ -2,21 +2,24 @@
 
 Both graphs are sequences of nodes in topological order. What is unmistakable is paired first (*anchors*): the same
 output name, the same weights, the same source line, each unique in its segment and in the same order on both sides.
-What is left between two anchors is aligned as sequences are (Needleman and Wunsch, 1970), where nodes of one operator
-score by attributes, weights and names; and what the order hid is found along the edges. No step needs the names: they
-are used where both graphs share most of them and, where two weights lie under one name, most of those are equal.
+From them on, what reads paired values alone is the node that reads their partners (`flow`). What is left between two
+anchors is aligned as sequences are (Needleman and Wunsch, 1970), where nodes of one operator score by attributes,
+weights and names, and none that read the pairs of other nodes; and what the order hid is found along the edges. No step
+needs the names: they are used where both graphs share most of them and, where two weights lie under one name, most of
+those are equal.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.flow import Flow, exchanged
 from paddable.divergence.plain import Plain
 from paddable.graph.trace import module_path, source
 
@@ -100,12 +103,39 @@ def _match(one: Plain, other: Plain) -> Matching:
                 i0, j0 = start + i + 1, begin + j + 1
             cut.append((i0, end, j0, stop))
         segments = [segment for segment in cut if segment[0] < segment[1] and segment[2] < segment[3]]
-    for start, end, begin, stop in segments:
-        for i, j in _align(mine, theirs, range(start, end), range(begin, stop), named):
-            _pair(found, i, j, "structure")
     _crossed(found, mine, theirs)
-    _along_edges(found)
+    weighty = {node: partner for node, partner in found.pairs.items() if found.by[node] == "weights"}
+    flow = Flow(one, other, found.pairs | exchanged(one, other, weighty, (mine.attributes, theirs.attributes)))
+    _forward(found, flow, mine, theirs)
+    for start, end, begin, stop in segments:
+        rows = [i for i in range(start, end) if one.nodes[i] not in found.pairs]
+        columns = [j for j in range(begin, stop) if not flow.taken(other.nodes[j])]
+        for i, j in _align(mine, theirs, rows, columns, named, flow):
+            _join(found, flow, one.nodes[i], other.nodes[j], "structure")
+    _along_edges(found, flow)
+    _forward(found, flow, mine, theirs)
     return found
+
+
+def _forward(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens) -> None:
+    """Pair what reads paired values alone: with what has its attributes and constants too, else with the only other
+    reader that has its operator."""
+    for node in found.one.nodes:
+        if node in found.pairs:
+            continue
+        here, there = flow.readers(node, found.pairs)
+        marks = [mine.mark(found.one.place[n]) for n in here], [theirs.mark(found.other.place[n]) for n in there]
+        mark = mine.mark(found.one.place[node])
+        same = [n for n, each in zip(there, marks[1], strict=True) if each == mark]
+        if same and len(same) == marks[0].count(mark):
+            _join(found, flow, node, same[0], "edges")
+        elif not same and len(here) == len(there) == 1:
+            _join(found, flow, node, there[0], "edges")
+
+
+def _join(found: Matching, flow: Flow, node: ir.Node, partner: ir.Node, by: str) -> None:
+    found.pairs[node], found.by[node] = partner, by
+    flow.pair(node, partner)
 
 
 def _crossed(found: Matching, mine: _Tokens, theirs: _Tokens) -> None:
@@ -145,6 +175,10 @@ class _Tokens:
             for operator, node in zip(self.operators, plain.nodes, strict=True)
         ]
         self.attributes = [_attributes(node) for node in plain.nodes]
+
+    def mark(self, index: int) -> Hashable:
+        """What a node is beside what it reads."""
+        return self.attributes[index], tuple(self.prints[index])
 
 
 def _attributes(node: ir.Node) -> tuple[Hashable, ...]:
@@ -201,11 +235,15 @@ def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return chain[::-1]
 
 
-def _align(mine: _Tokens, theirs: _Tokens, left: range, right: range, named: bool) -> list[tuple[int, int]]:
+def _align(
+    mine: _Tokens, theirs: _Tokens, left: Sequence[int], right: Sequence[int], named: bool, flow: Flow
+) -> list[tuple[int, int]]:
     """The alignment of two segments with the greatest score; gaps cost nothing."""
-    if len(left) * len(right) > _WIDEST:
-        return _cut_and_align(mine, theirs, left, right, named)
-    scores = np.array([[_score(mine, theirs, i, j, named) for j in right] for i in left])
+    if len(left) * len(right) > _WIDEST:  # halved at the same share of their length, until each piece fits the table
+        a, b = len(left) // 2, len(right) // 2
+        first = _align(mine, theirs, left[:a], right[:b], named, flow)
+        return first + _align(mine, theirs, left[a:], right[b:], named, flow)
+    scores = np.array([[_score(mine, theirs, i, j, named, flow) for j in right] for i in left])
     best = np.zeros((len(left) + 1, len(right) + 1))
     for a in range(len(left)):
         row = np.maximum(best[a, 1:], np.where(scores[a] > 0, best[a, :-1] + scores[a], 0))
@@ -223,14 +261,8 @@ def _align(mine: _Tokens, theirs: _Tokens, left: range, right: range, named: boo
     return found[::-1]
 
 
-def _cut_and_align(mine: _Tokens, theirs: _Tokens, left: range, right: range, named: bool) -> list[tuple[int, int]]:
-    """Halve both segments at the same share of their length, until each piece fits the table."""
-    a, b = len(left) // 2, len(right) // 2
-    return _align(mine, theirs, left[:a], right[:b], named) + _align(mine, theirs, left[a:], right[b:], named)
-
-
-def _score(mine: _Tokens, theirs: _Tokens, i: int, j: int, named: bool) -> float:
-    if mine.operators[i] != theirs.operators[j]:
+def _score(mine: _Tokens, theirs: _Tokens, i: int, j: int, named: bool, flow: Flow) -> float:
+    if mine.operators[i] != theirs.operators[j] or not flow.agree(flow.one.nodes[i], flow.other.nodes[j]):
         return 0.0
     score = 2.0 + (mine.attributes[i] == theirs.attributes[j])
     here, there = mine.prints[i], theirs.prints[j]
@@ -243,30 +275,29 @@ def _score(mine: _Tokens, theirs: _Tokens, i: int, j: int, named: bool) -> float
     return score
 
 
-def _along_edges(found: Matching) -> None:
-    """Pair what the order hid: producers of the same operator at one place of a pair's inputs, and lone consumers."""
-    taken = set(found.pairs.values())
-    queue = list(found.pairs)
-    while queue:
-        node = queue.pop()
-        partner = found.pairs[node]
-        candidates = [
-            (a.producer(), b.producer()) for a, b in zip(node.inputs, partner.inputs, strict=False) if a and b
-        ]
-        for mine, theirs in zip(node.outputs, partner.outputs, strict=False):
-            after = [use.node for use in mine.uses()]
-            behind = [use.node for use in theirs.uses()]
-            kinds = Counter(n.op_type for n in after), Counter(n.op_type for n in behind)
-            candidates += [
-                (a, b)
-                for a in after
-                for b in behind
-                if a.op_type == b.op_type and kinds[0][a.op_type] == kinds[1][a.op_type] == 1
-            ]
-        for a, b in candidates:
-            if a is None or b is None or a in found.pairs or b in taken or a.op_type != b.op_type:
-                continue
-            if a in found.one.place and b in found.other.place:
-                found.pairs[a], found.by[a] = b, "edges"
-                taken.add(b)
-                queue.append(a)
+def _along_edges(found: Matching, flow: Flow) -> None:
+    """Pair what the order hid: producers of the same operator at one place of a pair's inputs, and lone consumers; only
+    then those that read the pair of something else."""
+    for wired in (True, False):
+        queue = list(found.pairs)
+        while queue:
+            node = queue.pop()
+            for a, b in _neighbours(node, found.pairs[node]):
+                if a in found.pairs or flow.taken(b) or a not in found.one.place or b not in found.other.place:
+                    continue
+                if not wired or flow.agree(a, b):
+                    _join(found, flow, a, b, "edges")
+                    queue.append(a)
+
+
+def _neighbours(node: ir.Node, partner: ir.Node) -> Iterator[tuple[ir.Node, ir.Node]]:
+    for a, b in zip(node.inputs, partner.inputs, strict=False):
+        above, over = a.producer() if a else None, b.producer() if b else None
+        if above is not None and over is not None and above.op_type == over.op_type:
+            yield above, over
+    for mine, theirs in zip(node.outputs, partner.outputs, strict=False):
+        after, behind = [use.node for use in mine.uses()], [use.node for use in theirs.uses()]
+        kinds = Counter(n.op_type for n in after), Counter(n.op_type for n in behind)
+        for reader in after:
+            if kinds[0][reader.op_type] == kinds[1][reader.op_type] == 1:
+                yield from ((reader, each) for each in behind if each.op_type == reader.op_type)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.constants import Constants
@@ -14,12 +15,13 @@ from paddable.divergence.fork import Fork, forks
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces
+from paddable.divergence.plain import Plain
 from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes
 from paddable.divergence.side import Side
 from paddable.gates.engine import Array
 from paddable.padding.facts.facts import Facts
 
-__all__ = ["Known", "Parting", "outputs_apart", "part", "valid_blocks"]
+__all__ = ["Known", "Parting", "flat", "outputs_apart", "part", "valid_blocks"]
 
 _BUDGET = 192 << 20
 """Bytes of compared values that a piece should hold."""
@@ -108,7 +110,7 @@ def part(
         matching.ends |= {**dict.fromkeys(inner), fold.one.end: fold.other.end}
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
         measures = _measured(one, other, matching, known, tick, pool)
-    mine, theirs = one.answer(), other.answer()
+    mine, theirs = (flat(side.answer()) for side in (one, other))
     apart = outputs_apart(mine, theirs, one, other)
     outputs = {name: found.error for name, found in apart.items()}
     nan = {name: found.nan for name, found in apart.items() if found.nan}
@@ -127,7 +129,8 @@ def part(
     padded = one.metadata is not None or other.metadata is not None
     for value, partner in ends.items():
         cut = padded and (value in measures or partner in compared)  # a padded graph cuts what it has computed
-        if values.get(value) is not partner and not cut:  # the last node has none, or was paired with another's
+        unseen = values.get(value) is not partner and not cut  # the last node has none, or was paired with another's
+        if unseen or value in one.plain.sequences:
             errors[value] = outputs.get(partner.name or "", 0.0)
     bad = [
         value
@@ -136,6 +139,16 @@ def part(
     ]
     found, gradual = _forks(one, other, errors, bad, tolerance)
     return Parting(one, other, matching, folded, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
+
+
+def flat(answer: Mapping[str, Array | list[Array]]) -> dict[str, Array]:
+    """By output, its numbers; those of all its elements where it is a sequence."""
+    return {
+        name: np.concatenate([np.zeros(0, np.float32), *(np.ravel(each) for each in found)])
+        if isinstance(found, list)
+        else found
+        for name, found in answer.items()
+    }
 
 
 def _told(array: Array) -> str:
@@ -162,6 +175,7 @@ def _measured(
     start = begin = 0
     size = _FIRST
     fixed = made_of_sizes(one.plain) if known.native is None and one.container != other.container else set()
+    lists = one.plain.sequences | {a for a, b in partners.items() if b in other.plain.sequences}
     while start < total or begin < len(other.plain.nodes):
         end, stop = next(((i, j) for i, j in cuts if i >= start + size), (total, len(other.plain.nodes)))
         pairs = {
@@ -170,7 +184,7 @@ def _measured(
             for value in node.outputs
             if value in partners and value.name and partners[value].name
         }
-        wanted = {a: b for a, b in pairs.items() if a not in fixed and _is_comparable(a, b, known)}
+        wanted = {a: b for a, b in pairs.items() if a not in fixed | lists and _is_comparable(a, b, known)}
         ahead = pool.submit(mine.advance, start, end, list(wanted))
         right = theirs.advance(begin, stop, list(wanted.values()))
         left = ahead.result()
@@ -186,7 +200,7 @@ def _measured(
 
 
 def _cuts(matching: Matching) -> list[tuple[int, int]]:
-    """Places where both orders can be cut so that no pair is cut apart."""
+    """Places where both orders can be cut so that no pair is cut apart, and no sequence from what reads it."""
     one, other = matching.one, matching.other
     partners: list[list[int]] = [[] for _ in one.nodes]
     for mine, theirs in matching.values().items():
@@ -197,12 +211,24 @@ def _cuts(matching: Matching) -> list[tuple[int, int]]:
     for index in range(len(partners) - 1, -1, -1):
         least[index] = min([least[index + 1], *partners[index]])
     cuts = []
+    closed = [_crossed_by_sequences(plain) for plain in (one, other)]
     most = -1
     for index, places in enumerate(partners):
         most = max([most, *places])
-        if most < least[index + 1]:
+        if most < least[index + 1] and index not in closed[0] and most not in closed[1]:
             cuts.append((index + 1, most + 1))
     return cuts
+
+
+def _crossed_by_sequences(plain: Plain) -> set[int]:
+    """Places behind which a sequence is still read."""
+    last = {value: index for index, node in enumerate(plain.nodes) for value in plain.inputs(node)}
+    spans = [
+        range(plain.place[maker], last.get(value, 0))
+        for value in plain.sequences
+        if (maker := value.producer()) is not None
+    ]
+    return {index for span in spans for index in span}
 
 
 def _is_comparable(a: ir.Value, b: ir.Value, known: Known) -> bool:
@@ -271,7 +297,7 @@ def _forks(
     floor = _FLOOR["fp32" if {one.precision, other.precision} == {"fp32"} else "half"]
     first: list[Fork] = []
     level = tolerance
-    while level >= floor:
+    while level >= min(floor, tolerance):
         found = forks(one.plain, bad, errors, level)
         first = first or found
         if found and _abrupt(found[0], errors, floor):

@@ -91,7 +91,7 @@ class Pieces:
         Args:
             start: index of the first node.
             stop: index behind the last.
-            wanted: outputs of these nodes to look at.
+            wanted: outputs of these nodes to look at; none is a sequence, and no later node reads one of theirs.
 
         Returns:
             The wanted values that the piece computed.
@@ -101,7 +101,7 @@ class Pieces:
         """
         nodes = self._plain.nodes[start:stop]
         made = {value for node in nodes for value in node.outputs if value.name}
-        later = [value for value in made if self._last.get(value, -1) >= stop]
+        later = [value for value in made - self._plain.sequences if self._last.get(value, -1) >= stop]
         asked = [value for value in dict.fromkeys((*wanted, *later)) if value in made]
         answers: dict[str, Array] = {}
         if asked:

@@ -12,6 +12,12 @@ from paddable.graph.prepare.normalise import reads
 
 __all__ = ["Plain"]
 
+_SEQUENCES = frozenset(
+    {"Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceMap"}
+    | {"SplitToSequence"}
+)
+"""Operators that give a list of arrays and not an array."""
+
 
 class Plain:
     """A model in plain form (`paddable.graph.prepare.normalise`), its nodes in one topological order.
@@ -62,9 +68,28 @@ class Plain:
         """The weights and constants that a node reads."""
         return [value for value in self.read[node] if value.const_value is not None]
 
+    @cached_property
+    def sequences(self) -> frozenset[ir.Value]:
+        """Values that are lists of arrays: they have no shape to compare, and no piece can be fed with them."""
+        return frozenset(value for node in self.nodes for value in node.outputs if _is_sequence(value))
+
     def fingerprint(self, value: ir.Value) -> Fingerprint:
         """The fingerprint of a weight."""
         if value not in self._fingerprints:
             assert value.const_value is not None
             self._fingerprints[value] = fingerprint(value.const_value)
         return self._fingerprints[value]
+
+
+def _is_sequence(value: ir.Value) -> bool:
+    node = value.producer()
+    if isinstance(value.type, ir.SequenceType | ir.OptionalType) or node is None:
+        return isinstance(value.type, ir.SequenceType | ir.OptionalType)
+    if node.op_type in ("Identity", "OptionalGetElement"):
+        return node.inputs[0] is not None and _is_sequence(node.inputs[0])
+    made_last = [
+        body.outputs[len(body.outputs) - len(node.outputs) + node.outputs.index(value)]
+        for body in (a.as_graph() for a in node.attributes.values() if a.type == ir.AttributeType.GRAPH)
+        if len(body.outputs) >= len(node.outputs)
+    ]
+    return (node.op_type in _SEQUENCES and not node.domain) or any(map(_is_sequence, made_last))

@@ -1,0 +1,184 @@
+"""What a node reads, in terms of what is paired: of nodes that look alike, the one whose producers are the pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import onnx_ir as ir
+
+from paddable.divergence.plain import Plain
+from paddable.divergence.regions import made_of_sizes
+
+__all__ = ["Flow", "exchanged"]
+
+_DEEPEST = 4
+"""Readers of readers that tell what a node is for: as far as from a projection of attention to its scores."""
+
+_FARTHEST = 32
+"""Nodes without a partner that are looked through; behind more, what is paired tells nothing."""
+
+_EITHER_WAY = frozenset({"Add", "And", "Equal", "Max", "Mean", "Min", "Mul", "Or", "Sum", "Xor"})
+"""Operators whose inputs may change places."""
+
+
+class Flow:
+    """The values of two graphs that are one, and what follows from them.
+
+    Args:
+        one: the first graph.
+        other: the second.
+        pairs: by node of the first, the node of the second.
+    """
+
+    def __init__(self, one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node]) -> None:
+        self.one, self.other = one, other
+        self._sizes = made_of_sizes(one, constants=True) | made_of_sizes(other, constants=True)
+        self._taken: set[ir.Node] = set()
+        fed = [[v for v in plain.model.graph.inputs if v.const_value is None] for plain in (one, other)]
+        named = {value.name: value for value in fed[1]}
+        self._values = {value: named[value.name] for value in fed[0] if value.name in named}
+        if not self._values and len(fed[0]) == len(fed[1]):
+            self._values = dict(zip(*fed, strict=True))
+        self._partners = set(self._values.values())
+        self._told: dict[tuple[ir.Value, bool], frozenset[ir.Value] | None] = {}
+        for node, partner in pairs.items():
+            self.pair(node, partner)
+
+    def pair(self, node: ir.Node, partner: ir.Node) -> None:
+        """From now on, the two are one."""
+        self._told.clear()
+        self._taken.add(partner)
+        for mine, theirs in zip(node.outputs, partner.outputs, strict=False):
+            self._values[mine] = theirs
+            self._partners.add(theirs)
+
+    def taken(self, partner: ir.Node) -> bool:
+        """Whether a node of the second graph has a partner."""
+        return partner in self._taken
+
+    def readers(self, node: ir.Node, pairs: Mapping[ir.Node, ir.Node]) -> tuple[list[ir.Node], list[ir.Node]]:
+        """The nodes without a partner that read what this one reads, sizes and constants apart, with the same operator,
+        in both graphs; none where what it reads has no partner."""
+        read = self._data(self.one, node)
+        wanted = [self._values[value] for value in read if value in self._values]
+        if not read or len(wanted) < len(read):
+            return [], []
+
+        def found(plain: Plain, inputs: Sequence[ir.Value]) -> list[ir.Node]:
+            key = _places(node, inputs)
+            users = {use.node for use in inputs[0].uses()}
+            alike = [n for n in users if n in plain.place and n.op_type == node.op_type and n.domain == node.domain]
+            fitting = [n for n in alike if _places(n, self._data(plain, n)) == key]
+            return sorted(fitting, key=lambda n: plain.place[n])
+
+        mine = [n for n in found(self.one, read) if n not in pairs]
+        return mine, [n for n in found(self.other, wanted) if n not in self._taken]
+
+    def _data(self, plain: Plain, node: ir.Node) -> list[ir.Value]:
+        """What a node reads that an input reaches other than by its size; where there is none, all it reads."""
+        read = list(plain.inputs(node))
+        return [value for value in read if value not in self._sizes] or read
+
+    def agree(self, node: ir.Node, partner: ir.Node) -> bool:
+        """Whether nothing that the two read is the pair of something else: input by input, and however many nodes
+        without a partner lie between."""
+        mine, theirs = (
+            [self._sources(each, first) for each in n.inputs] for n, first in ((node, True), (partner, False))
+        )
+        orders = (theirs, theirs[::-1]) if _either_way(node) else (theirs,)
+        if any(all(_meet(a, b) for a, b in zip(mine, order, strict=False)) for order in orders):
+            return True
+        together = [frozenset().union(*(each for each in group if each)) for group in (mine, theirs)]
+        return together[0] == together[1]  # in another order
+
+    def _sources(self, value: ir.Value | None, first: bool) -> frozenset[ir.Value] | None:
+        """The paired values that a value is or is made of, looked for once between two pairs."""
+        if value is None:
+            return None
+        if (value, first) not in self._told:
+            self._told[value, first] = self._walked(value, first)
+        return self._told[value, first]
+
+    def _walked(self, value: ir.Value, first: bool) -> frozenset[ir.Value] | None:
+        """The paired values, as the second graph has them, behind nodes without a partner; None where those are too
+        many."""
+        plain = self.one if first else self.other
+        found: set[ir.Value] = set()
+        stack, seen = [value], set[ir.Node]()
+        while stack:
+            current = stack.pop()
+            if current is None or current in self._sizes:
+                continue
+            partner = self._values.get(current) if first else current if current in self._partners else None
+            if partner is not None:
+                found.add(partner)
+                continue
+            maker = current.producer()
+            if maker is not None and maker in plain.place and maker not in seen:
+                seen.add(maker)
+                if len(seen) > _FARTHEST:
+                    return None
+                stack += plain.inputs(maker)
+        return frozenset(found)
+
+
+def _meet(mine: frozenset[ir.Value] | None, theirs: frozenset[ir.Value] | None) -> bool:
+    return not mine or not theirs or not mine.isdisjoint(theirs)
+
+
+def _places(node: ir.Node, read: Iterable[ir.Value]) -> list[int]:
+    """What is read, comparable between nodes of one graph."""
+    found = [id(value) for value in read]
+    return sorted(found) if _either_way(node) else found
+
+
+def exchanged(
+    one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node], attributes: tuple[Sequence[object], Sequence[object]]
+) -> dict[ir.Node, ir.Node]:
+    """Of paired nodes that read the same and stand in each other's place, the node that stands in theirs: two
+    projections whose weights were exchanged are one by their weights, and what reads them is not.
+
+    Args:
+        one: the first graph.
+        other: the second.
+        pairs: by node of the first, the node of the second with its weights.
+        attributes: of the nodes of each graph.
+    """
+    mine, theirs = (_purposes(plain, each) for plain, each in zip((one, other), attributes, strict=True))
+    alike: dict[tuple[object, ...], list[ir.Node]] = {}
+    for node, partner in pairs.items():
+        if mine[node] != theirs[partner]:
+            alike.setdefault((node.op_type, *map(id, one.inputs(node))), []).append(node)
+    return {
+        node: pairs[twin]
+        for group in alike.values()
+        for node in group
+        for twin in group
+        if mine[node] == theirs[pairs[twin]] and mine[twin] == theirs[pairs[node]]
+    }
+
+
+def _purposes(plain: Plain, attributes: Sequence[object]) -> dict[ir.Node, int]:
+    """Of each node, a hash of the operators that read it and at which input."""
+    own = {node: hash((node.domain, node.op_type, each)) for node, each in zip(plain.nodes, attributes, strict=True)}
+    found = own
+    for _ in range(_DEEPEST):
+        found = {
+            node: hash(
+                (
+                    own[node],
+                    *sorted(
+                        (0 if _either_way(use.node) else use.idx, found[use.node])
+                        for value in node.outputs
+                        for use in value.uses()
+                        if use.node in own
+                    ),
+                )
+            )
+            for node in plain.nodes
+        }
+    return found
+
+
+def _either_way(node: ir.Node) -> bool:
+    return node.op_type in _EITHER_WAY and not node.domain

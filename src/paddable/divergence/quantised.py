@@ -1,0 +1,136 @@
+"""Weights stored in 8 bits against the same in float: what is rounded may be a step away, a wrong scale is further."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.divergence.changed import Changed, is_weight
+from paddable.divergence.fork import region
+from paddable.divergence.parting import Parting
+from paddable.divergence.plain import Plain
+from paddable.gates.engine import Array
+
+__all__ = ["changed_quantised", "computes_in_8_bits", "in_8_bits"]
+
+_STORED: dict[str, tuple[int, int | None, int]] = {
+    "ConvInteger": (1, None, 3),
+    "DequantizeLinear": (0, 1, 2),
+    "DynamicQuantizeMatMul": (1, 2, 3),
+    "MatMulInteger": (1, None, 3),
+    "MatMulIntegerToFloat": (1, 3, 5),
+    "QLinearConv": (3, 4, 5),
+    "QLinearMatMul": (3, 4, 5),
+}
+"""Inputs that hold a weight, its scale and its zero point; without a scale, it is multiplied later."""
+
+
+@dataclass(frozen=True)
+class _Weight:
+    """A weight of one graph as numbers, and the steps between two of them; None in float."""
+
+    node: ir.Node
+    name: str
+    numbers: Array
+    step: Array | None
+
+
+def in_8_bits(node: ir.Node) -> bool:
+    """Whether a node rounds to 8 bits, or reads what is."""
+    return node.op_type in _STORED or node.op_type in ("DynamicQuantizeLinear", "QuantizeLinear")
+
+
+def computes_in_8_bits(plain: Plain) -> bool:
+    """Whether a graph was quantised, by whatever quantiser."""
+    return any(map(in_8_bits, plain.nodes))
+
+
+def changed_quantised(parting: Parting) -> list[Changed]:
+    """Weights in 8 bits of one graph that are more than a step away from the other's in float."""
+    one, other = parting.one.plain, parting.other.plain
+    partners = parting.matching.values()
+    compared = {partners[value] for value in parting.measures}
+    found: dict[ir.Node, Changed] = {}
+    for value in parting.measures:
+        mine, _ = region(one, value, lambda v: v in parting.measures)
+        theirs, _ = region(other, partners[value], lambda v: v in compared)
+        if not any(map(in_8_bits, (*mine, *theirs))):
+            continue
+        for a, b in _alike(list(_weights(one, mine)), list(_weights(other, theirs))):
+            told = _apart(a, b)
+            if told is not None and a.node not in found:
+                text = f"{a.name} differs from the second graph's {b.name} with scale and zero point applied, {told[1]}"
+                found[a.node] = Changed(a.node, text, told[0])
+    return list(found.values())
+
+
+def _alike(mine: Sequence[_Weight], theirs: Sequence[_Weight]) -> Iterator[tuple[_Weight, _Weight]]:
+    """Weights that alone have their size, one of them in 8 bits."""
+    for a in mine:
+        twins = [b for b in theirs if b.numbers.size == a.numbers.size and (a.step is None) != (b.step is None)]
+        if len(twins) == 1 and sum(each.numbers.size == a.numbers.size for each in mine) == 1:
+            yield a, twins[0]
+
+
+def _weights(plain: Plain, nodes: Sequence[ir.Node]) -> Iterator[_Weight]:
+    for node in nodes:
+        if node.op_type not in _STORED:
+            yield from (
+                _Weight(node, str(v.name), v.const_value.numpy(), None)
+                for v in plain.weights(node)
+                if is_weight(v) and v.const_value is not None
+            )
+            continue
+        at, scale_at, zero_at = _STORED[node.op_type]
+        held, zero = node.inputs[at], _constant(node, zero_at)
+        stored = _constant(node, at)
+        scale = _later_scale(nodes) if scale_at is None else _constant(node, scale_at)
+        if held is None or stored is None or scale is None or stored.dtype.itemsize != 1:
+            continue
+        axis = 0 if "Conv" in node.op_type else stored.ndim - 1
+        if node.op_type == "DequantizeLinear":
+            axis = int(node.attributes["axis"].value) if "axis" in node.attributes else 1
+        shape = [-1 if each == axis % stored.ndim else 1 for each in range(stored.ndim)]
+        if scale.size not in (1, stored.shape[axis]):
+            continue  # in blocks
+        step = np.broadcast_to(np.abs(scale).astype(np.float64).reshape(shape if scale.size > 1 else ()), stored.shape)
+        offset = np.zeros(()) if zero is None else zero.astype(np.float64).reshape(shape if zero.size > 1 else ())
+        yield _Weight(node, str(held.name), (stored.astype(np.float64) - offset) * step, step)
+
+
+def _constant(node: ir.Node, index: int) -> Array | None:
+    value = node.inputs[index] if index < len(node.inputs) else None
+    return value.const_value.numpy() if value is not None and value.const_value is not None else None
+
+
+def _later_scale(nodes: Sequence[ir.Node]) -> Array | None:
+    """The scale of a weight that is multiplied by that of what it is multiplied with."""
+    found = []
+    for node in nodes:
+        makers = [value.producer() for value in node.inputs if value is not None]
+        if node.op_type == "Mul" and any(n is not None and n.op_type == "DynamicQuantizeLinear" for n in makers):
+            found += [constant for index in range(2) if (constant := _constant(node, index)) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _apart(a: _Weight, b: _Weight) -> tuple[int, str] | None:
+    """How many numbers are more than a step away, and the text of it; as they lie or turned, whichever is nearer."""
+    step = a.step if a.step is not None else b.step
+    assert step is not None
+    told = []
+    for x, y in ((a.numbers, b.numbers), (a.numbers, b.numbers.T)):
+        if x.shape != y.shape:
+            continue
+        gap = np.abs(x.astype(np.float64) - y)
+        turned = a.step is None and y is not b.numbers
+        wrong = gap > 1.01 * (step.T if turned else step) + 1e-7
+        if not wrong.any():
+            return None
+        at = np.unravel_index(int(gap.argmax()), x.shape)
+        place, count = [int(n) for n in at], int(wrong.sum())
+        where = f"in {count} of {x.size} numbers by more than a step, most at {place}"
+        told.append((count, f"{where}: {x[at]:.4g} and {y[at]:.4g}"))
+    return min(told, default=None)

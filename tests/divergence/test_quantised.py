@@ -1,0 +1,95 @@
+"""A twin in 8 bits of somebody else's quantiser: what is rounded is told as precision, a wrong scale as a weight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+import paddable
+
+from .test_verdicts import save
+
+WIDTH = 16
+LINEAR = f"(float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) {{ a = MatMul (x, w) b = Add (a, c) y = Relu (b) }}"
+STORED = LINEAR.replace("a = MatMul (x, w)", "f = DequantizeLinear (q, s, z) a = MatMul (x, f)")
+GEMM = f"(float[T, {WIDTH}] x) => (float[T, {WIDTH}] y) {{ b = Gemm <transB = 1> (x, w, c) y = Relu (b) }}"
+RNG = np.random.default_rng(0)
+W, C = RNG.standard_normal((WIDTH, WIDTH)).astype(np.float32), RNG.standard_normal(WIDTH).astype(np.float32)
+S = np.float32(np.abs(W).max() / 127)
+Q = np.round(W / S).astype(np.int8)
+
+
+@pytest.fixture
+def native(tmp_path: Path) -> Path:
+    return save(tmp_path / "native.onnx", LINEAR, w=W, c=C)
+
+
+def dynamic(native: Path, change: Callable[[str, np.ndarray], np.ndarray] = lambda _, a: a) -> Path:
+    """What ``quantize_dynamic`` makes of it, its constants changed."""
+    made = native.with_name("dynamic.onnx")
+    quantize_dynamic(native, made, weight_type=QuantType.QInt8, op_types_to_quantize=["MatMul", "Gemm"])
+    model = onnx.load(made)
+    for tensor in model.graph.initializer:
+        tensor.CopyFrom(
+            onnx.numpy_helper.from_array(change(tensor.name, onnx.numpy_helper.to_array(tensor)), tensor.name)
+        )
+    onnx.save(model, made)
+    return made
+
+
+def test_a_dynamic_twin_agrees_within_the_precision(native: Path) -> None:
+    report = paddable.probe(dynamic(native), native, ["x:1=T"])
+    assert report.tolerance == 3e-2
+    assert report.fork is None or report.fork.cause.kind == "precision"
+    assert not report.changed
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_8_bits_round_away_is_precision(native: Path, first: bool) -> None:
+    made = dynamic(native)
+    files = (made, native) if first else (native, made)
+    fork = paddable.probe(*files, ["x:1=T"], tolerance=1e-5).fork
+    assert fork is not None and fork.cause.kind == "precision"
+    assert "int8 rounds away what fp32 keeps" in fork.cause.text and "MatMulInteger" in fork.cause.text
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(("constant", "wrong"), [("w_scale", 1.5), ("w_zero_point", 9)])
+def test_a_wrong_constant_of_a_dynamic_twin_is_a_weight(native: Path, constant: str, wrong: float, first: bool) -> None:
+    def change(name: str, array: np.ndarray) -> np.ndarray:
+        if name != constant:
+            return array
+        return np.asarray(array * wrong if array.dtype.kind == "f" else array + wrong, array.dtype)
+
+    made = dynamic(native, change)
+    fork = paddable.probe(*((made, native) if first else (native, made)), ["x:1=T"]).fork
+    assert fork is not None and fork.cause.kind == "weights"
+    assert ("w_quantized" in fork.cause.text) and "by more than a step" in fork.cause.text
+
+
+def test_a_weight_stored_in_8_bits_agrees(native: Path, tmp_path: Path) -> None:
+    stored = save(tmp_path / "stored.onnx", STORED, q=Q, s=S, z=np.int8(0), c=C)
+    report = paddable.probe(stored, native, ["x:1=T"])
+    assert report.ok and not report.changed, report.verdict
+
+
+@pytest.mark.parametrize(("scale", "zero"), [(S * 2, 0), (S, 9), (S, 1)])
+def test_a_weight_stored_with_a_wrong_scale_or_zero_point(
+    native: Path, tmp_path: Path, scale: np.float32, zero: int
+) -> None:
+    stored = save(tmp_path / "stored.onnx", STORED, q=Q, s=np.float32(scale), z=np.int8(zero), c=C)
+    report = paddable.probe(stored, native, ["x:1=T"])
+    assert "q differs from the second graph's w with scale and zero point applied" in report.verdict
+    assert report.fork is None or report.fork.cause.kind == "weights"
+
+
+def test_a_turned_matrix_is_the_same(tmp_path: Path) -> None:
+    native = save(tmp_path / "native.onnx", GEMM, w=W, c=C)
+    report = paddable.probe(dynamic(native), native, ["x:0=T"], tolerance=1e-5)
+    assert report.fork is not None and report.fork.cause.kind == "precision"
+    assert not report.changed
