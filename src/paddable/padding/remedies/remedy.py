@@ -99,7 +99,6 @@ class UseSize(Remedy):
         return "size by the container"
 
 
-@dataclass(frozen=True, eq=False)
 class PadAll(UseSize):
     """Amounts of all axes of a Pad, whose list of axes goes."""
 
@@ -108,7 +107,6 @@ class PadAll(UseSize):
         return "state the amounts of all axes"
 
 
-@dataclass(frozen=True, eq=False)
 class PadByOne(PadAll):
     """Amounts of one step, which a gather then reads as often as the run-time length asks for."""
 
