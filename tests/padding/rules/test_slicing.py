@@ -15,7 +15,7 @@ from paddable.padding.rules.slicing import slice_
 
 from ..example import Example
 from ..given import answer_to, axes_of, context_of, table, tensor, told
-from ..native import verdict_of
+from ..native import assert_exact, verdict_of
 
 AT = "int64[1] axis = {2}, int64[1] end = {9223372036854775807}"
 
@@ -110,6 +110,14 @@ EXAMPLES = {
         "y = Slice (x, from, to, axes)",
         "float[1, 1, 2] y",
         constants="int64[2] from = {1, -2}, int64[2] to = {2, 99999999999}, int64[2] axes = {1, 2}",
+        refused="a slice from the end along several axes at once",
+    ),
+    "features and the steps behind whole threes": Example(
+        "s = Shape <start = 2> (x) m = Mod (s, three) a = Sub (s, m) from = Concat <axis = 0> (one, a) "
+        "q = Slice (x, from, to, axes) k = Sub (three, m) p = Concat <axis = 0> (none, k) y = Pad (q, p)",
+        "float[1, 1, 3] y",
+        constants="int64[1] three = {3}, int64[1] one = {1}, int64[2] to = {2, 9223372036854775807}, "
+        "int64[2] axes = {1, 2}, int64[5] none = {0, 0, 0, 0, 0}",
         refused="a slice from the end along several axes at once",
     ),
     "half": Example(
@@ -418,6 +426,18 @@ EXAMPLES = {
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str) -> None:
     EXAMPLES[name].check()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_features_of_the_steps_behind_whole_threes_are_cut_one_axis_at_a_time(rows: int) -> None:
+    text = """g (float[batch, 3, T] x) => (float[batch, 1, 3] y)
+        <int64[1] three = {3}, int64[1] one = {1}, int64[1] two = {2}, int64[1] end = {9223372036854775807},
+         int64[5] none = {0, 0, 0, 0, 0}> {
+        s = Shape <start = 2> (x) m = Mod (s, three) a = Sub (s, m)
+        q = Slice (x, a, end, two) f = Slice (q, one, two, one)
+        k = Sub (three, m) p = Concat <axis = 0> (none, k) y = Pad (f, p)
+    }"""
+    assert_exact(text, "x:2=T", rows=None, padded_rows=rows)
 
 
 def test_a_size_that_falls_is_refused() -> None:

@@ -18,6 +18,7 @@ __all__ = [
     "Fill",
     "FromEnd",
     "GiveRows",
+    "PadAll",
     "PadByOne",
     "Remedy",
     "Replace",
@@ -98,7 +99,15 @@ class UseSize(Remedy):
         return "size by the container"
 
 
-class PadByOne(UseSize):
+class PadAll(UseSize):
+    """Amounts of all axes of a Pad, whose list of axes goes."""
+
+    @property
+    def text(self) -> str:
+        return "state the amounts of all axes"
+
+
+class PadByOne(PadAll):
     """Amounts of one step, which a gather then reads as often as the run-time length asks for."""
 
     @property

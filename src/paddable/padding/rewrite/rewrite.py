@@ -19,6 +19,7 @@ from paddable.padding.remedies import (
     Fill,
     FromEnd,
     GiveRows,
+    PadAll,
     Remedy,
     Replace,
     Segment,
@@ -283,6 +284,8 @@ class _Rewriter:
             node.replace_input_with(index, self.emitter.select(mask, value, scalar, _dtype(value)))
             return
         node.replace_input_with(index, self._applied(value, remedy))
+        if isinstance(remedy, PadAll) and len(node.inputs) > 3:
+            node.resize_inputs(3)
 
     def _applied(self, value: ir.Value, remedy: Remedy) -> ir.Value:
         made = self._made(value, remedy)

@@ -2,13 +2,13 @@
 
 Passes: a crop at the end, a pad of other axes, and a table that is padded in front by the length: a window of it moves.
 Needs: the constant in the padding where constants follow the valid end; a gather for a mirrored, repeated or wrapped
-tail.
+tail, the other axes then padded by the node.
 Refuses: a wrap by more than a few steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +22,8 @@ from paddable.padding.facts.axes import Axis
 from paddable.padding.facts.facts import Appended, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, join
 from paddable.padding.facts.kinds import constant as constant_kind
-from paddable.padding.facts.numbers import number
-from paddable.padding.remedies import PadByOne, Segment, Take
+from paddable.padding.facts.numbers import Face, number
+from paddable.padding.remedies import PadAll, PadByOne, Segment, Take
 from paddable.padding.rules.slicing import cut_pad, replaced_axis
 
 __all__: list[str] = []
@@ -37,6 +37,9 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
     mode = str(context.attribute("mode", "constant") or "constant")
     amounts = _amounts(context, value)
+    if context.present(3) and not context.scope.single_row:
+        leak = "a runtime moves the transposes of a gather by row past a Pad as if it listed all axes"
+        context.ask(PadAll("", leak, 1, _written(value.rank, amounts)))
     if mode == "constant":
         moved = relative_pad(context, value, amounts, _fill_value(context))
         if moved is not None:
@@ -44,6 +47,8 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     elif value.relative is not None:
         context.refuse("a relative shift is interrupted by another pad")
     value = replace(context.data(0), appended=None)
+    if mode != "constant":  # what the node still does comes last: a gather reads the operand as it is before
+        amounts = dict(sorted(amounts.items(), key=lambda item: _by_the_node(context, value.axes[item[0]], *item[1])))
     for axis, (before, after) in amounts.items():
         held = value.axes[axis]
         if value.bounded is not None and value.bounded.axis == axis:
@@ -55,7 +60,26 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
         if mode == "constant" and axis == value.rank - 1 and len(amounts) == 1:
             value = replace(value, appended=_appended(context, held, before, after))
         context.replace(0, value)
+    gathered = [remedy.axis for remedy in context.remedies if isinstance(remedy, Take) and remedy.instead]
+    left = {axis: both for axis, both in amounts.items() if axis not in gathered}
+    if gathered and left:
+        context.ask(PadAll("PAD102", "", 1, _written(value.rank, left)))
     return [value]
+
+
+def _by_the_node(context: RuleContext, axis: Axis, before: Length, after: Length) -> bool:
+    """Whether no gather by row is needed to mirror, repeat or wrap along an axis."""
+    scope = context.scope
+    unhurt = not any(atom.ragged for atom in axis) or scope.at_most(after, constant(0))
+    return unhurt and scope.domain.is_constant(before) is not None
+
+
+def _written(rank: int, amounts: Mapping[int, tuple[Length, Length]]) -> Elements:
+    """The amounts of all axes, as the node reads them without a list of axes."""
+    written = np.array([number(0)] * (2 * rank), dtype=object)
+    for axis, (before, after) in amounts.items():
+        written[[axis, rank + axis]] = number(before, Face.SIZE), number(after, Face.SIZE)
+    return Elements(written)
 
 
 def _appended(context: RuleContext, held: Axis, before: Length, after: Length) -> Appended | None:
@@ -130,13 +154,8 @@ def _gathered(context: RuleContext, value: Facts, axis: int, before: Length, aft
     size = held if bounded is None else bounded.count
     total = context.scope.simplify(size + before + after)
     context.need(total, f"a crop to {total} steps must not take more than there is")
-    added = np.array([number(0)] * (2 * value.rank), dtype=object)
-    added[[axis, value.rank + axis]] = number(1)
-    listed = context.integers(3)
-    if listed is not None:
-        added = added[[*listed, *(value.rank + k % value.rank for k in listed)]]
     leak = "the constant stands in front of the valid part as often as the container's size asks for"
-    context.ask(PadByOne("PAD102", leak, 1, Elements(added)))
+    context.ask(PadByOne("PAD102", leak, 1, _written(value.rank, {axis: (constant(1), constant(1))})))
     equal = bounded is not None and bounded.equal
     body = Segment(before, constant(0), constant(1), 0) if equal else Segment(before, -before, constant(1))
     behind = Segment(before + size, constant(0), held + 1, 0)

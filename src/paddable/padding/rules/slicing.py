@@ -145,6 +145,7 @@ def _slice_axis(
         context.refuse("an empty slice")
     most = _most(scope, count)
     if most is not None or bounded is not None:
+        _keep_alone(context, alone)
         return _bounded(context, value, axis, first, step, count, most)
     if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
         context.need(count - 1, f"a slice of {count} steps must not be empty")
@@ -177,8 +178,7 @@ def _slice_axis(
         moved = _window(context, value, axis, atom, first, count)
         if moved is not None:
             return moved
-    if not alone:
-        context.refuse("a slice from the end along several axes at once", "slice one axis at a time")
+    _keep_alone(context, alone)
     if not atom.prefix:
         value = context.align(0, value)
     segments = (Segment(constant(0), first, constant(0), step),)
@@ -189,6 +189,12 @@ def _slice_axis(
     )
     taken = context.take(0, axis, count, segments, "PAD105", leak, instead=True)
     return taken
+
+
+def _keep_alone(context: RuleContext, alone: bool) -> None:
+    """A gather stands for the whole node, and cuts one axis."""
+    if not alone:
+        context.refuse("a slice from the end along several axes at once", "slice one axis at a time")
 
 
 def _most(scope: Scope, count: Length) -> int | None:
