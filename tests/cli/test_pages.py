@@ -65,12 +65,15 @@ def test_what_is_no_page_stays(paddable: Any, folder: Path, command: str) -> Non
     assert paddable(*_words(command, folder), "--report", str(notes)).code == 0  # a page replaces a page
 
 
-@pytest.mark.parametrize(("place", "told"), [("", "it names no file"), (".", ""), ("none/x.html", "no such folder")])
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [("", "it names no file"), (".", ""), ("none/x.html", "no such folder"), ("r.txt", "name it r.html")],
+)
 def test_a_place_that_is_none(paddable: Any, folder: Path, place: str, told: str) -> None:
     done = paddable(*_words("probe", folder), "--report", place and f"{folder}/{place}")
     assert done.code == 2 and told in done.err
     assert "internal error" not in done.err
-    assert not (folder / "none").exists()
+    assert not (folder / "none").exists() and not (folder / "r.txt").exists()
 
 
 def test_a_bundle_keeps_its_files(paddable: Any, folder: Path) -> None:

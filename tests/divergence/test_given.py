@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -199,3 +200,37 @@ def test_one_array_for_two_precisions(folder: Path, tmp_path: Path) -> None:
     for dtype in (np.float32, np.float16):
         x = np.ones((1, 9), dtype)
         assert paddable.probe(tmp_path / "single.onnx", tmp_path / "half.onnx", ["x:1=T"], inputs={"x": x}).ok
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory, native: onnx.ModelProto) -> Path:
+    """A bundle of two containers."""
+    place = tmp_path_factory.mktemp("bundle")
+    onnx.save(native, place / "native.onnx")
+    made = place / "one"
+    paddable.convert(place / "native.onnx", ["x:1=T"], containers=[20, 40], out=made, verify=False)
+    return made
+
+
+@pytest.mark.parametrize(("steps", "taken"), [(12, 20), (20, 20), (21, 40), (40, 40)])
+def test_the_smallest_container_that_holds_what_is_heard_is_taken(bundle: Path, steps: int, taken: int) -> None:
+    x = np.random.default_rng(0).standard_normal((1, steps, planted.WIDTH)).astype(np.float32)
+    report = paddable.probe(bundle, inputs={"x": x})
+    assert report.ok and report.steps == {"T": steps} and report.containers[0] == {"T": taken}
+
+
+@pytest.mark.parametrize("heard", [False, True])
+def test_more_than_the_largest_container_holds(bundle: Path, heard: bool) -> None:
+    given: dict[str, Any] = {"inputs": {"x": np.ones((1, 41, planted.WIDTH), np.float32)}} if heard else {"at": 41}
+    told = "T = 41 does not fit the largest container of T = 40; .* convert it again with a larger container"
+    with pytest.raises(MisuseError, match=told):
+        paddable.probe(bundle, **given)
+
+
+def test_two_bundles_are_told_apart_by_their_folders(bundle: Path) -> None:
+    other = bundle.with_name("two")
+    if not other.exists():
+        shutil.copytree(bundle, other)
+    report = paddable.probe(bundle, other)
+    assert [title.split("/")[0] for title in (report.one, report.other)] == ["one", "two"]
+    assert report.one.removeprefix("one/") == report.other.removeprefix("two/")

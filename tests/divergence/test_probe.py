@@ -108,7 +108,9 @@ def test_the_case_shows_the_fault_alone(folder: Path, tmp_path: Path, padded: on
     case = tmp_path / "case"
     report = paddable.probe(tmp_path / "faulty.onnx", folder / "native.onnx", isolate=case)
     assert report.fork is not None and report.isolated == str(case)
-    ran = subprocess.run([sys.executable, "run.py"], cwd=case, capture_output=True, text=True)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    ran = subprocess.run([sys.executable, str(case / "run.py")], cwd=elsewhere, capture_output=True, text=True)
     assert ran.returncode == 1, ran.stderr
     assert f"error relative to scale: {report.fork.error:.3}"[:28] in ran.stdout
     source = (case / "run.py").read_text()

@@ -77,3 +77,20 @@ def test_a_model_in_half_is_timed_as_one(folder: Path, capsys: pytest.CaptureFix
     assert _convert(folder, *words) == 0
     report = json.loads(capsys.readouterr().out)["report"]
     assert [row["name"] for row in report["times"]] == ["native at T=40", "fp16 container T=40"]
+
+
+def test_the_verdict_tells_what_each_precision_moves(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    text = MODEL.replace("float[1, 1, T]", "float[1, 64, T]").replace("<float[1, 1, 3] w = {0.5, 1.0, 0.25}>", "")
+    model = onnx.parser.parse_model(text)
+    weight = rng.standard_normal((64, 64, 3)).astype(np.float32)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
+    onnx.save(model, folder / "in.onnx")
+    page = folder / "page.html"
+    words = ["-o", f"{folder}/out/", "--container", "40", "--report", str(page), "--json"]
+    assert _convert(folder, *words, "--precision", "fp32,fp16,int8") == 0
+    gates = json.loads(capsys.readouterr().out)["report"]["gates"]
+    figures = {row["gate"]: float(row["figures"].split()[1].rstrip(",")) for row in gates if row["judged"] is None}
+    assert figures["int8, y"] > 10 * figures["fp16, y"] > 0
+    told = f"up to {figures['fp16, y']:.2g} in fp16, {figures['int8, y']:.2g} in int8 of scale from native in fp32"
+    assert told in _verdict(page)

@@ -19,7 +19,7 @@ from paddable.gates.lift import HALF
 from paddable.lengths import parse, symbol
 from paddable.lengths.declare import parse_container
 
-__all__ = ["Place", "found_place", "in_symbols_of", "told_differences", "told_size"]
+__all__ = ["Place", "found_place", "in_symbols_of", "names_apart", "told_differences", "told_size"]
 
 _WEIGHT = 64
 """Elements from which a tensor counts as a weight of the model."""
@@ -80,7 +80,7 @@ def found_place(
 
     Args:
         path: a file or a bundle.
-        container: which container of a bundle; the smallest that holds ``at`` steps where None.
+        container: which container of a bundle; the smallest that holds ``at`` steps where None, else the largest.
         at: valid steps of the first symbol.
         precision: which precision of a bundle; fp32 where it is there.
         target: which target's graphs of a bundle are taken where it has them; else those of its first.
@@ -199,7 +199,16 @@ def _chosen(
             )
         return found[0], notes
     fitting = [graph for graph in graphs if at is None or not symbols or graph.container.get(symbols[0], at) >= at]
-    return (fitting or graphs)[0], notes
+    return (fitting or graphs[-1:])[0], notes
+
+
+def names_apart(one: Path, other: Path) -> tuple[str, str]:
+    """What to call two files: their names, with the folders that tell them apart where those are equal."""
+    mine, theirs = one.resolve(), other.resolve()
+    parts = 1
+    while mine != theirs and mine.parts[-parts:] == theirs.parts[-parts:]:
+        parts += 1
+    return "/".join(mine.parts[-parts:]), "/".join(theirs.parts[-parts:])
 
 
 def told_differences(first: Place, second: Place, one: Plain, other: Plain) -> list[str]:

@@ -16,7 +16,7 @@ from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
 from paddable.api.probe_given import Hearer, Inputs, signature
 from paddable.api.probe_inputs import draw_inputs
-from paddable.api.probe_places import Place, found_place, in_symbols_of, told_differences, told_size
+from paddable.api.probe_places import Place, found_place, in_symbols_of, names_apart, told_differences, told_size
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol, refuse_what_is_there
@@ -122,9 +122,9 @@ def probe(
             }
             refuse_beside_module([name for name, value in given_too.items() if value])
             return probe_module(os.fspath(module), graph, first=module is one, tolerance=tolerance)
+    providers = (provider, against_provider)
     first = found_place(one, container, at, precision, provider)
-    second = _second(first, against, (provider, against_provider), container, at, against_precision)
-    second = in_symbols_of(first, second)
+    second = in_symbols_of(first, _second(first, against, providers, container, at, against_precision))
     setup = _setup(first, second, lengths, declared)
     if not setup.metadata.symbols and (at is not None or container is not None):
         raise MisuseError(
@@ -133,6 +133,11 @@ def probe(
         )
     hearers = _hearers(setup, first, second)
     given = Inputs.read(inputs, (first, second), hearers, setup.metadata)
+    heard = next(iter(given.steps(setup.metadata).values()), None)
+    if heard is not None and at is None and container is None and not _holds(first, second, heard):
+        first = found_place(one, None, heard, precision, provider)
+        second = in_symbols_of(first, _second(first, against, providers, None, heard, against_precision))
+        setup = _setup(first, second, lengths, declared)
     steps = _steps(setup, first, second, given, at, container)
     given.check_steps(setup.metadata, steps, setup.own_lengths)
     sizes = _sizes(setup, first, second, steps, container)
@@ -140,10 +145,13 @@ def probe(
     fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads)
     answers = fed.answers if setup.answer == second.file and sizes[1] == steps and against_provider == "cpu" else None
     both = first.file == second.file
+    names = names_apart(first.file, second.file)
     feeds = fed.of(signature(setup.one.model), first.metadata, sizes[0], setup.own_lengths)
-    one_side = _side("A", first, setup.one, feeds, steps, sizes[0], provider, both=both)
+    one_side = _side("A", names[0], first, setup.one, feeds, steps, sizes[0], provider, both=both)
     feeds = fed.of(signature(setup.other.model), second.metadata, sizes[1])
-    other_side = _side("B", second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers)
+    other_side = _side(
+        "B", names[1], second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers
+    )
     stage = "compare values"
     try:
         return find(
@@ -207,10 +215,16 @@ def probe_zero_padding(
         plain, metadata, given, (container, steps), steps, setup.numbers, seed, source, _threads(place.file)
     )
     names = signature(plain.model)
-    one = _side("A", place, plain, fed.of(names, None, container), steps, container, "cpu", both=True)
+    one = _side("A", place.file.name, place, plain, fed.of(names, None, container), steps, container, "cpu", both=True)
     feeds = fed.of(names, None, steps)
-    other = _side("B", place, plain, feeds, steps, steps, "cpu", both=True, answers=fed.answers)
+    other = _side("B", place.file.name, place, plain, feeds, steps, steps, "cpu", both=True, answers=fed.answers)
     return find(one, other, known, findings=analysis.findings)
+
+
+def _holds(first: Place, second: Place, steps: int) -> bool:
+    """Whether the graphs that were taken of bundles hold so many steps of the first symbol."""
+    sizes = [place.metadata.container for place in (first, second) if place.bundle is not None and place.metadata]
+    return all(next(iter(size.values()), steps) >= steps for size in sizes)
 
 
 def _second(
@@ -411,10 +425,12 @@ def _sizes(
         elif position == 0 and container is not None and not padded:
             size = _parsed(setup, container)
         if any(steps[name] > size[name] for name in steps):
+            largest = place.bundle is not None and container is None  # one that holds them would have been taken
             raise MisuseError(
-                f"{told_size(steps)} does not fit the container of {told_size(size)}",
-                where=str(place.file),
-                fix="choose fewer steps with `at`, or a larger container with `container`",
+                f"{told_size(steps)} does not fit the {'largest ' if largest else ''}container of {told_size(size)}",
+                where=str(place.folder or place.file),
+                fix="choose fewer steps with `at`, a shorter input, or "
+                + ("convert it again with a larger container" if largest else "a larger container with `container`"),
             )
         sizes.append(size)
     return sizes[0], sizes[1]
@@ -460,6 +476,7 @@ def _threads(file: Path) -> int:
 
 def _side(
     label: str,
+    name: str,
     place: Place,
     plain: Plain,
     feeds: Mapping[str, Array],
@@ -473,7 +490,7 @@ def _side(
     threads = _threads(place.file)
     precision = place.precision(plain)
     where = f"{label} ({place.file.name})"
-    title = f"{place.file.name} on {provider}" if both or provider != "cpu" else place.file.name
+    title = f"{name} on {provider}" if both or provider != "cpu" else name
     if size != steps:
         title += (" with zeros to " if place.metadata is None else " at ") + ",".join(
             f"{name}={count}" for name, count in size.items()

@@ -16,15 +16,15 @@ import onnx_ir as ir
 
 from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
+from paddable.api.probing_parameters import Parameters, compare_parameters, packed
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
 from paddable.divergence.causes import Cause
-from paddable.divergence.changed import is_weight, numbers_apart
+from paddable.divergence.changed import counted
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces, on_provider
 from paddable.divergence.plain import Plain
 from paddable.divergence.regions import Block
-from paddable.divergence.weights import fingerprint
 from paddable.errors import MisuseError
 from paddable.gates.engine import Array
 from paddable.graph.io.read import read_model
@@ -78,22 +78,29 @@ def probe_module(
         )
     module, sample = build_model(place)
     plain = Plain(normalise(read_model(where.file)))
-    calls, results = _run_module(module, sample)
+    calls, results, training = _run_as_it_is(module, sample)
     feeds = _feeds(plain, sample)
     values = _values_of(plain, calls)
-    wanted = [*values.values(), *plain.model.graph.outputs]
+    wanted = [*values.values(), *plain.model.graph.outputs, *packed(plain)]
     got = Pieces(plain, feeds, on_provider("cpu")).advance(0, len(plain.nodes), wanted)
+    parameters = compare_parameters(plain, module, list(calls), got, first=first)
+    for layer, norm in parameters.folded.items():  # what the layer's node makes is the batch norm's result
+        if layer in values:
+            values.setdefault(norm, values.pop(layer))
     limit = TOLERANCE if tolerance is None else tolerance
     measured = {path: _apart(array, got[values[path]], first) for path, array in calls.items() if path in values}
     found = {path: result for path, result in measured.items() if result is not None}
-    outputs = {}
+    outputs: dict[str, float] = {}
+    unlike: list[str] = []
     for value, result in zip(plain.model.graph.outputs, results, strict=False):
         apart = _apart(result, got[value], first) if value in got else None
         if apart is not None:
             outputs[str(value.name)] = apart.error
+        elif value in got:
+            unlike.append(f"{value.name} is {list(result.shape)} in PyTorch and {list(got[value].shape)} in the graph")
     fork = next((path for path, result in found.items() if result.error > limit), None)
     if max(outputs.values(), default=0.0) <= limit:
-        fork = None
+        fork, training = None, None
     titles = place, where.file.name
     size: Mapping[str, int] = {}
     return ProbeReport(
@@ -104,14 +111,14 @@ def probe_module(
         tolerance=limit,
         differences=(),
         outputs=outputs,
-        forks=[_record(plain, module, fork, values[fork], found)] if fork is not None else [],
+        forks=[_record(plain, fork, values[fork], found, parameters, training)] if fork is not None else [],
         layers=[
             Layer(path, _node_of(values[path]).op_type, path, str(values[path].name), result.error)
             for path, result in found.items()
         ],
         matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
-        cause=_unplaced(outputs, limit) if fork is None else None,
-        changed=_changed(plain, module, first),
+        cause=training or _unplaced(outputs, unlike, limit) if fork is None else None,
+        changed=counted([each.text for each in parameters.changed]) if training is None else "",
         versions={**versions(), "torch": _torch_version()},
     )
 
@@ -120,6 +127,24 @@ def _torch_version() -> str:
     import torch
 
     return str(torch.__version__)
+
+
+def _run_as_it_is(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array], Cause | None]:
+    """Outputs and results of the module as its function returned it, and what training mode changes in them; the
+    statistics that a run in training mode moves are put back."""
+    kept = {name: each.clone() for name, each in module.named_buffers()}
+    calls, results = _run_module(module, sample)
+    parts = {path: part for path, part in module.named_modules() if part.training}
+    if not parts:
+        return calls, results, None
+    for name, each in module.named_buffers():
+        each.copy_(kept[name])
+    _, judged = _run_module(module.eval(), sample)
+    if all(np.array_equal(mine, theirs) for mine, theirs in zip(results, judged, strict=True)):
+        return calls, results, None
+    which = "the module" if "" in parts else f"{next(iter(parts))} of the module"
+    told = f"{which} is in training mode, where dropout draws and batch norm takes its input's own mean"
+    return calls, results, Cause("training", told, "call `.eval()` on the module before it is returned")
 
 
 def _run_module(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array]]:
@@ -203,12 +228,19 @@ def _node_of(value: ir.Value) -> ir.Node:
     return node
 
 
-def _record(plain: Plain, module: Any, path: str, value: ir.Value, found: Mapping[str, Measure]) -> ForkRecord:
+def _record(
+    plain: Plain,
+    path: str,
+    value: ir.Value,
+    found: Mapping[str, Measure],
+    parameters: Parameters,
+    training: Cause | None,
+) -> ForkRecord:
     order = list(found)
     before = found[order[order.index(path) - 1]].error if order.index(path) else 0.0
     nodes = [
         node for node in plain.nodes if (module_path(node) or "").split(".")[: path.count(".") + 1] == path.split(".")
-    ]
+    ] or [_node_of(value)]
     node = _node_of(value)
     line = source(node)
     return ForkRecord(
@@ -223,62 +255,38 @@ def _record(plain: Plain, module: Any, path: str, value: ir.Value, found: Mappin
         nodes=[n.name or "" for n in nodes],
         others=[path],
         missing=[],
-        cause=_cause(plain, module.get_submodule(path), path, nodes),
+        cause=training or _cause(path, nodes, parameters),
     )
 
 
-def _cause(plain: Plain, part: Any, path: str, nodes: Sequence[ir.Node]) -> Cause:
-    """A parameter of the module that no weight of the graph is equal to; else the module's code."""
-    held = {plain.fingerprint(value) for node in nodes for value in plain.weights(node)}
-    told = "node reads" if len(nodes) == 1 else f"{len(nodes)} nodes read"
+def _cause(path: str, nodes: Sequence[ir.Node], parameters: Parameters) -> Cause:
+    """A parameter of the module whose numbers are other ones in the graph, or that it has none for; else the code."""
+    changed = next((each for each in parameters.changed if each.is_below(path)), None)
+    if changed is not None:
+        return Cause(
+            "weights",
+            f"parameter {changed.text.replace(' in ', ' differs in ', 1)}",
+            "load the checkpoint that the graph was exported from, or export again",
+        )
     made = "node that was" if len(nodes) == 1 else f"{len(nodes)} nodes that were"
-    for name, parameter in part.named_parameters():
-        array = parameter.detach().cpu().numpy()
-        if array.size > 1 and fingerprint(ir.tensor(array)) not in held:
-            return Cause(
-                "weights",
-                f"parameter {name} of {path} is not among the weights that its {told}",
-                "load the checkpoint that the graph was exported from, or export again",
-            )
+    lost = next((name for name in parameters.lost if name.startswith(f"{path}.")), None)
+    if lost is not None:
+        return Cause(
+            "weights",
+            f"parameter {lost} is not among the weights of the {made} exported from {path}",
+            "load the checkpoint that the graph was exported from, or export again",
+        )
     return Cause(
         "structure",
         f"{path} gives another result in PyTorch than the {made} exported from it",
-        "look for what the exporter could not see in its forward: a Python branch, a number taken from a tensor, "
-        "training mode",
+        "look for what the exporter could not see in its forward: a Python branch or a number taken from a tensor",
     )
 
 
-def _changed(plain: Plain, module: Any, first: bool) -> str:
-    """How many parameters lie in the graph with other numbers, and the first of them, felt by the outputs or not: the
-    weight of its name, else the only one of its size that a node of its module reads."""
-    arrays = {name: parameter.detach().cpu().numpy() for name, parameter in module.named_parameters()}
-    own = {fingerprint(ir.tensor(array)) for array in arrays.values()}
-    left: dict[str | None, dict[str | None, ir.Value]] = {}
-    for node in plain.nodes:
-        for value in plain.weights(node):
-            if is_weight(value) and plain.fingerprint(value) not in own:
-                left.setdefault(module_path(node), {})[value.name] = value
-    named = {name: value for values in left.values() for name, value in values.items()}
-    held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
-    told = []
-    for name, array in arrays.items():
-        if fingerprint(ir.tensor(array)) in held:
-            continue
-        near = [named[name]] if name in named else list(left.get(name.rpartition(".")[0], {}).values())
-        tensors = [value.const_value for value in near if value.const_value is not None]
-        twins = [tensor.numpy() for tensor in tensors if tensor.size == array.size]
-        if len(twins) == 1:
-            twin = twins[0] if twins[0].shape == array.shape else twins[0].T
-            left_one, right_one = (array, twin) if first else (twin, array)
-            exact = array.dtype == twin.dtype
-            apart = numbers_apart(left_one, right_one, exact) if twin.shape == array.shape else None
-            told.append(f"{name} {apart[1]}" if apart is not None else name)
-    if not told:
-        return ""
-    return f"{'1 weight differs' if len(told) == 1 else f'{len(told)} weights differ, the first'}: {told[0]}"
-
-
-def _unplaced(outputs: Mapping[str, float], limit: float) -> Cause | None:
+def _unplaced(outputs: Mapping[str, float], unlike: Sequence[str], limit: float) -> Cause | None:
+    if not outputs:
+        told = f"no output could be compared{': ' if unlike else ''}{'; '.join(unlike)}"
+        return Cause("unknown", told, "name the graph that was exported from this module")
     if max(outputs.values(), default=0.0) <= limit:
         return None
     return Cause(

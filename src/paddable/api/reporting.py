@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -130,10 +130,12 @@ def _probes(graph: Place, native: Model, opened: Opened, metadata: Metadata, inp
 
 @dataclass(frozen=True)
 class _Judged:
-    """What gate C found: the largest error, of which runs of how many lengths; 0 where the metadata alone tells."""
+    """What gate C found: the largest error, of which runs of how many lengths; 0 where the metadata alone tells. And by
+    precision, how far native in it is from native in fp32."""
 
     error: float | None
     tried: int
+    moved: Mapping[str, float] = field(default_factory=dict)
 
 
 def _judged(gates: GateReport | None, metadata: Metadata) -> _Judged | None:
@@ -142,7 +144,12 @@ def _judged(gates: GateReport | None, metadata: Metadata) -> _Judged | None:
     if "C" not in summary:
         return None
     tried = len({row.length for row in gates.rows}) if gates is not None else 0
-    return _Judged(summary["C"].get("error"), tried)
+    moved = {
+        precision: max(float(figures["error"]) for figures in outputs.values())
+        for precision, outputs in (gates.precision if gates is not None else {}).items()
+        if outputs
+    }
+    return _Judged(summary["C"].get("error"), tried, moved)
 
 
 def _reach(metadata: Metadata, containers: Sequence[Mapping[str, int]]) -> str:
@@ -170,8 +177,12 @@ def _verdict(
         error = max(float(judged.error or 0), probed or 0)
         told = f"The converted model gives the native model's answer at every length ({reach})"
         told += f": at most {error:.2g} of scale away" if error else ", bit for bit"
+        moved = [f"{size:.2g} in {precision}" for precision, size in judged.moved.items() if size]
         told += f" at the {judged.tried} that were tried" if judged.tried else ""
         told += f" and with the {heard} shown below." if judged.tried and probed is not None else "."
+        if moved:
+            told += f" Each precision is judged by native in the same one, which is up to {', '.join(moved)} of scale"
+            told += " from native in fp32."
     elif probed is None or converted is None:
         told = "The model was converted and not run: no gate judged it."
     else:

@@ -15,6 +15,9 @@ from paddable.report import is_page, page
 __all__ = ["demand_page", "write_page"]
 
 
+_ENDINGS = (".html", ".htm")
+
+
 def demand_page(file: str | os.PathLike[str], kept: Iterable[str | os.PathLike[str] | None], *, force: bool) -> None:
     """Refuse a place for a page that holds something else, before any work is done.
 
@@ -24,7 +27,8 @@ def demand_page(file: str | os.PathLike[str], kept: Iterable[str | os.PathLike[s
         force: replace an HTML file that is no page of ours; what is no HTML file is never replaced.
 
     Raises:
-        MisuseError: no name, a folder, a place in a bundle or in no folder, or a file that is not to be replaced.
+        MisuseError: no name, or not that of an HTML file; a folder; a place in a bundle or in no folder; or a file that
+            is not to be replaced.
     """
     path = Path(file)
     if path.name in ("", ".", "..") or path.is_dir():
@@ -39,11 +43,14 @@ def demand_page(file: str | os.PathLike[str], kept: Iterable[str | os.PathLike[s
                 "the page would replace what the command reads or writes", where=str(path), fix="name another file"
             )
     if path.exists() and not is_page(path):
-        another_page = path.suffix.lower() in (".html", ".htm")
+        another_page = path.suffix.lower() in _ENDINGS
         if force and another_page:
             return
         way_on = f", or replace it with {arguments(force=True)}" if another_page else ""
         raise MisuseError("it exists already and is no page of ours", where=str(path), fix=f"name another file{way_on}")
+    if path.suffix.lower() not in _ENDINGS:
+        fix = f"name it {path.stem}.html"
+        raise MisuseError("a page is HTML, and no browser shows it under this name", where=str(path), fix=fix)
 
 
 def write_page(file: str | os.PathLike[str], data: Mapping[str, Any], *, force: bool = False) -> Path:

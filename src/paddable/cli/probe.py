@@ -42,7 +42,12 @@ _SHOWN = 24
     "--precision", metavar="NAME", help="Which of a bundle's precisions A is. Default: fp32, where it is there."
 )
 @click.option("--against-precision", metavar="NAME", help="Which B is; without --against, of A's own bundle.")
-@click.option("--tolerance", type=float, metavar="E", help="Error relative to scale that counts. Default: 1e-4.")
+@click.option(
+    "--tolerance",
+    type=float,
+    metavar="E",
+    help="Error relative to scale that counts. Default: 1e-4; 0.03 where a run is in fp16, int8 or int4.",
+)
 @click.option(
     "--isolate",
     type=click.Path(path_type=Path),
@@ -105,7 +110,7 @@ def _show(report: ProbeReport) -> None:
         render.show_sections({"error along the graph": rows})
     render.show_sections({"error of each output": {name: f"{error:.2g}" for name, error in report.outputs.items()}})
     if report.isolated:
-        print(f"the case is in {report.isolated}: python run.py")
+        print(f"the case is in {report.isolated}: python {Path(report.isolated) / 'run.py'}")
 
 
 def _picked(report: ProbeReport) -> list[dict[str, Any]]:

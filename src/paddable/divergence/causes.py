@@ -29,7 +29,7 @@ class Cause:
 
     Attributes:
         kind: ``weights``, ``wiring``, ``attributes``, ``structure``, ``padding``, ``precision``, ``provider``,
-            ``optimiser``, ``rounding``, ``unrelated``, ``nan`` or ``unknown``.
+            ``optimiser``, ``rounding``, ``training``, ``unrelated``, ``nan`` or ``unknown``.
         text: the reason, one sentence.
         fix: what to do.
         code: of the finding that explains it, such as ``PAD102``; empty without one.
@@ -140,7 +140,8 @@ def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> tupl
     reading = [(a, b) for a, b in pairs if not all(made_of_constants(one.plain, value) for value in a.outputs)]
     found: dict[bool, Cause] = {}
     exact = one.precision == other.precision
-    for change in changed_between(one.plain, other.plain, reading or pairs, exact=exact, numbers=numbers):
+    both = one.plain, other.plain
+    for change in changed_between(*both, reading or pairs, exact=exact, numbers=numbers, folds=parting.folds):
         fix = "load both graphs from one checkpoint"
         if change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"

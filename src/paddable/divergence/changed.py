@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.constants import made_of_constants
+from paddable.divergence.folds import Fold
 from paddable.divergence.matching import Matching
 from paddable.divergence.plain import Plain
 from paddable.divergence.weights import fingerprint
 from paddable.gates.engine import Array
 
-__all__ = ["Changed", "Numbers", "changed_between", "changed_weights", "held", "is_weight", "numbers_apart"]
+__all__ = ["Changed", "Numbers", "changed_between", "changed_weights", "counted", "held", "is_weight", "numbers_apart"]
 
 _WEIGHT = 16
 """Elements from which a constant counts as a weight: smaller ones are sizes, axes and epsilons."""
@@ -44,8 +46,17 @@ def held(_: Plain, value: ir.Value) -> Array | None:
     return value.const_value.numpy() if value.const_value is not None else None
 
 
+_UNFOLDED: Mapping[ir.Node, Fold] = MappingProxyType({})
+
+
 def changed_between(
-    one: Plain, other: Plain, pairs: Sequence[tuple[ir.Node, ir.Node]], *, exact: bool, numbers: Numbers = held
+    one: Plain,
+    other: Plain,
+    pairs: Sequence[tuple[ir.Node, ir.Node]],
+    *,
+    exact: bool,
+    numbers: Numbers = held,
+    folds: Mapping[ir.Node, Fold] = _UNFOLDED,
 ) -> Iterator[Changed]:
     """The weights that differ between paired nodes, those that their bodies read among them.
 
@@ -57,8 +68,15 @@ def changed_between(
         pairs: nodes of both.
         exact: both are of one precision; else what rounding to half changes is allowed.
         numbers: of what counts as constant.
+        folds: of layers that one graph has folded, which are compared as one.
     """
+    inner = {node for fold in folds.values() for node in fold.one.behind}
     for node, partner in pairs:
+        if node in inner:
+            continue
+        if node in folds:
+            yield from _changed_folded(one, folds[node])
+            continue
         for place, a, b in _places(one, node, other, partner):
             x, y = numbers(one, a), numbers(other, b)
             if x is None or y is None or x.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
@@ -72,6 +90,18 @@ def changed_between(
             apart = numbers_apart(x, y.reshape(x.shape), exact and None not in (a.const_value, b.const_value))
             if apart is not None:
                 yield Changed(node, f"{told} differs from the second graph's {apart[1]}", apart[0])
+
+
+def _changed_folded(one: Plain, fold: Fold) -> Iterator[Changed]:
+    """The weight and the shift of a layer, compared as if both graphs had everything folded in."""
+    weight = fold.one.node, fold.one.node.inputs[1]
+    for place, both in ((weight, fold.weights()), (fold.one.bias, fold.shifts())):
+        apart = numbers_apart(*both, exact=True)
+        if apart is not None:
+            node, value = place if place is not None else (fold.one.node, None)
+            told = f"input {list(node.inputs).index(value)} ({_named(one, value)})" if value is not None else "the bias"
+            told += f" of {node.op_type}, with {fold.folded} folded in,"
+            yield Changed(node, f"{told} differs from the second graph's {apart[1]}", apart[0])
 
 
 def numbers_apart(x: Array, y: Array, exact: bool) -> tuple[int, str] | None:
@@ -101,16 +131,20 @@ def _named(plain: Plain, value: ir.Value) -> str:
     return f"{value.name}, made of {made_of.name}" if made_of is not None else str(value.name)
 
 
-def changed_weights(matching: Matching, *, exact: bool) -> list[Changed]:
+def changed_weights(matching: Matching, *, exact: bool, folds: Mapping[ir.Node, Fold] = _UNFOLDED) -> list[Changed]:
     """The weights of paired nodes that differ, in graph order; one that only lies elsewhere in the other is none."""
+    inner = {node for fold in folds.values() for node in fold.one.behind}
     one, other = matching.one, matching.other
     mine, theirs = (
         {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)} for plain in (one, other)
     )
-    found = []
+    found: list[Changed] = []
     for node in one.nodes:
         partner = matching.pairs.get(node)
-        if partner is None:
+        if partner is None or node in inner:
+            continue
+        if node in folds:
+            found += _changed_folded(one, folds[node])
             continue
         for _, a, b in _places(one, node, other, partner):
             if not (is_weight(a) and is_weight(b)):
@@ -121,6 +155,13 @@ def changed_weights(matching: Matching, *, exact: bool) -> list[Changed]:
                 found += [change for change in changes if change.numbers]
                 break
     return found
+
+
+def counted(texts: Sequence[str]) -> str:
+    """How many weights differ, and the first; empty where none does."""
+    if not texts:
+        return ""
+    return f"{'1 weight differs' if len(texts) == 1 else f'{len(texts)} weights differ, the first'}: {texts[0]}"
 
 
 def is_weight(value: ir.Value) -> bool:

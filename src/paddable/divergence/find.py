@@ -9,11 +9,12 @@ from pathlib import Path
 import onnx_ir as ir
 
 from paddable.divergence.causes import Cause, cause_of
-from paddable.divergence.changed import changed_weights
+from paddable.divergence.changed import changed_weights, counted
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
+from paddable.divergence.scaled import scaled_behind
 from paddable.divergence.side import Side
 from paddable.divergence.unpaired import unpaired
 from paddable.findings import Finding
@@ -115,12 +116,10 @@ def _told_changed(parting: Parting) -> str:
     one, other = parting.one, parting.other
     if "int" in one.precision + other.precision or parting.matching.share < _RELATED:
         return ""
-    found = changed_weights(parting.matching, exact=one.precision == other.precision)
-    if not found:
-        return ""
-    name = f" {found[0].node.name}" if found[0].node.name else ""
-    count = "1 weight differs" if len(found) == 1 else f"{len(found)} weights differ, the first"
-    return f"{count}: {found[0].text}{f' (node{name})' if name else ''}"
+    found = changed_weights(parting.matching, exact=one.precision == other.precision, folds=parting.folds)
+    moved = scaled_behind(parting, [each.node for each in found])
+    found = [each for each in found if each.node not in moved]
+    return counted([each.text + (f" (node {each.node.name})" if each.node.name else "") for each in found])
 
 
 def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
@@ -199,13 +198,14 @@ def _record(
 
 
 def _layers(parting: Parting) -> list[Layer]:
-    partners = parting.matching.pairs
+    partners = parting.matching.values()
     layers = []
     for node in parting.one.plain.nodes:
         for value in node.outputs:
             found = parting.measures.get(value)
             if found is not None:
-                module = module_path(node) or module_path(partners[node])
+                partner = partners[value].producer()
+                module = module_path(node) or (module_path(partner) if partner is not None else None)
                 layers.append(
                     Layer(
                         node.name or "",

@@ -23,12 +23,12 @@ CASE = "case.json"
 
 _RUN = '''\
 """{about}"""
+from pathlib import Path
 import numpy as np
 import onnxruntime as ort
-
-inputs, expected = dict(np.load("inputs.npz")), np.load("expected.npy").astype(np.float64)
-session = ort.InferenceSession("case.onnx", providers=[{provider!r}])
-got = session.run(None, inputs)[0].astype(np.float64)
+inputs, expected = (np.load(Path(__file__).with_name(name)) for name in ("inputs.npz", "expected.npy"))
+session = ort.InferenceSession(str(Path(__file__).with_name("case.onnx")), providers=[{provider!r}])
+got, expected = session.run(None, dict(inputs))[0].astype(np.float64), expected.astype(np.float64)
 same = (got == expected) | np.isnan(got) & np.isnan(expected)
 gap = np.nan_to_num(np.abs(np.subtract(got, expected, where=~same, out=np.zeros_like(got))), nan=np.inf, posinf=np.inf)
 error = gap.max() / max(1e-6, np.abs(expected[np.isfinite(expected)]).max(initial=0))

@@ -41,12 +41,14 @@ class Matching:
         other: the second.
         pairs: by node of the first, the node of the second.
         by: of each node of the first, what paired it: ``name``, ``weights``, ``source``, ``structure`` or ``edges``.
+        ends: by value of the first, what it is compared with instead of what its node's partner makes, if anything.
     """
 
     one: Plain
     other: Plain
     pairs: dict[ir.Node, ir.Node] = field(default_factory=dict)
     by: dict[ir.Node, str] = field(default_factory=dict)
+    ends: dict[ir.Value, ir.Value | None] = field(default_factory=dict)
 
     @property
     def share(self) -> float:
@@ -54,12 +56,13 @@ class Matching:
         return len(self.pairs) / max(1, min(len(self.one.nodes), len(self.other.nodes)))
 
     def values(self) -> dict[ir.Value, ir.Value]:
-        """Outputs of paired nodes, by value of the first graph."""
-        return {
+        """Outputs of paired nodes, by value of the first graph; ``ends`` comes before what its node's partner makes."""
+        paired = {
             mine: theirs
             for node, partner in self.pairs.items()
             for mine, theirs in zip(node.outputs, partner.outputs, strict=False)
         }
+        return {mine: theirs for mine, theirs in {**paired, **self.ends}.items() if theirs is not None}
 
 
 def match(one: Plain, other: Plain) -> Matching:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 import onnx_ir as ir
 
+from paddable.divergence.constants import Constants
+from paddable.divergence.folds import Fold, folds
 from paddable.divergence.fork import Fork, forks
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
@@ -55,6 +57,7 @@ class Parting:
         one: the first run.
         other: the second, which is right where they differ.
         matching: pairs of nodes.
+        folds: by linear node of the first graph, what one graph has folded into its weights.
         measures: by value of the first graph, what was compared.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
         nan: of those that are NaN in both runs, in which share of their numbers.
@@ -68,6 +71,7 @@ class Parting:
     one: Side
     other: Side
     matching: Matching
+    folds: dict[ir.Node, Fold]
     measures: dict[ir.Value, Measure]
     outputs: dict[str, float]
     nan: dict[str, float]
@@ -97,6 +101,11 @@ def part(
     """
     matching = match(one.plain, other.plain)
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
+    half = {one.precision, other.precision} != {"fp32"}
+    folded = folds(matching, Constants(one, other), half=half)
+    for fold in folded.values():
+        inner = (value for node in (fold.one.node, *fold.one.behind) for value in node.outputs)
+        matching.ends |= {**dict.fromkeys(inner), fold.one.end: fold.other.end}
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
         measures = _measured(one, other, matching, known, tick, pool)
     mine, theirs = one.answer(), other.answer()
@@ -126,7 +135,7 @@ def part(
         if max(errors.get(value, 0.0), outputs.get(partner.name or "", 0.0)) > tolerance
     ]
     found, gradual = _forks(one, other, errors, bad, tolerance)
-    return Parting(one, other, matching, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
+    return Parting(one, other, matching, folded, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
 
 
 def _told(array: Array) -> str:
@@ -179,14 +188,18 @@ def _measured(
 def _cuts(matching: Matching) -> list[tuple[int, int]]:
     """Places where both orders can be cut so that no pair is cut apart."""
     one, other = matching.one, matching.other
-    partner = [other.place[matching.pairs[node]] if node in matching.pairs else -1 for node in one.nodes]
-    least = [len(other.nodes)] * (len(partner) + 1)
-    for index in range(len(partner) - 1, -1, -1):
-        least[index] = min(least[index + 1], partner[index] if partner[index] >= 0 else len(other.nodes))
+    partners: list[list[int]] = [[] for _ in one.nodes]
+    for mine, theirs in matching.values().items():
+        node, partner = mine.producer(), theirs.producer()
+        if node is not None and partner is not None:
+            partners[one.place[node]].append(other.place[partner])
+    least = [len(other.nodes)] * (len(partners) + 1)
+    for index in range(len(partners) - 1, -1, -1):
+        least[index] = min([least[index + 1], *partners[index]])
     cuts = []
     most = -1
-    for index, place in enumerate(partner):
-        most = max(most, place)
+    for index, places in enumerate(partners):
+        most = max([most, *places])
         if most < least[index + 1]:
             cuts.append((index + 1, most + 1))
     return cuts

@@ -31,7 +31,7 @@ class Unpaired:
 
 
 def unpaired(parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: bool = False) -> Unpaired:
-    """The nodes at a fork that only one graph has. Casts are no difference.
+    """The nodes at a fork that only one graph has. Casts are no difference, nor is what one has folded.
 
     Args:
         parting: both runs.
@@ -40,13 +40,14 @@ def unpaired(parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: 
         sizes: also nodes that compute from sizes and constants alone, which one exporter folds and another does not.
     """
     one, other = parting.one.plain, parting.other.plain
-    taken = set(parting.matching.pairs.values())
-    extra = [node for node in fork.nodes if node not in parting.matching.pairs and node.op_type != "Cast"]
-    missing = [node for node in others if node not in taken and node.op_type != "Cast"]
+    folded = {node for each in parting.folds.values() for node in (*each.one.behind, *each.other.behind)}
+    mine, theirs = folded | parting.matching.pairs.keys(), folded | set(parting.matching.pairs.values())
+    extra = [node for node in fork.nodes if node not in mine and node.op_type != "Cast"]
+    missing = [node for node in others if node not in theirs and node.op_type != "Cast"]
     if not sizes:
-        mine, theirs = (made_of_sizes(plain, constants=True) for plain in (one, other))
-        extra = [node for node in extra if not mine.issuperset(node.outputs)]
-        missing = [node for node in missing if not theirs.issuperset(node.outputs)]
+        left, right = (made_of_sizes(plain, constants=True) for plain in (one, other))
+        extra = [node for node in extra if not left.issuperset(node.outputs)]
+        missing = [node for node in missing if not right.issuperset(node.outputs)]
     if parting.one.metadata is not None:
         partners = parting.matching.values()
         read = [list(other.inputs(node)) for node in missing]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import onnx
 import onnx_ir as ir
@@ -10,7 +13,9 @@ import pytest
 
 from paddable.errors import MisuseError
 from paddable.graph.io.write import to_proto
-from paddable.padding.rewrite.rewrite import rewrite
+from paddable.lengths import constant, parse
+from paddable.padding.remedies import Segment
+from paddable.padding.rewrite.rewrite import _copied, _Rewriter, rewrite
 
 from ..example import Example
 
@@ -355,6 +360,34 @@ def test_a_fixed_container_leaves_nothing_to_shape_arithmetic(name: str) -> None
             assert (target.const_value.numpy() > 0).all()
 
 
+EVEN = Example(
+    "s = Shape <start = 2> (x) o = Mod (s, two) l = Slice (x, back, most, axis) n = Expand (l, one) "
+    "c = Concat <axis = 0> (one, one, o) r = Expand (l, c) y = Concat <axis = 2> (x, r)",
+    constants="int64[1] two = {2}, int64[1] back = {-1}, int64[1] most = {9999999}, int64[1] axis = {2}, "
+    "int64[1] one = {1}",
+)
+
+
+@pytest.mark.parametrize("name", [*EXAMPLES, "even"])
+def test_the_shapes_that_a_fixed_file_records_are_those_that_come_out(name: str) -> None:
+    example = EXAMPLES.get(name, EVEN)
+    if example.refused or not example.native:
+        return
+    compiled = example.compiled()
+    container = {symbol: span.first + 7 * span.step for symbol, span in compiled.analysis.scope.spans.items()}
+    model = to_proto(rewrite(compiled.analysis, container))
+    known = {info.name: _shape(info) for info in model.graph.value_info}
+    model.graph.output.extend(onnx.ValueInfoProto(name=value) for value in known)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    dtypes = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(double)": np.float64}
+    feeds = {
+        i.name: np.ones([d if isinstance(d, int) else 2 for d in i.shape], dtypes.get(i.type, i.type[7:-1]))
+        for i in session.get_inputs()
+    }
+    found = session.run(list(known), feeds)
+    assert {value: list(array.shape) for value, array in zip(known, found, strict=True)} == known
+
+
 @pytest.mark.parametrize(
     ("name", "container", "what", "fix"),
     [
@@ -445,7 +478,7 @@ def test_codes_of_a_contributed_operator_keep_their_type() -> None:
     ).check()
 
 
-@pytest.mark.parametrize("shape", ["", "[1]"])
+@pytest.mark.parametrize("shape", ["", "[1]", "[1, 1]"])
 def test_the_models_own_length_keeps_its_rank(shape: str) -> None:
     example = Example(
         "y = Neg (x) z = Cast <to = 1> (l)",
@@ -454,6 +487,71 @@ def test_the_models_own_length_keeps_its_rank(shape: str) -> None:
         held="l=T",
     )
     session = onnxruntime.InferenceSession(to_proto(rewrite(example.compiled().analysis)).SerializeToString())
-    feeds = {"x": np.zeros((1, 2, 9), np.float32), "l": np.full([1] * (shape != ""), 5)}
+    feeds = {"x": np.zeros((1, 2, 9), np.float32), "l": np.full([int(d) for d in shape[1:-1].split(", ") if d], 5)}
     (found,) = session.run(["z"], feeds)
     assert found.shape == feeds["l"].shape and found == 5.0
+
+
+def test_what_is_read_below_the_shortest_length_is_in_range() -> None:
+    """A row of no steps is all ones: the table has two rows, and 99 was given."""
+    example = Example(
+        "e = Gather (w, x) y = Slice (e, from, to, from)",
+        "float[1, U, 3] y",
+        "int64[1, T] x",
+        "float[2, 3] w, int64[1] from = {1}, int64[1] to = {9999999}",
+        first="T=2",
+    )
+    session = onnxruntime.InferenceSession(_model(example).SerializeToString())
+    y, length = session.run(None, {"x": np.full((1, 9), 99), "ilens": np.array([0])})
+    assert not y.any() and length == [0]
+
+
+def _map(*segments: str) -> tuple[Segment, ...]:
+    """Of ``start: native + physical, step``."""
+    found = [re.fullmatch(r"(.+): (.+) \+ (.+), (-?\d)", text) for text in segments]
+    return tuple(Segment(parse(m[1]), parse(m[2]), parse(m[3]), int(m[4])) for m in found if m)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+@pytest.mark.parametrize(
+    ("size", "source", "segments"),
+    [
+        ("T", "T", _map("0: 0 + 0, 1", "T: T-1 + 0, 0")), ("T", "T", _map("0: T-1 + 0, -1")),
+        ("T-(T//2)", "T", _map("0: 0 + 0, 2")), ("T-(T//2)", "T", _map("0: T//3 + 0, 2")),
+        ("T", "T", _map("0: 2 + 0, 1")), ("T", "T", _map("0: -2 + 0, 1")), ("3", "T", _map("0: T-3 + 0, 1")),
+        ("2*T", "2*T", _map("0: 0 + 0, 1", "T: -T + T, 1")), ("T+2", "T+2", _map("0: 0 + 0, 1", "T: -T + T, 1")),
+        ("3*T", "3*T", _map("0: 0 + 0, 1", "T: -T + T, 1", "2*T: -2*T + 2*T, 1")),
+        ("T+4", "T", _map("0: 2 + 0, -1", "2: -2 + 0, 1", "T+2: 2*T + 0, -1")),
+        ("T+4", "T", _map("0: 0 + 0, 0", "2: -2 + 0, 1", "T+2: T-1 + 0, 0")), ("T+1", "T+1", _map("0: 0 + T, 0")),
+        ("4", "9", _map("0: 2 + 0, 2")), ("4", "9", _map("0: 0 + 0, 1", "2: 5 + 0, 0")),
+        ("T", "9", _map("0: 9-T + 0, 1")), ("T", "T", _map("0: 0 + 0, 1", "3: 1 + 0, 1")),
+    ],
+)  # fmt: skip
+def test_the_index_of_a_map(rows: int, size: str, source: str, segments: tuple[Segment, ...]) -> None:
+    """Each index of the container reads what the last segment that has begun says, inside its source."""
+    example = Example("y = Neg (x)", "float[batch, T] y" if rows == 0 else "float[1, T] y", "", rows=rows)
+    example = replace(example, inputs=example.outputs.replace(" y", " x"))
+    writer = _Rewriter(_copied(example.compiled().analysis), None, ())
+    writer._physical_sizes()
+    writer._length_inputs()
+    index = writer._index(parse(size), parse(source), segments)
+    writer.graph.extend(writer.emitter.nodes)
+    index.dtype = ir.DataType.INT64
+    writer.graph.outputs.append(index)
+    writer.graph.sort()
+    session = onnxruntime.InferenceSession(to_proto(writer.model).SerializeToString())
+    held, lengths = {"T": 9}, [9, 4, 5] if rows == 0 else [5]
+    found = session.run([index.name], {"x": np.zeros((len(lengths), 9), np.float32), "ilens": np.array(lengths)})[0]
+
+    def expected(length: int) -> list[int]:
+        valid, read = {"T": length}, []
+        inside = valid if all(s.physical == constant(0) for s in segments) else held
+        for k in range(parse(size).evaluate(held)):
+            now = [s for s in segments if s.start.evaluate(valid) <= k or s is segments[0]][-1]
+            place = now.native.evaluate(valid) + now.physical.evaluate(held) + now.step * k
+            read.append(min(max(place, 0), parse(source).evaluate(inside) - 1))
+        return read
+
+    wanted = [expected(length) for length in lengths]
+    assert (np.broadcast_to(found, np.shape(wanted)) == wanted).all()
+    assert found.ndim == 1 or len(found) == len(lengths)

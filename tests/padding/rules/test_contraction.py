@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..example import Example
+from ..given import answer_to, table
 from ..native import verdict_of
 
 X = "float[1, T, 3] x"
@@ -347,3 +348,112 @@ def test_a_diagonal_by_einsum_is_refused_with_advice() -> None:
         "x:1=T",
     )
     assert verdict.outcome == "refused" and "diagonal" in verdict.reason
+
+
+ANSWERS = table("""
+MatMul(T, 3 | 3, 4) => T, 4; finite; finite
+MatMul(T, 3; 0 | 3, 4) => T, 4; 0; finite
+MatMul(T, 3; any | 3, 4) => T, 4; any; finite
+MatMul(T, 3; 0 | 3, 4; infinite) => T, 4; any
+MatMul(T, 3; 0..1 | 3, 4; 0..1) => T, 4; finite; 0..inf; finite
+MatMul(T, 3; 0..1 | 3, 4; -1..1) => T, 4; finite; finite
+MatMul(T, 3; masked | 3, 4) => T, 4; finite; finite masked
+MatMul(T, 3 | 3, 4; masked) => T, 4; finite; finite masked
+MatMul(T, 3; infinite any | 3, 4) => T, 4; any
+MatMul(3, T | T, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T; 0 | T, 4) => 3, 4; finite
+MatMul(3, T | T, 4; 0) => 3, 4; finite
+MatMul(3, T; any | T, 4; 0) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T; 0 | T, 4; any) => 3, 4; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(3, T; any | T, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T | T, 4; any) => 3, 4; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(3, T; any | T, 4; any) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0), Fill(PAD108; 1; 0; 0.0)
+MatMul(3, T | T, U) => 3, U; finite; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(U, T | T, 4) => U, 4; finite; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(3, 1 | T, 4) => 3, 4; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(T | T) => finite | Fill(PAD108; 0; 0; 0.0)
+MatMul(T | T, 4) => 4; finite | Fill(PAD108; 0; 0; 0.0)
+MatMul(3, T | T) => 3; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(5, T, 3 | 3, 4) => 5, T, 4; finite; finite
+MatMul(T, 3 | 5, 3, U) => 5, T, U; finite finite; finite
+MatMul(2, 1, T, 3 | 5, 3, U) => 2, 5, T, U; finite finite; finite
+MatMul(5, 3, T | 1, T, 4) => 5, 3, 4; finite | Fill(PAD108; 0; 2; 0.0)
+MatMul(batch, T, 3 | batch, 3, U) => batch, T, U; finite finite; finite
+MatMul(batch, 3, T | batch, T, 4) => batch, 3, 4; finite | Fill(PAD108; 0; 2; 0.0)
+MatMul(3, batch | batch, 4) => refused: a sum over the batch mixes rows of different lengths
+MatMul(T, U | U, T) => T, T; finite finite; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T | U, 4) => refused: sizes T and U do not agree
+MatMul(3, T | 5, 4) => refused: sizes T and 5 do not agree
+MatMul(3, 5 | T, 4) => refused: sizes 5 and T do not agree
+MatMul(3, T x 2 | 2*T, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, 2 x T | 2*T, 4) => refused: the operands factor the summed axis differently
+MatMul(3, T from T | T from T, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T from T | T, 4) => 3, 4; finite | Take(PAD105; 0; 1; T; T; from 0: -T + T + 1k), Fill(PAD108; 0; 1; 0.0)
+MatMul(U, T; any finite | T, 4) => U, 4; any; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(U, T; finite any | T, 4) => U, 4; finite; finite | Fill(PAD108; 0; 1; 0.0)
+MatMul(U, T; any 0 | T, V; any finite) => U, V; any finite; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(T, 3; infinite | 3, 4) => T, 4; finite
+MatMul(3, T; 0 infinite | T, 4) => 3, 4
+MatMul(3, T; infinite | T, 4; infinite) => 3, 4 | Fill(PAD108; 0; 1; 0.0)
+MatMul(3, T x U | T x U, 4) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0), Fill(PAD108; 0; 2; 0.0)
+MatMul(3, T x 4 | T x 4, 5; any) => 3, 5; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(T, U; 0 | U, V; any) => T, V; 0 any; finite | Fill(PAD108; 1; 0; 0.0)
+MatMul(3, V | T, 4) => refused: sizes V and T do not agree
+MatMul(3, T | V, 4) => refused: sizes T and V do not agree
+FusedMatMul(2, T, 3 | 2, 3, T) => 2, T, T; finite finite; finite
+FusedMatMul(2, T, 3 | 2, 3, T) transA=1 => refused: sizes T and 3 do not agree
+FusedMatMul(2, T, 3 | 2, 3, T) transB=1 => refused: sizes 3 and T do not agree
+FusedMatMul(2, T, 3 | 2, 3, T) transA=1 transB=1 => 2, 3, 3; finite | Fill(PAD108; 0; 1; 0.0)
+FusedMatMul(2, T, 3 | 2, 3, T) transBatchA=1 => refused: FusedMatMul with transposed batch axes
+FusedMatMul(2, T, 3 | 2, 3, T) transBatchB=1 => refused: FusedMatMul with transposed batch axes
+FusedMatMul(T, 3 | 5, 2, 3, 4) => 5, 2, T, 4; finite; finite
+FusedMatMul(5, 2, T, 3 | 3, 4) => 5, 2, T, 4; finite; finite
+Gemm(T, 3 | 3, T) => T, T; finite finite; finite
+Gemm(T, 3 | 3, T) transA=1 => refused: sizes T and 3 do not agree
+Gemm(T, 3 | 3, T) transB=1 => refused: sizes 3 and T do not agree
+Gemm(T, 3 | 3, T) transA=1 transB=1 => 3, 3; finite | Fill(PAD108; 0; 0; 0.0)
+Gemm(T, 3; 0; 0..1 | 3, 4; 0..1 | 4; -1..1 infinite masked) => T, 4; any; masked
+Gemm(T, 3; 0; 0..1 | 3, 4; 0..1 | 4; -1..1 infinite masked) beta=0.0 => T, 4; 0; 0..inf; finite
+Gemm(T, 3; 0; 0..1 | 3, 4; 0..1 | 4; -1..1 infinite masked) beta=0.5 => T, 4; any; masked
+Gemm(T, 3; 0; 0..1 | 3, 4; 0..1 | 4; -1..1 infinite masked) beta=1.0 => T, 4; any; masked
+Gemm(T, 3 | 3, 4 | -) => T, 4; finite; finite
+Gemm(T, 3 | 3, 4 | T, 4) => refused: Gemm with a ragged bias
+Gemm(T, 3 | 3, 4 | 4) => T, 4; finite; finite
+Gemm(T, 3; any | 3, 4 | 4) => T, 4; any; finite
+Gemm(T, 3; infinite | 3, 4 | 4) => T, 4; finite
+Gemm(T, 3 | 3, 4 | 4; infinite) => T, 4; any
+FusedGemm(T, 3; 0; 0..1 | 3, 4; 0..1) => T, 4; finite; finite
+FusedGemm(T, 3; any | 3, 4) => T, 4; any; finite
+FusedGemm(T, 3; infinite 0 | 3, 4) => T, 4; finite
+Einsum(T, 3 | 3, 4) equation="ij,jk" => T, 4; finite; finite
+Einsum(T, 3 | 3, 4) equation="ij,jk->ik" => T, 4; finite; finite
+Einsum(3, T | 3, 4) equation="ba,bc" => T, 4; finite; finite
+Einsum(3, T | 3, T) equation="ij,ij" => finite | Fill(PAD108; 0; 1; 0.0)
+Einsum(T, 3) equation="ji" => 3, T; finite; finite
+Einsum(T, 3) equation="ij->" => finite | Fill(PAD108; 0; 0; 0.0)
+Einsum(T, 3 | 3, 4) equation="ij,jk->ki" => 4, T; finite; finite
+Einsum(T, 3 | U, 3) equation="ij,kj->ki" => U, T; finite finite; finite
+Einsum(T, T) equation="ii->i" => refused: Einsum with a repeated letter (a diagonal)
+Einsum(T, 3 | 3, 4 | 4, 5) equation="ij,jk,kl->il" => refused: Einsum with an ellipsis or more than two operands
+Einsum(T, 3) equation="...j->..." => refused: Einsum with an ellipsis or more than two operands
+Einsum(T, 3 | T, 3) equation="ij,ij->ij" => T, 3; finite; finite
+Einsum(T | 3) equation="i,j" => T, 3; finite; finite
+Einsum(T, 3 | T, 4 ) equation="ab,ac->bc" => 3, 4; finite | Fill(PAD108; 0; 0; 0.0)
+Einsum(3, T, U) equation="abc->a" => 3; finite | Fill(PAD108; 0; 1; 0.0), Fill(PAD108; 0; 2; 0.0)
+Einsum(3, T, U; 0) equation="abc->ca" => U, 3; 0; finite
+MatMulInteger(T, 3; int8; 0 | 3, 4; int8 | - | -) => T, 4; 0; finite
+MatMulInteger(3, T; int8; 0 | T, 4; int8 | - | -) => 3, 4; finite
+MatMulInteger(3, T; int8; 0 | T, 4; int8 | ; int8 | ; int8) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0; 2)
+MatMulInteger(3, T; int8 | T, 4; int8 | 3; int8 | ; int8)
+    => refused: codes that vary with the length have several zero points
+MatMulInteger(T, 3; int8; 0..9 | 3, 4; int8; 0..9 | ; int8; 2..2| 4; int8) => T, 4; finite; finite
+MatMulInteger(3, T; int8; any | T, 4; int8 | - | 4; int8)
+    => refused: codes that vary with the length have several zero points
+MatMulInteger(3, T; int8 | T, 4; int8 | = 5 | = 7) => 3, 4; finite | Fill(PAD108; 0; 1; 0.0; 2)
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """A product over time is zero in the padding of one side, and finite in that of the other."""
+    assert answer_to(question) == expected

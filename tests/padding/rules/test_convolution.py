@@ -11,7 +11,7 @@ from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, constant
 from paddable.padding.rules.convolution import Window, convolution, output_axis, spatial_value, windows
 
 from ..example import Example
-from ..given import axes_of, context_of, reason, tensor, told
+from ..given import answer_to, axes_of, context_of, reason, table, tensor, told
 from ..native import assert_exact
 
 W = "float[2, 2, 3] w"
@@ -687,3 +687,209 @@ def test_the_padding_behind_a_convolution(padding: Kind, kernel: int, bias: bool
     (found,) = convolution(context_of("Conv", *given, *more))
     assert found is not None and told(found).replace("1, 4, ", "").replace(";", "") == expected
     assert found.finite == weights
+
+
+ANSWERS = table("""
+Conv(1, 2, T | 4, 2, 3)
+    => 1, 4, T-2; finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(1, 2, T | 4, 2, 3) pads=[1,1] => 1, 4, T; finite; finite | Fill(PAD102; 0; 1; 0.0)
+Conv(1, 2, T | 4, 2, 3) pads=[2,0] => 1, 4, T; finite; finite
+Conv(1, 2, T | 4, 2, 3) pads=[0,2] strides=[2] => 1, 4, (T+1)//2; finite; finite | Fill(PAD102; 0; 1; 0.0)
+Conv(1, 2, T | 4, 2, 3) dilations=[2]
+    => 1, 4, T-4; finite; finite | T in 5..: Conv needs an input of at least one window, T-4 must be positive
+Conv(1, 2, T; 0 | 4, 2, 3) pads=[1,1] => 1, 4, T; finite; finite
+Conv(1, 2, T; 0 masked | 4, 2, 1) => 1, 4, T; 0; finite masked
+Conv(1, 2, T; 0 | 4, 2, 1 | 4) => 1, 4, T; finite; finite
+Conv(1, 2, T; 0 | 4, 2, 1 | -) => 1, 4, T; 0; finite
+Conv(1, 2, T; 0 | 4, 2, 1 | 4; infinite) => 1, 4, T; any
+Conv(1, 2, T; any | 4, 2, 3)
+    => 1, 4, T-2; any; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(1, 2, T; infinite any | 4, 2, 3)
+    => 1, 4, T-2; any | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(1, 2, T; 0 | 4, 2, 1) strides=[2] => 1, 4, (T+1)//2; finite; finite
+Conv(1, 2, T; 0 | 4, 2, 1) pads=[1,0] => 1, 4, T+1; finite; finite
+Conv(1, 2, T, 8 | 4, 2, 3, 3) pads=[1,1,1,1] => 1, 4, T, 8; finite; finite | Fill(PAD102; 0; 1; 0.0)
+Conv(1, 2, T, U | 4, 2, 3, 3) pads=[1,1,1,1] => 1, 4, T, U; finite finite; finite | Fill(PAD102; 0; 1 2; 0.0)
+Conv(1, 2, T, U; 0 | 4, 2, 1, 1) => 1, 4, T, U; 0 0; finite
+Conv(1, 2, T, U | 4, 2, 1, 1) => 1, 4, T, U; finite finite; finite
+Conv(U, 2, T; 0 | 4, 2, 1) => U, 4, T; 0 0; finite
+Conv(U, 2, T; any | 4, 2, 3)
+    => U, 4, T-2; any any; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(batch, 2, T | 4, 2, 3) auto_pad="SAME_UPPER" => batch, 4, T; finite; finite | Fill(PAD102; 0; 2; 0.0)
+Conv(1, 2, T | 4, T, 3) => refused: a convolution with weights that vary with the length
+Conv(1, 2, T | 4, 2, batch) => refused: the size of the weights varies
+Conv(1, 2, 2 | 4, 2, 3) => refused: the window is longer than the input
+Conv(1, 2, T | 1, 2, 3)
+    => 1, 1, T-2; finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T; any finite | 4, 2, 3)
+    => U, 4, T-2; any finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T; finite any | 4, 2, 3)
+    => U, 4, T-2; finite any; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T; 0 any | 4, 2, 1) => U, 4, T; 0 any; finite
+Conv(1, 2, T; infinite | 4, 2, 1) => 1, 4, T; finite
+Conv(U, 2, T | 4, 2, 3)
+    => U, 4, T-2; finite finite; finite | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T | 4, 2, 3; infinite)
+    => U, 4, T-2; any any | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(U, 2, T | 4, 2, 1; infinite) => U, 4, T; any any
+Conv(1, 2, T | 4, 2, 3 | 4; infinite)
+    => 1, 4, T-2; any | T in 3..: Conv needs an input of at least one window, T-2 must be positive
+Conv(1, 2, T | 4, 2, 3) pads=[1,0]
+    => 1, 4, T-1; finite; finite | T in 2..: Conv needs an input of at least one window, T-1 must be positive
+Conv(1, 2, T | 4, 2, 3) pads=[0,1]
+    => 1, 4, T-1; finite; finite | Fill(PAD102; 0; 1; 0.0) | T in 2..: Conv needs an input of at least one window,
+    T-1 must be positive
+Conv(1, 2, 8, T | 4, 2, 3, 5) pads=[1,2,3,4] strides=[1,2]
+    => 1, 4, 10, (T+1)//2+1; finite; finite | Fill(PAD102; 0; 2; 0.0)
+FusedConv(1, 2, T | 4, 2, 3 | 4)
+    => 1, 4, T-2; finite; finite | T in 3..: FusedConv needs an input of at least one window, T-2 must be positive
+FusedConv(1, 2, T; 0 | 4, 2, 1 | 4) => 1, 4, T; finite; finite
+FusedConv(1, 2, T | 4, 2, 1 | 4 | 1, 4, T; any) => 1, 4, T; any; finite
+FusedConv(1, 2, T; masked | 4, 2, 1 | 4 | 1, 4, T; infinite) => 1, 4, T; any; masked
+FusedConv(1, 2, T | 4, 2, 1 | 4 | 1, 4, T; masked) => 1, 4, T; finite; finite masked
+FusedConv(1, 2, T | 4, 2, 1 | 4 | 4, T) => refused: FusedConv adds what is not of its result's shape at every length
+FusedConv(1, 2, T | 4, 2, 1 | 4 | 1, 4, U) => refused: FusedConv adds what is not of its result's shape at every length
+ConvTranspose(1, 2, T | 2, 4, 3) => 1, 4, T+2; finite; before T of atom 1; finite
+ConvTranspose(1, 2, T; 0 | 2, 4, 3) => 1, 4, T+2; finite; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[2] => 1, 4, 2*T+1; finite; before 2*T of atom 1; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[3] => 1, 4, 3*T; finite; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[2] pads=[1,1] => 1, 4, 2*T-1; finite; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[2] pads=[0,1] => 1, 4, 2*T; finite; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[2] pads=[1,0] => 1, 4, 2*T; finite; before 2*T-1 of atom 1; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[2] output_padding=[1] => 1, 4, 2*T+2; finite; before 2*T of atom 1; finite
+ConvTranspose(1, 2, T | 2, 4, 3) dilations=[2] => 1, 4, T+4; finite; before T of atom 1; finite
+ConvTranspose(1, 2, T | 2, 4, 3) group=2 => 1, 8, T+2; finite; before T of atom 1; finite
+ConvTranspose(1, 2, T | 2, 4, 3) auto_pad="VALID" pads=[1,1] => 1, 4, T+2; finite; before T of atom 1; finite
+ConvTranspose(1, 2, T | 2, 4, 3) auto_pad="SAME_UPPER"
+    => refused: ConvTranspose with output_shape or auto_pad over time
+ConvTranspose(1, 2, T | 2, 4, 3) output_shape=[9] => refused: ConvTranspose with output_shape or auto_pad over time
+ConvTranspose(1, 2, 8 | 2, 4, 3) output_shape=[9] => 1, 4, 10; finite
+ConvTranspose(1, 2, T, U | 2, 4, 3, 3) => 1, 4, T+2, U+2; finite finite; finite | Fill(PAD102; 0; 1 2; 0.0)
+ConvTranspose(1, 2, T, U; 0 | 2, 4, 3, 3) => 1, 4, T+2, U+2; finite finite; finite
+ConvTranspose(1, 2, T, 8 | 2, 4, 3, 3) strides=[2,1] pads=[1,0,1,2] => 1, 4, 2*T-1, 8; finite; finite
+ConvTranspose(1, 2, 8, T | 2, 4, 3, 2) strides=[1,2] pads=[1,0,2,0] => 1, 4, 7, 2*T; finite; finite
+ConvTranspose(1, 2, T; masked | 2, 4, 3; infinite) => 1, 4, T+2; any; before T of atom 1; masked
+ConvTranspose(1, 2, T | 2, 4, 1) pads=[2,2]
+    => 1, 4, T-4; finite; finite | T in 5..: ConvTranspose needs an input of at least one window,
+    T-4 must be positive
+ConvTranspose(U, 2, T | 2, 4, 3) => U, 4, T+2; finite finite; before T of atom 2; finite
+ConvTranspose(U, 2, T; any | 2, 4, 3; infinite) => U, 4, T+2; any any; before T of atom 2
+ConvTranspose(1, 2, T; infinite | 2, 4, 3) => 1, 4, T+2; any; before T of atom 1
+ConvTranspose(1, 2, T | 2, 4, 3 | 4; infinite) => 1, 4, T+2; any; before T of atom 1
+ConvTranspose(1, 2, T | 2, 4, 2) strides=[2] => 1, 4, 2*T; finite; finite
+ConvTranspose(1, 2, T | 2, 4, 3) strides=[2] output_padding=[1] pads=[1,1] dilations=[3]
+    => 1, 4, 2*T+4; finite; before 2*T-1 of atom 1; finite
+ConvTranspose(batch, 2, T | 2, 4, 3) => batch, 4, T+2; finite; before T of atom 2; finite
+ConvTranspose(1, 2, 1 | 2, 4, 3) => 1, 4, 3; finite
+MaxPool(1, 2, T) kernel_shape=[3]
+    => 1, 2, T-2; finite; finite | T in 3..: MaxPool needs an input of at least one window, T-2 must be positive
+MaxPool(1, 2, T) kernel_shape=[3] pads=[1,1] => 1, 2, T; any; finite | Fill(PAD107; 0; 1; -3.4028234663852886e+38)
+MaxPool(1, 2, T; int8) kernel_shape=[3] pads=[1,1] => 1, 2, T; any; finite | Fill(PAD107; 0; 1; -128.0)
+MaxPool(1, 2, T; masked 0..1) kernel_shape=[3] pads=[1,1]
+    => 1, 2, T; any; 0..1; finite masked | Fill(PAD107; 0; 1; -inf)
+MaxPool(1, 2, T; 0..1) kernel_shape=[2] strides=[2]
+    => 1, 2, T//2; finite; 0..1; finite | T in 2..: MaxPool needs an input of at least one window,
+    T//2 must be positive
+MaxPool(1, 2, T) kernel_shape=[2] strides=[2] ceil_mode=1 opset=22
+    => 1, 2, T-(T//2); any; finite | Fill(PAD107; 0; 1; -3.4028234663852886e+38)
+MaxPool(1, 2, T) kernel_shape=[2] strides=[2] ceil_mode=1
+    => 1, 2, T-(T//2); any; finite | Fill(PAD107; 0; 1; -3.4028234663852886e+38)
+MaxPool(1, 2, T) kernel_shape=[1] strides=[3] ceil_mode=1
+    => refused: ceil_mode drops a window, and shape inference before opset 22 counts it
+MaxPool(1, 2, T) kernel_shape=[1] strides=[3] ceil_mode=1 opset=22 => 1, 2, (T+2)//3; finite; finite
+MaxPool(1, 2, 8) kernel_shape=[2] outputs=2 => 1, 2, 7; finite & 1, 2, 7; finite
+MaxPool(1, 2, T) kernel_shape=[2] outputs=2
+    => 1, 2, T-1; finite; finite & 1, 2, T-1; finite; finite |
+    T in 2..: MaxPool needs an input of at least one window, T-1 must be positive
+MaxPool(1, 2, T, 8; any) kernel_shape=[1,2] => 1, 2, T, 7; any; finite
+MaxPool(T, 2, 8, 8; any) kernel_shape=[1,2] => T, 2, 8, 7; any; finite
+MaxPool(U, 2, T) kernel_shape=[3] pads=[1,1] => U, 2, T; any any; finite | Fill(PAD107; 0; 2; -3.4028234663852886e+38)
+MaxPool(1, 2, T; -3..-2) kernel_shape=[3]
+    => 1, 2, T-2; finite; -3..-2; finite | T in 3..: MaxPool needs an input of at least one window,
+    T-2 must be positive
+MaxPool(1, 2, T; infinite) kernel_shape=[2] strides=[2]
+    => 1, 2, T//2; any | T in 2..: MaxPool needs an input of at least one window, T//2 must be positive
+AveragePool(1, 2, T; 2..3) kernel_shape=[3]
+    => 1, 2, T-2; finite; 0..3; finite | T in 3..: AveragePool needs an input of at least one window,
+    T-2 must be positive
+AveragePool(1, 2, T; -3..-2) kernel_shape=[3] pads=[1,1]
+    => 1, 2, T; finite; -3..0; finite | Fill(PAD102; 0; 1; 0.0), MaskedAveragePool(PAD102; 1)
+AveragePool(1, 2, T) kernel_shape=[3] pads=[1,1] count_include_pad=1
+    => 1, 2, T; finite; finite | Fill(PAD102; 0; 1; 0.0)
+AveragePool(1, 2, T) kernel_shape=[3] pads=[1,1] count_include_pad=1 ceil_mode=1 strides=[2]
+    => refused: AveragePool with ceil_mode over the valid end
+AveragePool(1, 2, T) kernel_shape=[2] strides=[2] ceil_mode=1
+    => 1, 2, T-(T//2); finite; finite | Fill(PAD102; 0; 1; 0.0), MaskedAveragePool(PAD102; 1)
+AveragePool(1, 2, T) kernel_shape=[2] strides=[2] ceil_mode=1 count_include_pad=1
+    => 1, 2, T-(T//2); finite; finite | Fill(PAD102; 0; 1; 0.0), MaskedAveragePool(PAD102; 1)
+AveragePool(1, 2, T, U) kernel_shape=[3,3] pads=[1,1,1,1]
+    => 1, 2, T, U; finite finite; finite | Fill(PAD102; 0; 1 2; 0.0), MaskedAveragePool(PAD102; 1 2)
+AveragePool(1, 2, T) kernel_shape=[3] pads=[0,2] count_include_pad=1
+    => 1, 2, T; finite; finite | Fill(PAD102; 0; 1; 0.0)
+AveragePool(1, 2, T) kernel_shape=[3] pads=[2,0] count_include_pad=1 => 1, 2, T; finite; finite
+AveragePool(1, 2, T) kernel_shape=[3] pads=[2,0] => 1, 2, T; finite; finite
+AveragePool(1, 2, T, 8) kernel_shape=[1,3] pads=[0,1,0,1] count_include_pad=1 => 1, 2, T, 8; finite; finite
+AveragePool(U, 2, T; any) kernel_shape=[3]
+    => U, 2, T-2; any any; finite | T in 3..: AveragePool needs an input of at least one window,
+    T-2 must be positive
+LpPool(1, 2, T; -3..-2) kernel_shape=[3]
+    => 1, 2, T-2; finite; 0..inf; finite | T in 3..: LpPool needs an input of at least one window,
+    T-2 must be positive
+LpPool(1, 2, T) kernel_shape=[3] pads=[1,1] => 1, 2, T; finite; 0..inf; finite | Fill(PAD102; 0; 1; 0.0)
+LpPool(1, 2, T) kernel_shape=[2] strides=[2] ceil_mode=1 => refused: LpPool with ceil_mode over the valid end
+GlobalAveragePool(1, 2, T; 2..3) => 1, 2, 1; 0..3; finite | Fill(PAD101; 0; 1; 0.0), MaskedMean(PAD101; 2; True; T)
+GlobalAveragePool(1, 2, T, 4; masked)
+    => 1, 2, 1, 1; finite masked | Fill(PAD101; 0; 1; 0.0), MaskedMean(PAD101; 2 3; True; T 4)
+GlobalAveragePool(T, 2, 4; any) => T, 2, 1; any; finite
+GlobalAveragePool(T, 2, 4) => T, 2, 1; finite; finite
+GlobalAveragePool(1, 2, T; infinite any) => 1, 2, 1 | Fill(PAD101; 0; 1; 0.0), MaskedMean(PAD101; 2; True; T)
+GlobalAveragePool(1, 2, batch) => refused: a pool over the batch mixes rows of different lengths
+GlobalAveragePool(U, 2, T; finite any)
+    => U, 2, 1; finite; finite | Fill(PAD101; 0; 2; 0.0), MaskedMean(PAD101; 2; True; T)
+GlobalAveragePool(1, 2, T, U) => 1, 2, 1, 1; finite | Fill(PAD101; 0; 1 2; 0.0), MaskedMean(PAD101; 2 3; True; T U)
+GlobalLpPool(1, 2, T; -2..3) => 1, 2, 1; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+GlobalLpPool(1, 2, T; 0) => 1, 2, 1; 0..inf; finite
+GlobalLpPool(U, 2, T; any) => U, 2, 1; any; 0..inf; finite | Fill(PAD101; 0; 2; 0.0)
+GlobalMaxPool(1, 2, T; -2..3) => 1, 2, 1; -inf..3; finite | Fill(PAD107; 0; 1; -inf)
+GlobalMaxPool(1, 2, T, U) => 1, 2, 1, 1; finite | Fill(PAD107; 0; 1 2; -inf)
+GlobalMaxPool(T, 2, 4; any) => T, 2, 1; any; finite
+GlobalMaxPool(1, 2, T; int8) => 1, 2, 1; finite | Fill(PAD107; 0; 1; -128.0)
+GlobalMaxPool(V, 2, U; any finite) => V, 2, 1; any; finite | Fill(PAD107; 0; 2; -inf)
+GlobalMaxPool(1, 2, T; infinite) => 1, 2, 1 | Fill(PAD107; 0; 1; -inf)
+STFT(1, T, 1 | = 3 | - | = 8)
+    => 1, (T+1)//3-2, 5, 2; finite; finite | T in 8..: STFT needs an input of at least one window,
+    (T+1)//3-2 must be positive
+STFT(1, T, 1 | = 3 | 8)
+    => 1, (T+1)//3-2, 5, 2; finite; finite | T in 8..: STFT needs an input of at least one window,
+    (T+1)//3-2 must be positive
+STFT(1, T | = 3 | 8)
+    => 1, (T+1)//3-2, 5, 2; finite; finite | T in 8..: STFT needs an input of at least one window,
+    (T+1)//3-2 must be positive
+STFT(1, T, 1 | = 3 | 8 | = 8) onesided=0
+    => 1, (T+1)//3-2, 8, 2; finite; finite | T in 8..: STFT needs an input of at least one window,
+    (T+1)//3-2 must be positive
+STFT(1, T, 1 | = 2 | 8; infinite)
+    => 1, T//2-3, 5, 2; any | T in 8..: STFT needs an input of at least one window, T//2-3 must be positive
+STFT(1, T, 1; any | = 2 | 8)
+    => 1, T//2-3, 5, 2; any; finite | T in 8..: STFT needs an input of at least one window, T//2-3 must be positive
+STFT(1, T, 1; infinite any masked | = 2 | 8)
+    => 1, T//2-3, 5, 2; any; masked | T in 8..: STFT needs an input of at least one window, T//2-3 must be positive
+STFT(1, T, 1 | = 2 | - | -) => refused: STFT with a computed frame length
+STFT(1, T, 1 | 1; int64 | 8)
+    => refused: a size is computed from data, or from lengths in a way that is not an expression of the input length
+STFT(1, T, 1 | = 2 | U) => refused: STFT with a computed frame length
+STFT(batch, T, 1 | = 1 | - | = 4)
+    => batch, T-3, 3, 2; finite; finite | T in 4..: STFT needs an input of at least one window, T-3 must be positive
+STFT(1, T from T, 1 | = 1 | - | = 4)
+    => 1, T-3, 3, 2; finite; finite | Take(PAD105; 0; 1; T; T; from 0: -T + T + 1k) |
+    T in 4..: STFT needs an input of at least one window, T-3 must be positive
+STFT(~ 1, T, 1; T 1 | = 1 | - | = 4)
+    => 1, T-3, 3, 2; any; finite | UseLength(PAD106; 0; T + 1*i0) |
+    T in 4..: STFT needs an input of at least one window, T-3 must be positive
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """Windows over time, and what is read behind the valid end."""
+    assert answer_to(question) == expected

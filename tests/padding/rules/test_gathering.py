@@ -18,7 +18,7 @@ from paddable.padding.remedies.forms import RowGather
 from paddable.padding.rules.gathering import gather, gather_elements, gather_nd
 
 from ..example import Example
-from ..given import axes_of, context_of, tensor, told
+from ..given import answer_to, axes_of, context_of, table, tensor, told
 from ..native import assert_exact, verdict_of
 
 TABLE = "float[20, 3] w"
@@ -377,6 +377,13 @@ EXAMPLES = {
         claims="0.9922..inf; finite",
         harmless="PAD107",
     ),
+    "three hundred steps by their numbers": Example(
+        "i = Range (one, most, one) y = Gather <axis = 2> (x, i)",
+        "float[1, 2, 299] y",
+        constants="int64 one = {1}, int64 most = {300}",
+        claims="finite",
+        first="T=300",
+    ),
 }
 
 
@@ -653,3 +660,141 @@ def test_steps_by_tuples(axes: tuple[str, ...], index: Facts, batch_dims: int, e
     context = context_of("GatherND", value, index, batch_dims=batch_dims, rows=None if "batch" in axes else 1)
     found, asked = _answer(context)
     assert expected in found and asked == remedies, (found, asked)
+
+
+ANSWERS = table("""
+Gather(9, 3 | T; int64; 0..8) axis=0 => T, 3; finite; finite
+Gather(9, 3 | T; int64; 0..9) => T, 3; finite; finite | Fill(; 1; 0; 0.0)
+Gather(9, 3 | T; int64; -9..8) => T, 3; finite; finite
+Gather(9, 3 | T; int64; -10..8) => T, 3; finite; finite | Fill(; 1; 0; 0.0)
+Gather(9, 3; any infinite masked | T; int64; 0..8) => T, 3; any; masked
+Gather(9, 3; 0..1 image | 2; int64; 0..8) => 2, 3; 0..1; finite image
+Gather(3, 9, 4 | T, 2; int64; 0..8) axis=1 => 3, T, 2, 4; finite; finite
+Gather(3, 9, 4 | T, 2; int64; 0..8) axis=-2 => 3, T, 2, 4; finite; finite
+Gather(3, T; 5 | = 0) axis=1 => 3, 1; finite
+Gather(3, T; 5 | = 2) axis=-1 => 3, 1; finite | T in 3..: index 2 needs 3 steps
+Gather(3, T; 5 | = -1) axis=1 => 3, 1; finite | FromEnd(PAD105; 1; T)
+Gather(3, T; 5 | = -2 1) axis=1 => 3, 2; finite | FromEnd(PAD105; 1; T) | T in 2..: index -2 needs 2 steps
+Gather(3, T; 5 | = -2 5) axis=1 => 3, 2; finite | FromEnd(PAD105; 1; T) | T in 6..: index 5 needs 6 steps
+Gather(3, T; 5 | = T-1) axis=1 => 3, 1; finite | UseLength(PAD106; 1; T-1; 2)
+Gather(3, T; 5 | = T-2) axis=1 => 3, 1; finite | UseLength(PAD106; 1; T-2; 2), FromEnd(PAD105; 1; T)
+Gather(3, T; 5 | 2; int64; 0..8) axis=1 => 3, 2; finite
+Gather(3, T; 5 | 2; int64; -1..8) axis=1 => 3, 2; finite | FromEnd(PAD105; 1; T)
+Gather(3, T; 5 image | 2; int64; 0..8) axis=0 => 2, T; 5; finite image
+Gather(3, T; 5 | U; int64; 0..8) axis=1 => 3, U; finite; finite | Fill(; 1; 0; 0.0)
+Gather(3, T; any | U; int64; 0..8) axis=1 => 3, U; any; finite | Fill(; 1; 0; 0.0)
+Gather(batch, T, 3 | = -1) axis=1 => batch, 1, 3; finite | Take(PAD105; 0; 1; 1; T; from 0: T-1 + 0 + 1k)
+Gather(batch, T, 3 | = -2) axis=1
+    => batch, 1, 3; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k) | T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = -2 -1) axis=1
+    => batch, 2, 3; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k) | T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = -2 1) axis=1
+    => refused: an index may be negative, and counts from an end that differs by row |
+    T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = 1) axis=1 => batch, 1, 3; finite | T in 2..: index 1 needs 2 steps
+Gather(batch, T, 3 | = 0) axis=0 => refused: an index reads across the batch
+Gather(batch, T; rows_in_front | = 0) axis=1 => refused: what each row's own length made is read by index
+Gather(7, 3 | = T) => 1, 3; finite | UseLength(PAD106; 1; T; 2) | T in 1..6: the table of 7 rows ends
+Gather(7, 3 | = T -1) => 2, 3; finite | UseLength(PAD106; 1; T -1; 2) | T in 1..6: the table of 7 rows ends
+Gather(7, 3 | = T-3) => 1, 3; finite | UseLength(PAD106; 1; T-3; 2) | T in 1..9: the table of 7 rows ends
+Gather(7, 3 | ~ T; 0 1) => T, 3; finite; finite | T in 1..7: the table of 7 rows ends
+Gather(7, 3 | ~ T; 2 1) => T, 3; finite; finite | T in 1..5: the table of 7 rows ends
+Gather(7, 3 | ~ T; 0 2) => T, 3; finite; finite | T in 1..4: the table of 7 rows ends
+Gather(7, 3 | ~ T; T-1 -1) => T from T, 3; finite; finite | T in 1..7: the table of 7 rows ends
+Gather(3, T | ~ U; 0 1) axis=1 => 3, U; finite; finite | T in 100..: index U-1 needs U steps
+Gather(3, T | ~ T; 0 1) axis=1 => 3, T; finite; finite
+Gather(3, T | ~ 4; 1 1) axis=1 => 3, 4; finite | T in 5..: index 4 needs 5 steps
+Gather(3, T | ~ T; T-1 -1) axis=1 => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
+Gather(3, T; 5 any | ~ T; T-1 -1) axis=1
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
+Gather(3, T | ~ U; T-1 -1) axis=1
+    => 3, U; finite; finite | UseLength(PAD106; 1; T-1 + -1*i0; 2), Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T)
+Gather(3, 2*T | ~ T; 2*T-1 -2) axis=1
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; 2*T; from 0: 2*T-1 + 0 + -2k; True)
+Gather(3, 2*T | ~ T; 2*T-1 -2) axis=-1
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; 2*T; from 0: 2*T-1 + 0 + -2k; True)
+Gather(2*T, 3 | ~ T; 2*T-1 -2) axis=0
+    => T, 3; finite; finite | Take(PAD105; 0; 0; T; 2*T; from 0: 2*T-1 + 0 + -2k; True)
+Gather(~ T; 2 3 | = 0) => 1; = 2; 2..2; finite
+Gather(~ T; 2 3 | = 4) => 1; = 14; 14..14; finite | T in 5..: index 4 needs a step there
+Gather(~ T; 2 3 | = -1) => 1; = 3*T-1; 2..inf; finite
+Gather(~ T; 2 3 | = -2) => 1; = 3*T-4; 2..inf; finite | T in 2..: index -2 needs a step there
+Gather(~ T; T -1 | = -1) => 1; = 1; 1..1; finite
+Gather(~ T, U; 2 3 7 | = 4) axis=0 => 1, U; finite; = 14 + 7*i0; 14..707; finite | T in 5..: index 4 needs a step there
+Gather(~ T, U; 2 3 7 | = 4) axis=1
+    => T, 1; finite; = 30 + 3*i0; 30..inf; finite | U in 5..100: index 4 needs a step there
+Gather(~ T, U; 2 3 7 | = -1) axis=-1 => T, 1; finite; = 7*U-5 + 3*i0; 23..inf; finite
+Gather(~ T, 3; 2 0 7 | = 1) axis=1 => T, 1; finite; = 9; 9..9; finite
+Gather(~ T; 2 0 | U; int64; 0..1) => U; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)
+Gather(~ T; T 0 | U; int64; 0..1) => U; finite; = T; 1..inf; finite | Fill(; 1; 0; 0.0)
+Gather(= 4 7 T 9 | = 2) => 1; = T; finite
+Gather(= 4 7 T 9 | = -1 0) => 2; = 9 4; finite
+Gather(= 4 7 T 9 | 2; int64; 0..1) => 2; 1..inf; finite | UseLength(PAD106; 0; 4 7 T 9)
+Gather(T x 3, 2 | = 7) => 1, 2; finite | T in 3..: index 7 needs 8 steps
+Gather(3 x T, 2 | = 7) => refused: padding is interleaved with valid steps on this axis
+Gather(T, 3 | = -1) => 1, 3; finite | FromEnd(PAD105; 1; T)
+Gather(T from T, 3 | = 0) => 1, 3; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k)
+Gather(9, 3 | U; int64; from_sizes 0..9) rows=None => U, 3; finite; finite
+Gather(9, 3 | U; int64; from_sizes 0..9) => U, 3; finite; finite | Fill(; 1; 0; 0.0)
+Gather(9, 3 | U; int64; 0..9) rows=None
+    => refused: what depends on the length has no batch axis here, and each row has a length of its own
+Gather(3, T | ~ T; T -1/2) axis=1 => 3, T; finite; finite | UseLength(PAD106; 1; T + -1/2*i0; 2), Fill(; 1; 0; 0.0)
+Gather(V, 3, T; any 5 | U; int64; 0..2) axis=1 => V, U, T; any finite 5; finite
+Gather(V, T, 3; any 5 | = 1) axis=1 => V, 1, 3; any; finite | T in 2..: index 1 needs 2 steps
+Gather(~ T, 3; 2 0 0 | U; int64; 0..1) axis=0 => U, 3; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)
+Gather(~ T, 3; 2 0 0 | U; int64; 0..1) axis=1 => T, U; finite finite; = 2; 2..2; finite
+Gather(~ 3, T, 4; 2 0 0 0 | U; int64; 0..1) axis=1 => 3, U, 4; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)
+Gather(~ batch, 3; T 0 0 | U; int64; 0..1) axis=1 => batch, U; finite; = T; 1..inf; finite
+Gather(batch, T | batch; int64; rows_in_front 0..1) axis=1 => refused: rows are gathered by each row's own length
+Gather(batch, T, 3 | batch, 2; int64; rows_in_front 0..1) axis=1 => batch, 2, 3; finite | RowGather(; 1; False)
+Gather(T, 3 | batch, 2; int64; rows_in_front 0..1) => batch, 2, 3; finite rows_in_front
+Gather(3, T | batch, 2; int64; rows_in_front 0..1) axis=1 => refused: rows are gathered by each row's own length
+Gather(3, T | = -5) axis=1 => 3, 1; finite | FromEnd(PAD105; 1; T) | T in 5..: index -5 needs 5 steps
+Gather(3, T | ~ 4; -5 1) axis=1 => 3, 4; finite | FromEnd(PAD105; 1; T) | T in 5..: index -5 needs 5 steps
+Gather(3, T | ~ 4; 3 -2) axis=1 => 3, 4; finite | FromEnd(PAD105; 1; T) | T in 4..: index 3 needs 4 steps
+Gather(3, T | ~ 4, 2; 0 2 3) axis=1 => 3, 4, 2; finite | T in 10..: index 9 needs 10 steps
+Gather(3, T | ~ 4; 7 0) axis=1 => 3, 4; finite | T in 8..: index 7 needs 8 steps
+GatherElements(3, T; 5 | 3, 2; int64; 0..8) axis=1 => 3, 2; finite
+GatherElements(3, T; 5 | 3, 2; int64; 0..8) axis=-1 => 3, 2; finite
+GatherElements(3, T; 5 | 3, T; int64; 0..8) axis=-1 => 3, T; finite; finite | Fill(; 1; 1; 0.0)
+GatherElements(3, T; 5 | 3, T; int64; 0..2) axis=0 => 3, T; finite; finite
+GatherElements(3, T; any | 2, T; int64; 0..2) => 2, T; any; finite
+GatherElements(3, T; infinite masked image | 2, T; int64; 0..2) => 2, T; any; masked
+GatherElements(3, T; 5 | 2, T; int64; -3..2) axis=0 => 2, T; finite; finite
+GatherElements(3, T; 5 | 2, T; int64; -4..2) axis=0 => 2, T; finite; finite | Fill(; 1; 1; 0.0)
+GatherElements(T, 3 | 5, 2; int64; 0..2) axis=1 => 5, 2; finite | T in 5..: GatherElements reads 5 of T steps
+GatherElements(T | = 0) => 1; finite
+GatherElements(T | = -1 3) => 2; finite | FromEnd(PAD105; 1; T) | T in 4..: index 3 needs 4 steps
+GatherElements(T | = 1 3) => 2; finite | T in 4..: index 3 needs 4 steps
+GatherElements(T x 2, 3 | 5, 2; int64; 0..1) axis=1 => 5, 2; finite | T in 3..: GatherElements reads 5 of 2*T steps
+GatherElements(2 x T, 3 | 5, 2; int64; 0..1) axis=1
+    => refused: GatherElements with an index whose axes are not those of the data, nor their beginning
+GatherElements(T, 3 | T-1, 2; int64; 0..1) axis=1 => T-1, 2; finite; finite
+GatherElements(batch, T | 3, 2; int64; 0..1) axis=1
+    => refused: GatherElements with an index whose axes are not those of the data, nor their beginning
+GatherElements(5, 3, T | 5, 2, T; int64; 0..1) axis=1 => 5, 2, T; finite; finite
+GatherElements(5, 3, T | 4, 2, T; int64; 0..1) axis=1 => 4, 2, T; finite; finite
+GatherElements(3, T | ~ 3, 4; 7 0 1) axis=1 => 3, 4; finite | T in 11..: index 10 needs 11 steps
+GatherND(3, T; 5 | 2, 1; int64; 0..2) => 2, T; finite; finite
+GatherND(3, T; 5 | 2, 2; int64; 0..2) => 2; finite
+GatherND(T, 3; 5 | 2, 1; int64; -1..2) => 2, 3; finite | FromEnd(PAD105; 1; T)
+GatherND(T, 3 | T, 1; int64; 0..2) batch_dims=1 => T; finite; finite
+GatherND(2, T, 3; any | 2, 5, 1; int64; 0..2) batch_dims=1 => 2, 5, 3; finite
+GatherND(2, T, 3 | 2, 1; int64; 0..2) batch_dims=1 => 2, 3; finite
+GatherND(T, 3 | U, 1; int64; 0..9) => U, 3; finite; finite | Fill(; 1; 0; 0.0)
+GatherND(9, 3 | U, 1; int64; 0..9) => U, 3; finite; finite | Fill(; 1; 0; 0.0)
+GatherND(9, 3 | U, 1; int64; 0..8) => U, 3; finite; finite
+GatherND(~ T, 3; 2 0 0 | U, 1; int64; 0..9) => U, 3; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)
+GatherND(~ T, 3; 2 0 0 | U, 2; int64; 0..9) => U; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)
+GatherND(3, T, 4 | 2, 2; int64; 0..1) => 2, 4; finite
+GatherND(2, 3, T; any | 2, 5, 1; int64; 0..1) batch_dims=1 => 2, 5, T; any; finite
+GatherND(T, 3, 2 | T, 3, 1; int64; 0..1) batch_dims=2 => T, 3; finite; finite
+GatherND(T, 3; infinite masked | 2, 1; int64; 0..1) => 2, 3; masked
+GatherND(5, 3 | U, 2; int64; -9..9) => U; finite; finite | Fill(; 1; 0; 0.0)
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """Reading by index; lengths that are too short for it are refused."""
+    assert answer_to(question) == expected

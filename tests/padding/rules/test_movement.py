@@ -17,7 +17,7 @@ from paddable.padding.facts.numbers import number
 from paddable.padding.rules.movement import flatten, moved, reshape, squeeze, transpose, unsqueeze
 
 from ..example import Example
-from ..given import axes_of, context_of, tensor
+from ..given import answer_to, axes_of, context_of, table, tensor
 from ..native import assert_exact
 
 SCORES = "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) p = Softmax (s)"
@@ -495,3 +495,184 @@ def test_what_was_appended_is_told_while_its_axis_is_the_last() -> None:
             context_of("Reshape", value, Facts.known(ir.DataType.INT64, axes_of(str(len(target))), shape))
         )
         assert found is not None and (found.appended is not None) == kept, target
+
+
+ANSWERS = table("""
+Squeeze(1, T, 1) => T; finite; finite | T in 2..: Squeeze without axes drops an axis of one step
+Squeeze(1, T, 1 | = 0) => T, 1; finite; finite
+Squeeze(1, T, 1 | = -1) => 1, T; finite; finite
+Squeeze(1, T, 1 | = 0 2) => T; finite; finite
+Squeeze(1, T, 1) axes=[-1] => 1, T; finite; finite
+Squeeze(1, T | = 1) => refused: Squeeze of an axis of size T
+Squeeze(1, 3 | = 1) => refused: Squeeze of an axis of size 3
+Squeeze(T, 2*T-1 | = 0) => refused: Squeeze of an axis of size T
+Squeeze(3, T x 2) => 3, T x 2; finite; finite
+Squeeze(batch, T | = 0) => refused: Squeeze of an axis of size batch
+Squeeze(batch, 1, T; rows_in_front | = 0) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 1)
+Squeeze(batch, 1, T; rows_in_front | = -2) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 1)
+Squeeze(batch, T, 1; rows_in_front | = 1) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 2)
+Squeeze(batch, T, 1; rows_in_front | = -1) => batch, T; finite; finite rows_in_front | SqueezeBehindRows(; 2)
+Squeeze(1, 2 x T, 1 | = 0) => 2 x T, 1; finite; finite
+Squeeze(1, T-1) => T-1; finite; finite | T in 3..: Squeeze without axes drops an axis of one step
+Squeeze(1, T, U) => T, U; finite finite; finite | T in 2..: Squeeze without axes drops an axis of one step
+Squeeze(= 4) => = 4; 4..4; finite
+Unsqueeze(T | = 0) => 1, T; finite; finite
+Unsqueeze(T | = -1) => T, 1; finite; finite
+Unsqueeze(T | = -2) => 1, T; finite; finite
+Unsqueeze(T, 3 | = 1) => T, 1, 3; finite; finite
+Unsqueeze(T, 3) axes=[0,-1] => 1, T, 3, 1; finite; finite
+Unsqueeze(batch, T; rows_in_front | = 0) => batch, 1, T; finite; finite rows_in_front | UnsqueezeBehindRows(; 1)
+Unsqueeze(batch, T; rows_in_front | = 1) => batch, T, 1; finite; finite rows_in_front | UnsqueezeBehindRows(; 2)
+Unsqueeze(batch, T; rows_in_front | = -1) => batch, T, 1; finite; finite rows_in_front | UnsqueezeBehindRows(; 2)
+Unsqueeze(batch, T, 3; rows_in_front | = 0 2)
+    => batch, 1, T, 1, 3; finite; finite rows_in_front | UnsqueezeBehindRows(; 1 3)
+Unsqueeze(= 4 7 | = 1) => 2, 1; = 4 7; 4..7; finite
+Transpose(T, 3; 5) => 3, T; 5; finite
+Transpose(T, 3; 5) perm=[0,1] => T, 3; 5; finite
+Transpose(T, U, 3; image) perm=[1,2,0] => U, 3, T; finite finite; finite image
+Transpose(T, U; any 5) => U, T; 5 any; finite
+Transpose(T, U; any 5) perm=[0,1] => T, U; any 5; finite
+Transpose(T, U, V) perm=[2,0,1] => V, T, U; finite finite finite; finite
+Transpose(= 4 7) => 2; = 4 7; 4..7; finite
+Reshape(T, 6 | = 0 2 3) => T, 2, 3; finite; finite
+Reshape(T, 6 | = 0 -1) => T, 6; finite; finite
+Reshape(T, 6 | = -1) => T x 6; finite; finite
+Reshape(T, 6 | = -1 3) => T x 2, 3; finite; finite
+Reshape(T, 6 | = -1 4) => T+T//2, 4; finite; finite | T in 2.. by 2: 6*T must be a multiple of 4
+Reshape(T, 6 | = -1 5) => T+T//5, 5; finite; finite | T in 5.. by 5: 6*T must be a multiple of 5
+Reshape(T, 6 | = -1 12) => T//2, 2 x 6; finite; finite | T in 2.. by 2: 6*T must be a multiple of 12
+Reshape(T, 6 | = 2 -1) => refused: Reshape [6*T] -> [2, 3*T]: the varying size T cannot be cut into 2
+Reshape(T, 6 | = 6 -1) => refused: Reshape [6*T] -> [6, T]: the varying size T cannot be cut into 6
+Reshape(T, 6 | = T 6) => T, 6; finite; finite
+Reshape(T, 6 | = T 2 3) => T, 2, 3; finite; finite
+Reshape(T, 6 | = T -1 3) => T, 2, 3; finite; finite
+Reshape(T, 6 | = 3*T 2) => T x 3, 2; finite; finite
+Reshape(T, 6 | = 2 3*T) => refused: Reshape [6*T] -> [2, 3*T]: the varying size T cannot be cut into 2
+Reshape(T, 6 | = U 6) => refused: Reshape [6*T] -> [U, 6]: the varying size T is neither part nor multiple of U
+Reshape(T, 6 | = T 7) => refused: Reshape [6*T] -> [T, 7]: 6 elements cannot be regrouped to 7
+Reshape(T, 6 | = 0 0) => T, 6; finite; finite
+Reshape(T, 6 | = 0 6 1) => T, 6, 1; finite; finite
+Reshape(T, 6 | = 0 6) allowzero=1 => refused: Reshape [6*T] -> [0, 6]: the varying size T cannot be cut into 0
+Reshape(T, 6 | = 1 0 -1) => refused: Reshape [6*T] -> [1, 6, T]: the varying size T cannot be cut into 6
+Reshape(T, U | = 0 -1) => T, U; finite finite; finite
+Reshape(T, U | = -1 U) => T, U; finite finite; finite
+Reshape(T, U | = U -1) => refused: Reshape [(T)*(U)] -> [U, T]: the varying size T is neither part nor multiple of U
+Reshape(T, U | = -1) => T x U; finite finite; finite
+Reshape(6*T | = -1 6) => T, 6; finite; finite
+Reshape(6*T | = 6 -1) => refused: Reshape [6*T] -> [6, T]: the varying size 6*T cannot be cut into 6
+Reshape(6*T | = T 6) => T, 6; finite; finite
+Reshape(4*T+8 | = -1 4) => T+2, 4; finite; finite
+Reshape(4*T+8 | = -1 3) => T+(T+2)//3+2, 3; finite; finite | T in 1.. by 3: 4*T+8 must be a multiple of 3
+Reshape(V | = -1 4) => V//4, 4; finite; finite
+Reshape(V | = -1 2) => V//2, 2; finite; finite
+Reshape(T x 2, 3 | = -1 3) => T x 2, 3; finite; finite
+Reshape(T, 2, 6; 5 | = -1 3) => T x 2 x 2, 3; 5; finite
+Reshape(batch, T, 6 | = 0 -1 3) => batch, T x 2, 3; finite; finite
+Reshape(batch, T, 6 | = 0 0 2 3) => batch, T, 2, 3; finite; finite
+Reshape(batch, T, 6 | = -1 6) => batch x T, 6; finite; finite
+Reshape(batch, T, 6 | = -1 T 6) => batch, T, 6; finite; finite
+Reshape(batch, 4, T | = -1 T) => batch x 4, T; finite; finite
+Reshape(batch x 4, T | = -1 4 T) => batch, 4, T; finite; finite
+Reshape(batch, T, 6; rows_in_front | = 0 2 3)
+    => batch, T, 2, 3; finite; finite rows_in_front | UseSize(; 1; batch T 2 3)
+Reshape(batch, T, 6; rows_in_front | = -1) => batch, T x 6; finite; finite rows_in_front | UseSize(; 1; batch 6*T)
+Reshape(batch, T, 6; rows_in_front | = T -1 2)
+    => batch, T, 3, 2; finite; finite rows_in_front | UseSize(; 1; batch T 3 2)
+Reshape(batch, T, 3 x 2; rows_in_front 5 | = 0 -1)
+    => batch, T, 3 x 2; 5; finite rows_in_front | UseSize(; 1; batch T 6)
+Reshape(batch, T, 3 x 2, U; rows_in_front any finite | = 0 2 3 U)
+    => batch, T, 2, 3, U; any finite; finite rows_in_front | UseSize(; 1; batch T 2 3 U)
+Reshape(~ T, 2; 7 0 0 | = -1 3)
+    => T-((T+2)//3), 3; finite; = 7; 7..7; finite | T in 3.. by 3: 2*T must be a multiple of 3
+Reshape(~ T, 2; 7 1 5 | = -1 3) => T-((T+2)//3), 3; finite; 7..inf; finite | T in 3.. by 3: 2*T must be a multiple of 3
+Reshape(= 4 7 5 2 | = 2 2) => 2, 2; = 4 7 5 2; 2..7; finite
+Reshape(3, 2 x T | = -1) => 3 x 2 x T; finite; finite
+Reshape(3, T x 2 | = 3 -1) => 3, T x 2; finite; finite
+Reshape(3, T, 2 | = 3 -1) => 3, T x 2; finite; finite
+Reshape(3, T, 2 | = 3 2 -1) => refused: Reshape [6*T] -> [3, 2, T]: the varying size T cannot be cut into 2
+Reshape(3, T, 2 | = -1 2) => 3 x T, 2; finite; finite
+Reshape(T, 2, U | = T -1) => T, 2 x U; finite finite; finite
+Reshape(T, 2, U | = -1 U) => T x 2, U; finite finite; finite
+Reshape(T, 2, U | = -1) => T x 2 x U; finite finite; finite
+Reshape(T, 8 | = T 2 -1) => T, 2, 4; finite; finite
+Reshape(T, 8 | = T 3 -1) => refused: 8*T elements do not divide into 3*T
+Reshape(3*T, 2 | = -1 3) => 2*T, 3; finite; finite
+Reshape(3*T, 2 | = T 3 2) => T, 3, 2; finite; finite
+Reshape(3*T, 2 | = T 6) => T, 3 x 2; finite; finite
+Reshape(3*T, 2 | = T 2 3) => T, 2, 3; finite; finite
+Reshape(T, 4, 9 | = T 6 6) => T, 6, 6; finite; finite
+Reshape(T, 4, 9 | = T 12 3) => T, 4 x 3, 3; finite; finite
+Reshape(T, 4, 9 | = T 5 -1) => refused: 36*T elements do not divide into 5*T
+Reshape(T, 1, 6 | = T 6) => T, 6; finite; finite
+Reshape(1, T, 6 | = T 1 6 1) => T, 1, 6, 1; finite; finite
+Flatten(T, 3) => T, 3; finite; finite
+Flatten(T, 3, 4) => T, 3 x 4; finite; finite
+Flatten(T, 3, 4) axis=2 => T x 3, 4; finite; finite
+Flatten(T, 3, 4) axis=-1 => T x 3, 4; finite; finite
+Flatten(T, 3, 4) axis=-2 => T, 3 x 4; finite; finite
+Flatten(T, 3, 4) axis=0 => 1, T x 3 x 4; finite; finite
+Flatten(T, 3, 4) axis=3 => T x 3 x 4, 1; finite; finite
+Flatten(3, T, 4; 0) => 3, T x 4; 0; finite
+Flatten(T, 3, U; any 5) axis=2 => T x 3, U; any 5; finite
+Expand(1, T | = 3 T) => 3, T; finite; finite
+Expand(1, T; 5 | = 3 1) => 3, T; 5; finite
+Expand(T | = 3 1) => 3, T; finite; finite
+Expand(T | = 3 T) => 3, T; finite; finite
+Expand(T | = 2 3 T) => 2, 3, T; finite; finite
+Expand(T; masked 0..1 | = 3 T) => 3, T; finite; 0..1; finite masked
+Expand(T, 1 | = T U) => T, U; finite finite; finite
+Expand(T, 1 | = 1 4) => T, 4; finite; finite
+Expand(T, 3 | = 4) => refused: Expand of size 3 to 4
+Expand(T, 3 | = U 3) => refused: Expand of size T to U
+Expand(T, 3 | = 1) => T, 3; finite; finite
+Expand(1 | = T U) => T, U; finite finite; finite
+Expand(3, 1 | = T 1 4) => T, 3, 4; finite; finite
+Expand(1, 3 | = T-4 3) => T-4, 3; finite; finite | T in 4..: the size T-4 must not be negative
+Expand(1, 3 | = T%3 3) => 1, 3; axis 0: T-3*(T//3) equal; finite | UseSize(; 1; 1 3)
+Expand(3 | = T%3 1) => 1, 3; axis 0: T-3*(T//3) equal; finite | UseSize(; 1; 1 1)
+Expand(T, 3 | = T%3 3) => refused: Expand to the size T-3*(T//3), which does not grow with the length
+Expand(1, 3 | = 4 T%3 1) => 4, 1, 3; axis 1: T-3*(T//3) equal; finite | UseSize(; 1; 4 1 1)
+Expand(1 | = T//2) => T//2; finite; finite
+Expand(batch, 1 | = batch T) => batch, T; finite; finite
+Expand(1, T | = batch T) => batch, T; finite; finite
+Expand(1, T | = 3*batch T) => batch x 3, T; finite; finite
+Expand(batch, T; rows_in_front | = 3 T) => batch, 3, T; finite; finite rows_in_front | Spread(; 0; 1)
+Expand(batch, T; rows_in_front | = batch 3 T) => batch, 3, T; finite; finite | Spread(; 0; 1)
+Expand(batch, T; rows_in_front | = batch T) => batch, T; finite; finite
+Expand(= 4 | = T) => T; 4; = 4; 4..4; finite
+Expand(= 4 5 | = 3 2) => 3, 2; 4..5; finite
+Expand(T, 1, U; any 5 | = 1 V 1) => T, V, U; any finite 5; finite
+Expand(= 4 | = 3 1) => 3, 1; = 4; 4..4; finite
+Expand(~ T; 2 1 | = 3 T) => 3, T; finite; = 2 + 1*i1; 2..inf; finite
+Expand(~ T; 2 1 | = 3 1) => 3, T; finite; = 2 + 1*i1; 2..inf; finite
+Expand(~ T, 1; 2 1 | = T U) => T, U; finite finite; = 2 + 1*i0; 2..inf; finite
+Expand(~ T, 3; 2 1 5 | = 2 T 3) => 2, T, 3; finite; = 2 + 1*i1 + 5*i2; 2..inf; finite
+Expand(T, U; any | = 3 T U) => 3, T, U; any any; finite
+Expand(1, U, 1; 5 | = T 1 V) => T, U, V; finite 5 finite; finite
+Expand(batch, 1, T; rows_in_front | = 2 3 T) => batch, 2, 3, T; finite; finite rows_in_front | Spread(; 0; 1)
+Expand(batch, T; rows_in_front | = 5 1 1) => batch, 5, 1, T; finite; finite rows_in_front | Spread(; 0; 2)
+Tile(T, 3; 5 | = 1 2) => T, 2 x 3; 5; finite
+Tile(T, 3; 5 | = 2 1) => 2 x T, 3; 5; finite
+Tile(T, 3; 5 | = 2 2) => 2 x T, 2 x 3; 5; finite
+Tile(3, T; image | = 1 1) => 3, T; finite; finite image
+Tile(3, 1 | = 1 T) => 3, T; finite; finite
+Tile(3, 1 | = T 1) => T x 3, 1; finite; finite
+Tile(batch, T | = 1 2) => batch, 2 x T; finite; finite
+Tile(batch, T | = 2 1) => refused: Tile along the batch mixes rows of different lengths
+Tile(batch, 3 | = 1 0) => batch, 0 x 3; finite
+Tile(= 4 7 | = 2) => 2 x 2; = 4 7 4 7; 4..7; finite
+Tile(= 4 7 | = 1) => 2; = 4 7; 4..7; finite
+Tile(= 4 7 | = T) => T x 2; finite; 4..7; finite
+Tile(= 4 | = T) => T; 4; = 4; 4..4; finite
+Tile(T, U; any 5 | = 1 2) => T, 2 x U; any 5; finite
+Tile(~ T; 2 1 | = 2) => 2 x T; finite; = 2 + 1*i1; 2..inf; finite
+Tile(~ T, 3; 2 1 5 | = 2 1) => 2 x T, 3; finite; = 2 + 1*i1 + 5*i2; 2..inf; finite
+Tile(~ T, 3; 2 1 5 | = 1 3) => T, 3 x 3; finite; = 2 + 1*i0 + 5*i2; 2..inf; finite
+Tile(~ T, 3; 2 0 0 | = 1 3) => T, 3 x 3; 2; = 2; 2..2; finite
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """Axes come, go and are regrouped; facts follow them."""
+    assert answer_to(question) == expected

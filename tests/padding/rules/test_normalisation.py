@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..example import Example
+from ..given import answer_to, table
 from ..native import assert_exact
 
 X = "float[1, T, 4] x"
@@ -265,3 +266,104 @@ def test_mean_and_variance_of_an_image() -> None:
         "x:3=T",
         needs=["PAD101"],
     )
+
+
+ANSWERS = table("""
+LayerNormalization(T, 3 | 3 | 3) => T, 3; finite; finite
+LayerNormalization(T, 3 | 3) => T, 3; finite; finite
+LayerNormalization(T, 3; any | 3) => T, 3; any; finite
+LayerNormalization(T, 3; 0..1 masked | 3) => T, 3; finite; finite
+LayerNormalization(T, 3 | 3; infinite any) => T, 3; any
+LayerNormalization(T, 3 | 3 | 3; infinite) => T, 3; any
+LayerNormalization(T, 3; infinite any | 3) => T, 3; any
+LayerNormalization(3, T | 3) axis=0 => refused: LayerNormalization over time needs weights of the length
+LayerNormalization(3, T | 3) => refused: LayerNormalization over time needs weights of the length
+LayerNormalization(T, 3, 4 | 3) axis=1 => T, 3, 4; finite; finite
+LayerNormalization(T, 3, 4 | 3) axis=-2 => T, 3, 4; finite; finite
+LayerNormalization(3, T, 4 | 3) axis=-2 => refused: LayerNormalization over time needs weights of the length
+LayerNormalization(T, 3, 4 | 3) axis=-3 => refused: LayerNormalization over time needs weights of the length
+LayerNormalization(batch, 3 | 3) axis=0 => refused: a normalisation over the batch mixes rows of different lengths
+LayerNormalization(batch, 3 | 3) axis=1 => batch, 3; finite
+LayerNormalization(T, 3 | 3) outputs=3 => T, 3; finite; finite & none & none
+LayerNormalization(T, 3; infinite | 3) => T, 3; finite
+RMSNormalization(T, 3 | 3) => T, 3; finite; finite
+BatchNormalization(1, 3, T | 3 | 3 | 3 | 3) => 1, 3, T; finite; finite
+BatchNormalization(1, 3, T; any | 3 | 3 | 3 | 3) => 1, 3, T; any; finite
+BatchNormalization(1, 3, T; masked 0 | 3 | 3 | 3 | 3) => 1, 3, T; finite; finite
+BatchNormalization(1, 3, T | 3; infinite | 3 | 3 | 3) => 1, 3, T; any
+BatchNormalization(1, 3, T | 3 | 3 | 3 | 3; infinite) => 1, 3, T; any
+BatchNormalization(1, T, 3 | 3 | 3 | 3 | 3) => refused: BatchNormalization over time as channels
+BatchNormalization(T | 3 | 3 | 3 | 3) => T; finite; finite
+BatchNormalization(T, 3 | 3 | 3 | 3 | 3) => T, 3; finite; finite
+BatchNormalization(1, 3, T | 3 | 3 | 3 | 3) training_mode=1 => refused: BatchNormalization in training mode
+BatchNormalization(1, 3, T | 3 | 3 | 3 | 3) outputs=2 => refused: BatchNormalization in training mode
+BatchNormalization(1, 3, T; infinite | 3 | 3 | 3 | 3) => 1, 3, T; finite
+InstanceNormalization(1, 3, T | 3 | 3)
+    => 1, 3, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
+InstanceNormalization(1, 3, T; any | 3 | 3)
+    => 1, 3, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
+InstanceNormalization(1, 3, T; any | 3; infinite | 3)
+    => 1, 3, T; any | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
+InstanceNormalization(1, 3, T; infinite any | 3 | 3)
+    => 1, 3, T; any | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
+InstanceNormalization(1, 3, T, U | 3 | 3) epsilon=0.5
+    => 1, 3, T, U; finite finite; finite | MaskedNormalisation(PAD101; 1 2; T U; 3; 0; 0.5; False)
+InstanceNormalization(1, 3, T x 4 | 3 | 3)
+    => 1, 3, T x 4; finite; finite | MaskedNormalisation(PAD101; 1; T 4; 3; 0; 1e-05; False)
+InstanceNormalization(T, 3, 4; any | 3 | 3) => T, 3, 4; any; finite
+InstanceNormalization(T, 3, 4 | 3 | 3) => T, 3, 4; finite; finite
+InstanceNormalization(T, 3, U; any | 3 | 3)
+    => T, 3, U; any finite; finite | MaskedNormalisation(PAD101; 2; U; 3; 0; 1e-05; False)
+InstanceNormalization(1, T, 4 | 3 | 3) => refused: the channels vary with the length
+InstanceNormalization(batch, 3, T | 3 | 3)
+    => batch, 3, T; finite; finite | MaskedNormalisation(PAD101; 2; T; 3; 0; 1e-05; False)
+InstanceNormalization(1, 3, batch | 3 | 3) => refused: a normalisation over the batch mixes rows of different lengths
+InstanceNormalization(1, 1, T | 3 | 3)
+    => 1, 1, T; finite; finite | MaskedNormalisation(PAD101; 0; T; 1; 0; 1e-05; False)
+InstanceNormalization(1, 3, T; infinite | 3 | 3)
+    => 1, 3, T; any | MaskedNormalisation(PAD101; 1; T; 3; 0; 1e-05; False)
+InstanceNormalization(U, 3, T; any | 3 | 3)
+    => U, 3, T; any finite; finite | MaskedNormalisation(PAD101; 2; T; 3; 0; 1e-05; False)
+GroupNormalization(1, 4, T | 2 | 2) num_groups=2
+    => 1, 4, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 4; 2; 1e-05; True)
+GroupNormalization(1, 4, T; any masked | 2 | 2) num_groups=2 epsilon=0.25
+    => 1, 4, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 4; 2; 0.25; True)
+GroupNormalization(1, T, 4 | 2 | 2) num_groups=2 => refused: the channels vary with the length
+GroupNormalization(1, batch, 4 | 2 | 2) num_groups=2
+    => refused: a normalisation over the batch mixes rows of different lengths
+GroupNormalization(T, 4, 3; any | 2 | 2) num_groups=2 => T, 4, 3; any; finite
+GroupNormalization(1, 4, T | 4 | 4) num_groups=2 opset=21
+    => 1, 4, T; finite; finite | MaskedNormalisation(PAD101; 1; T; 4; 2; 1e-05; False)
+GroupNormalization(1, 4, T | 4; infinite | 4) num_groups=2 opset=21
+    => 1, 4, T; any | MaskedNormalisation(PAD101; 1; T; 4; 2; 1e-05; False)
+LpNormalization(3, T) => 3, T; any | Fill(PAD101; 0; 1; 0.0)
+LpNormalization(T, 3) => T, 3; any
+LpNormalization(T, 3) axis=0 => T, 3; any | Fill(PAD101; 0; 0; 0.0)
+LpNormalization(3, T; 0) => 3, T; any
+LpNormalization(3, T; masked 0..1) axis=-2 => 3, T; any
+LpNormalization(3, T, 4) axis=1 => 3, T, 4; any | Fill(PAD101; 0; 1; 0.0)
+LpNormalization(3, T, 4) axis=-2 => 3, T, 4; any | Fill(PAD101; 0; 1; 0.0)
+LpNormalization(3, batch) => refused: a normalisation over the batch mixes rows of different lengths
+LpNormalization(batch, 3) => batch, 3
+SkipLayerNormalization(T, 3 | T, 3 | 3) => T, 3; finite; finite
+SkipLayerNormalization(T, 3 | T, 3 | 3) outputs=4 => T, 3; finite; finite & none & none & T, 3; finite; finite
+SkipLayerNormalization(T, 3 | T, 3; masked | 3) outputs=4
+    => T, 3; finite; finite & none & none & T, 3; finite; finite masked
+SkipLayerNormalization(T, 3; masked | T, 3 | 3) outputs=4
+    => T, 3; finite; finite & none & none & T, 3; finite; finite masked
+SkipLayerNormalization(T, 3; any | T, 3 | 3) outputs=2 => T, 3; any; finite & none
+SkipLayerNormalization(T, 3 | T, 3; any | 3) => T, 3; any; finite
+SkipLayerNormalization(T, 3 | T, 3 | 3; infinite | 3) => T, 3; any
+SkipLayerNormalization(T, 3 | T, 3; infinite | 3 | 3) => T, 3; finite
+SkipLayerNormalization(T, 3 | T, 3 | 3 | 3; infinite) => T, 3; any
+SkipLayerNormalization(3, T | 3, T | 3) => refused: SkipLayerNormalization over time
+SkipLayerNormalization(3, batch | 3, batch | 3) => refused: SkipLayerNormalization over time
+SkipLayerNormalization(T, 3; infinite | T, 3 | 3) => T, 3; finite
+SkipLayerNormalization(T, 3 | 1, 3 | 3) => T, 3; finite; finite
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """Each step by itself, or over the valid steps."""
+    assert answer_to(question) == expected

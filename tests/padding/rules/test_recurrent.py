@@ -7,6 +7,7 @@ import pytest
 from paddable.padding.rewrite.rewrite import rewrite
 
 from ..example import Example
+from ..given import answer_to, table
 from ..native import assert_exact, verdict_of
 
 
@@ -277,3 +278,87 @@ def test_equal_nodes_of_which_other_outputs_are_read(op_type: str) -> None:
         "x:2=T",
         needs=["PAD104"],
     )  # fmt: skip
+
+
+ANSWERS = table("""
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 outputs=1
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, 1, 4; masked 0 | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, 1, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, 1, 3; any; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, 1, 4; infinite any | 1, 9, 4 | 1, 9, 3) hidden_size=3 => T, 1, 1, 3; any; -1..1 & 1, 1, 3 & 1, 1, 3
+GRU(T, 1, 4 | 1, 9, 4; infinite | 1, 9, 3) hidden_size=3 => T, 1, 1, 3; any; -1..1 & 1, 1, 3 & 1, 1, 3
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | 1, 18; infinite) hidden_size=3 => T, 1, 1, 3; any; -1..1 & 1, 1, 3 & 1, 1, 3
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | - | 1, 1, 3; infinite) hidden_size=3
+    => T, 1, 1, 3; any; -1..1 & 1, 1, 3 & 1, 1, 3
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite | SequenceLengths(PAD104; 4; T; none)
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="bidirectional"
+    => T, 2, 1, 3; finite; -1..1; finite & 2, 1, 3; finite & 2, 1, 3; finite | SequenceLengths(PAD104; 4; T; none)
+GRU(T, 5, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="bidirectional"
+    => T, 2, 5, 3; finite; -1..1; finite & 2, 5, 3; finite & 2, 5, 3; finite | SequenceLengths(PAD104; 4; T; 5)
+GRU(T, U, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; any any; -1..1; finite & 1, U, 3; any; finite & 1, U, 3; any; finite
+GRU(T, U, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => T, 1, U, 3; any any; -1..1; finite & 1, U, 3; any; finite & 1, U, 3; any; finite |
+    SequenceLengths(PAD104; 4; T; U)
+GRU(7, U, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => 7, 1, U, 3; any; -1..1; finite & 1, U, 3; any; finite & 1, U, 3; any; finite
+GRU(T x 2, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => 2*T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(2 x T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 => refused: padding is interleaved with valid steps on this axis
+GRU(T, batch, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => T, 1, batch, 3; finite; -1..1; finite & 1, batch, 3; finite & 1, batch, 3; finite |
+    SequenceLengths(PAD104; 4; T; batch)
+GRU(T, 1, T | 1, 9, 4 | 1, 9, 3) hidden_size=3 => refused: the features vary with the length
+GRU(T, 1, batch | 1, 9, 4 | 1, 9, 3) hidden_size=3 => refused: the features vary with the length
+GRU(7, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => 7, 1, 1, 3; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 layout=1 => refused: GRU with layout 1
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 activations=["Relu"]
+    => T, 1, 1, 3; finite; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | = T) hidden_size=3
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite | UseLength(PAD106; 4; T; 1)
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | = T) hidden_size=3 direction="reverse"
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite | UseLength(PAD106; 4; T; 1)
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | = T-1) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | = 3) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | 1; int32) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(7, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | 1; int32) hidden_size=3
+    => 7, 1, 1, 3; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
+GRU(T, U, 4; any finite | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; any finite; -1..1; finite & 1, U, 3; finite; finite & 1, U, 3; finite; finite
+GRU(T, U, 4; finite any | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; finite any; -1..1; finite & 1, U, 3; any; finite & 1, U, 3; any; finite
+GRU(T, U, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, U, 3; finite finite; -1..1; finite & 1, U, 3; finite; finite & 1, U, 3; finite; finite
+GRU(T, U, 4 | 1, 9, 4 | 1, 9, 3; infinite) hidden_size=3 => T, 1, U, 3; any any; -1..1 & 1, U, 3; any & 1, U, 3; any
+GRU(T, 1, 4; infinite | 1, 9, 4 | 1, 9, 3) hidden_size=3 => T, 1, 1, 3; any; -1..1 & 1, 1, 3 & 1, 1, 3
+GRU(T, 1, 4 | 1, 9, 4 | 1, 9, 3 | - | - | ~ 1, 1, 3; T 0) hidden_size=3
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite | UseLength(PAD106; 5; T)
+GRU(T, 2, 4 | 1, 9, 4 | 1, 9, 3 | - | = T T) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(T, 2, 4 | 1, 9, 4 | 1, 9, 3 | - | = T T-1) hidden_size=3
+    => refused: GRU with sequence lengths that are not the valid length
+GRU(T, U, 1; any | 2, 9, 4 | 2, 9, 3) hidden_size=1 direction="bidirectional"
+    => T, 2, U, 1; any any; -1..1; finite & 2, U, 1; any; finite & 2, U, 1; any; finite |
+    SequenceLengths(PAD104; 4; T; U)
+GRU(T, batch x 2, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
+    => T, 1, batch x 2, 3; any; -1..1; finite & 1, batch x 2, 3; finite & 1, batch x 2, 3; finite |
+    SequenceLengths(PAD104; 4; T; batch 2)
+LSTM(T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=1
+    => T, 1, 1, 1; finite; -1..1; finite & 1, 1, 1; finite & 1, 1, 1; finite
+RNN(T from T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3
+    => T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite | Take(PAD105; 0; 0; T; T;
+    from 0: -T + T + 1k)
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """The past alone is read, or sequence lengths are asked for."""
+    assert answer_to(question) == expected

@@ -15,6 +15,7 @@ from paddable.api import convert
 from paddable.padding.rules.reduction import identity, lowest
 
 from ..example import Example
+from ..given import answer_to, table
 from ..native import assert_exact
 
 ONE = "float[1, 2, 1] y"
@@ -703,3 +704,163 @@ def test_the_identity_of_a_type(dtype: ir.DataType, low: int, high: int) -> None
 def test_the_lowest_number_of_a_type(dtype: ir.DataType) -> None:
     info = (np.iinfo if dtype.is_integer() else ml_dtypes.finfo)(dtype.numpy())
     assert lowest(dtype) == float(info.min)
+
+
+ANSWERS = table("""
+ReduceSum(3, T | = 1) => 3, 1; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(3, T; 2..3 | = 1) keepdims=0 => 3; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, 3; 0 | = 1) => T, 1; 0; finite
+ReduceSum(T, 3; any 2..3 | = 1) keepdims=0 => T; any; 0..inf; finite
+ReduceSum(3, T; int64) => 1, 1; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(3, T) keepdims=0 => finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(3, T) noop_with_empty_axes=1 => 3, T; finite; finite
+ReduceSum(3, T, 4) axes=[-2] => 3, 1, 4; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(3, T, 4 | = -1 1) keepdims=0 => 3; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, U; any | = 1) => T, 1; any; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, U; any | = 0) => 1, U; any; finite | Fill(PAD101; 0; 0; 0.0)
+ReduceSum(batch, T | = 0) => refused: a reduction over the batch mixes rows of different lengths
+ReduceSum(batch, T | = 1) => batch, 1; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, 3; masked infinite | = 1) => T, 1; finite; masked
+ReduceSum(T, 3; masked infinite | = 0) => 1, 3; masked | Fill(PAD101; 0; 0; 0.0)
+ReduceSum(= 4 7 T) => 1; = T+11; finite
+ReduceSum(= 4 7) keepdims=0 => = 11; finite
+ReduceSum(T, U; any finite | = 1) => T, 1; any; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, U; finite any | = 1) => T, 1; finite; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, U, V; any | = 1) keepdims=0 => T, V; any any; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, U; 0 | = 1) => T, 1; 0; finite
+ReduceSum(T; int64 5 | = 0) => 1; finite | Fill(PAD101; 0; 0; 0.0)
+ReduceSum(3, T; infinite | = 1) => 3, 1 | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(3, T; masked any | = 1) => 3, 1; finite masked | Fill(PAD101; 0; 1; 0.0)
+ReduceSum(T, 3; 0..3 | = 0) => 1, 3; 0..inf; finite | Fill(PAD101; 0; 0; 0.0)
+ReduceMean(3, T | = 1) => 3, 1; finite | Fill(PAD101; 0; 1; 0.0), MaskedMean(PAD101; 1; True; max(T, 1))
+ReduceMean(3, T; 2..3 | = 1) keepdims=0
+    => 3; 2..3; finite | Fill(PAD101; 0; 1; 0.0), MaskedMean(PAD101; 1; False; max(T, 1))
+ReduceMean(T, 3; 0 | = 1) => T, 1; 0; finite
+ReduceMean(T, 3; any 2..3 | = 1) keepdims=0 => T; any; 2..3; finite
+ReduceMean(T, U | = 0 1)
+    => 1, 1; finite | Fill(PAD101; 0; 0 1; 0.0), MaskedMean(PAD101; 0 1; True; max(T, 1) max(U, 1))
+ReduceMean(T x 2, 4 | = 0) => 1, 4; finite | Fill(PAD101; 0; 0; 0.0), MaskedMean(PAD101; 0; True; max(T, 1) 2)
+ReduceMean(T-4, 4 | = 0) => 1, 4; finite | Fill(PAD101; 0; 0; 0.0), MaskedMean(PAD101; 0; True; max(T, 5)-4)
+ReduceMean(T, U, 4; any | = 0 2)
+    => 1, U, 1; any; finite | Fill(PAD101; 0; 0; 0.0), MaskedMean(PAD101; 0 2; True; max(T, 1) 4)
+ReduceMean(T, 3; -2..3 | = 0) => 1, 3; -2..3; finite | Fill(PAD101; 0; 0; 0.0), MaskedMean(PAD101; 0; True; max(T, 1))
+ReduceL1(3, T | = 1) => 3, 1; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceL1(3, T; 2..3 | = 1) keepdims=0 => 3; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceL1(T, 3; 0 | = 1) => T, 1; 0; 0..inf; finite
+ReduceL1(T, 3; any 2..3 | = 1) keepdims=0 => T; any; 0..inf; finite
+ReduceL2(3, T | = 1) => 3, 1; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceL2(3, T; 2..3 | = 1) keepdims=0 => 3; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSumSquare(3, T | = 1) => 3, 1; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceSumSquare(3, T; 2..3 | = 1) keepdims=0 => 3; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+ReduceLogSum(3, T | = 1) => 3, 1 | Fill(PAD101; 0; 1; 0.0)
+ReduceLogSum(3, T; 2..3 | = 1) keepdims=0 => 3 | Fill(PAD101; 0; 1; 0.0)
+ReduceLogSum(T, 3; 0 | = 1) => T, 1; any
+ReduceLogSum(T, 3; any 2..3 | = 1) keepdims=0 => T; any
+ReduceProd(3, T | = 1) => 3, 1; finite | Fill(PAD101; 0; 1; 1.0)
+ReduceProd(3, T; 2..3 | = 1) keepdims=0 => 3; 0..inf; finite | Fill(PAD101; 0; 1; 1.0)
+ReduceProd(T, 3; 0 | = 1) => T, 1; 0; finite
+ReduceProd(T, 3; any 2..3 | = 1) keepdims=0 => T; any; 0..inf; finite
+ReduceProd(= 4 7 T) keepdims=0 => = 28*T; finite
+ReduceProd(T, U; 0 | = 1) => T, 1; finite; finite | Fill(PAD101; 0; 1; 1.0)
+ReduceProd(T, 3; -2..3 | = 0) => 1, 3; finite | Fill(PAD101; 0; 0; 1.0)
+ReduceMax(3, T | = 1) => 3, 1; finite | Fill(PAD107; 0; 1; -inf)
+ReduceMax(3, T; 2..3 | = 1) keepdims=0 => 3; 2..3; finite | Fill(PAD107; 0; 1; -inf)
+ReduceMax(T, 3; 0 | = 1) => T, 1; 0; finite
+ReduceMax(T, 3; any 2..3 | = 1) keepdims=0 => T; any; 2..3; finite
+ReduceMax(T, U; any | = 1) => T, 1; any; finite | Fill(PAD107; 0; 1; -inf)
+ReduceMax(T, U; int8 | = 1) => T, 1; finite; finite | Fill(PAD107; 0; 1; -128.0)
+ReduceMax(~ T, 3; 7 0 0 | = 0) => 1, 3; = 7; 7..7; finite
+ReduceMax(= 4 7 2 | = 0) => 1; = 7; finite
+ReduceMax(= 4 T 2) => 1; = max(T, 4); finite
+ReduceMax(T, U; 0 any | = 1) => T, 1; finite; finite | Fill(PAD107; 0; 1; -inf)
+ReduceMax(T, U, V; any | = 0 2) => 1, U, 1; any; finite | Fill(PAD107; 0; 0 2; -inf)
+ReduceMax(T, U; 0 | = 1) => T, 1; finite; finite | Fill(PAD107; 0; 1; -inf)
+ReduceMin(3, T | = 1) => 3, 1; finite | Fill(PAD107; 0; 1; inf)
+ReduceMin(3, T; 2..3 | = 1) keepdims=0 => 3; 2..3; finite | Fill(PAD107; 0; 1; inf)
+ReduceMin(~ T, 3; 7 0 0 | = 0) keepdims=0 => 3; = 7; 7..7; finite
+ReduceMin(= 4 7 2 | = -1) => 1; = 2; finite
+ReduceMin(= 1 T) => 1; = 1; finite
+ReduceMin(= T U) => 1; = min(T, U); finite
+ReduceLogSumExp(3, T | = 1) => 3, 1; finite | Fill(PAD107; 0; 1; -inf)
+ReduceLogSumExp(3, T; 2..3 | = 1) keepdims=0 => 3; finite | Fill(PAD107; 0; 1; -inf)
+ReduceLogSumExp(T, 3; 0 | = 1) => T, 1; finite; finite
+ReduceLogSumExp(T, 3; any 2..3 | = 1) keepdims=0 => T; any; finite
+ReduceLogSumExp(T, 3; infinite | = 1) => T, 1; finite
+ArgMax(3, T) axis=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; -inf)
+ArgMax(3, T) axis=-1 keepdims=0 => 3; 0..inf; finite | Fill(PAD107; 0; 1; -inf)
+ArgMax(T, 3) => 1, 3; 0..inf; finite | Fill(PAD107; 0; 0; -inf)
+ArgMax(T, 3) axis=1 => T, 1; finite; 0..inf; finite
+ArgMax(3, T) axis=1 select_last_index=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; -inf), LastIndex(PAD107; T)
+ArgMax(3, T x 2) axis=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; -inf)
+ArgMax(3, 2 x T) axis=1 => refused: padding is interleaved with valid steps on this axis
+ArgMax(batch, 3) => refused: an extremum over the batch mixes rows of different lengths
+ArgMax(batch, 3) axis=1 => batch, 1; 0..inf; finite
+ArgMax(T, U; any) axis=0 => 1, U; finite; 0..inf; finite | Fill(PAD107; 0; 0; -inf)
+ArgMin(3, T) axis=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; inf)
+ArgMin(3, T; int8) axis=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; 127.0)
+TopK(3, T | = 2) => 3, 2; finite & 3, 2; 0..inf; finite | Fill(PAD107; 0; 1; -inf) | T in 2..: TopK of 2 needs 2 steps
+TopK(3, T | = 1) => 3, 1; finite & 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; -inf)
+TopK(3, T | = 2) largest=0
+    => 3, 2; finite & 3, 2; 0..inf; finite | Fill(PAD107; 0; 1; inf) | T in 2..: TopK of 2 needs 2 steps
+TopK(3, T; int8 | = 2) axis=1
+    => 3, 2; finite & 3, 2; 0..inf; finite | Fill(PAD107; 0; 1; -128.0) | T in 2..: TopK of 2 needs 2 steps
+TopK(3, T; 0..1 masked infinite | = 2) axis=-1
+    => 3, 2; -inf..1; masked & 3, 2; 0..inf; finite | Fill(PAD107; 0; 1; -inf) | T in 2..: TopK of 2 needs 2 steps
+TopK(T, 3 | = 2) => T, 2; any; finite & T, 2; finite; 0..inf; finite
+TopK(T, 3; int8 | = 2) axis=1 => T, 2; finite; finite & T, 2; finite; 0..inf; finite
+TopK(T, 3 | = 5) axis=0
+    => 5, 3; finite & 5, 3; 0..inf; finite | Fill(PAD107; 0; 0; -inf) | T in 5..: TopK of 5 needs 5 steps
+TopK(T, 3 | = 5) axis=-2
+    => 5, 3; finite & 5, 3; 0..inf; finite | Fill(PAD107; 0; 0; -inf) | T in 5..: TopK of 5 needs 5 steps
+TopK(T, 1; 0 0..1 | = 1) => T, 1; 0; 0..1; finite & T, 1; finite; = 0; 0..0; finite
+TopK(T, 1 | = 2) => T, 2; any; finite & T, 2; finite; 0..inf; finite
+TopK(T, 3 | 1; int64)
+    => refused: a size is computed from data, or from lengths in a way that is not an expression of the input length
+TopK(T, 3 | = T) => refused: input 1 of TopK varies with the length
+TopK(batch, 3 | = 2) axis=0 => refused: an extremum over the batch mixes rows of different lengths
+TopK(batch; int64 | = batch) axis=0 => batch; finite & batch; = 0 + 1*i0; 0..inf; finite | RowsInPlace()
+TopK(batch; int64 | = 1) axis=0 => refused: an extremum over the batch mixes rows of different lengths
+TopK(batch, 3 | = batch) axis=0 => refused: input 1 of TopK varies with the length
+TopK(T, U; infinite masked -1..1 | = 3) axis=1
+    => T, 3; any; -inf..1; masked & T, 3; finite; 0..inf; finite | Fill(PAD107; 0; 1; -inf)
+TopK(1, T | = 1) axis=0 => 1, T; finite; finite & 1, T; finite; = 0; 0..0; finite
+TopK(T, 1, 3 | = 1) axis=-2 => T, 1, 3; finite; finite & T, 1, 3; finite; = 0; 0..0; finite
+CumSum(3, T | = 1) => 3, T; finite; finite
+CumSum(3, T; any | = 1) => 3, T; any; finite
+CumSum(3, T; any | = 0) => 3, T; any; finite
+CumSum(3, T; any | = -2) => 3, T; any; finite
+CumSum(3, T; any | = -1) => 3, T; any; finite
+CumSum(3, T; 0..1 masked | = 1) exclusive=1 => 3, T; finite; 0..inf; finite masked
+CumSum(3, T; 0..1 | = 1) reverse=1 => 3, T; finite; 0..inf; finite | Fill(PAD101; 0; 1; 0.0)
+CumSum(3, T; -1..1 any | = 1) reverse=1 => 3, T; finite; finite | Fill(PAD101; 0; 1; 0.0)
+CumSum(3, T; infinite any | = 0) reverse=1 => 3, T; any
+CumSum(T, U; any | = 0) => T, U; any any; finite
+CumSum(T, U; any | = 0) reverse=1 => T, U; finite any; finite | Fill(PAD101; 0; 0; 0.0)
+CumSum(3, T; int64 any | = 1) => 3, T; finite; finite
+CumSum(3, T x 2 | = 1) => 3, 2*T; finite; finite
+CumSum(3, 2 x T | = 1) => refused: padding is interleaved with valid steps on this axis
+CumSum(batch, 3 | = 0) => refused: CumSum along the batch mixes rows of different lengths
+CumSum(~ T; 1 0 | = 0) => T; finite; = 1 + 1*i0; 1..inf; finite
+CumSum(~ T; 1 0 | = 0) exclusive=1 => T; finite; = 0 + 1*i0; 0..inf; finite
+CumSum(~ T; 1 0 | = 0) reverse=1 => T; finite; 0..inf; finite | Fill(PAD101; 0; 0; 0.0)
+CumSum(~ T; -2 0 | = 0) => T; finite; = -2 + -2*i0; finite
+CumSum(~ T; -2 0 | = 0) exclusive=1 => T; finite; = 0 + -2*i0; finite
+CumSum(~ T; 0 0 | = 0) => T; finite; = 0; 0..inf; finite
+CumSum(~ 3, T; 3 0 0 | = 1) exclusive=1 => 3, T; finite; = 0 + 3*i1; 0..inf; finite
+CumSum(~ T; T 0 | = 0) => T; finite; 0..inf; finite | UseLength(PAD106; 0; T)
+CumSum(~ T; 1 1 | = 0) => T; finite; 0..inf; finite
+CumSum(T, U; any finite | = 1) => T, U; any finite; finite
+CumSum(T, U; finite any | = 1) => T, U; finite any; finite
+CumSum(T, U; any finite | = 1) reverse=1 => T, U; any finite; finite | Fill(PAD101; 0; 1; 0.0)
+CumSum(T, 3; infinite | = 0) => T, 3; any
+CumSum(T, 3; 0..9 | = 0) reverse=1 exclusive=1 => T, 3; finite; 0..inf; finite | Fill(PAD101; 0; 0; 0.0)
+CumSum(T, 3; masked | = 1) => T, 3; finite; finite masked
+CumSum(U, T, 3; any | = 1) => U, T, 3; any any; finite
+CumSum(U, T, 3; any | = 1) reverse=1 => U, T, 3; any finite; finite | Fill(PAD101; 0; 1; 0.0)
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """The identity stands in the padding of what is reduced."""
+    assert answer_to(question) == expected

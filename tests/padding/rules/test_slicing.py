@@ -14,7 +14,7 @@ from paddable.padding.facts.numbers import Face, number
 from paddable.padding.rules.slicing import slice_
 
 from ..example import Example
-from ..given import axes_of, context_of, tensor, told
+from ..given import answer_to, axes_of, context_of, table, tensor, told
 from ..native import verdict_of
 
 AT = "int64[1] axis = {2}, int64[1] end = {9223372036854775807}"
@@ -536,3 +536,189 @@ def test_a_pending_remedy_is_placed_where_the_steps_that_are_wrong_are_read(cut:
     value = tensor("2*T", "4", finite=True, pending=Pending(0, parse("2*T-2"), token))
     (found,) = slice_(_sliced(value, cut))
     assert found is not None and token.done == placed and found.pending is None
+
+
+ANSWERS = table("""
+Split(T, 6; 5) axis=1 outputs=2 => T, 3; 5; finite & T, 3; 5; finite
+Split(T, 6; 5) axis=-1 outputs=3 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite
+Split(T, 7; 5) axis=1 outputs=2 => T, 4; 5; finite & T, 3; 5; finite
+Split(T, 7; 5) axis=1 outputs=4 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite & T, 1; 5; finite
+Split(T, 7; 5 | = 3 4) axis=1 outputs=2 => T, 3; 5; finite & T, 4; 5; finite
+Split(T, 7; 5 | = 1 6) axis=-1 outputs=2 => T, 1; 5; finite & T, 6; 5; finite
+Split(T, 7; 5) axis=1 outputs=2 split=[2,5] => T, 2; 5; finite & T, 5; 5; finite
+Split(4, T; image) outputs=2 => 2, T; finite; finite image & 2, T; finite; finite image
+Split(4, T; image) outputs=4
+    => 1, T; finite; finite image & 1, T; finite; finite image & 1, T; finite; finite image & 1,
+    T; finite; finite image
+Split(6, T) outputs=2 axis=-2 => 3, T; finite; finite & 3, T; finite; finite
+Split(T, 2 x 3; 5) axis=1 outputs=3 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite
+Split(T, 3; 5) outputs=2 => refused: Split along a ragged axis
+Split(batch, 3) outputs=2 => refused: Split along the batch
+Split(= 4 7 T 9) outputs=2 => 2; = 4 7; 1..inf; finite & 2; = T 9; 1..inf; finite
+Split(= 4 7 T 9 | = 1 3) outputs=2 => 1; = 4; 1..inf; finite & 3; = 7 T 9; 1..inf; finite
+Split(T, 4, U; any 5) axis=1 outputs=2 => T, 2, U; any 5; finite & T, 2, U; any 5; finite
+Split(~ T, 4; 2 1 0 | = 1 3) axis=1 outputs=2 => T, 1; finite; 2..inf; finite & T, 3; finite; 2..inf; finite
+Split(3, 5, T | = 2 3) axis=1 outputs=2 => 3, 2, T; finite; finite & 3, 3, T; finite; finite
+Concat(T | U) axis=0
+    => T+U; finite; finite | Take(PAD105; 0; 0; T+U; T+U; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | T, 4) axis=1 => T, 7; finite; finite
+Concat(T, 3; 5 | T, 4; 5) axis=-1 => T, 7; 5; finite
+Concat(T, 3; 5 | T, 4; 0) axis=-1 => T, 7; finite; finite
+Concat(T, 3; any | T, 4) axis=1 => T, 7; any; finite
+Concat(T, 3; infinite | T, 4) axis=1 => T, 7; finite
+Concat(T, 3; masked | T, 4) axis=1 => T, 7; finite; finite masked
+Concat(T, 3 | T, 4; masked) axis=1 => T, 7; finite; finite masked
+Concat(T, 3; 0..1 | T, 4; -2..0) axis=1 => T, 7; finite; -2..1; finite
+Concat(T, 3; 0..1 | T, 4; -2..9) axis=1 => T, 7; finite; -2..9; finite
+Concat(T, 3; -9..1 | T, 4; -2..0) axis=1 => T, 7; finite; -9..1; finite
+Concat(T, 3 | U, 4) axis=1 => refused: Concat of sizes T and U
+Concat(T, 3 | 5, 4) axis=1 => refused: Concat of sizes T and 5
+Concat(2, 3; 5 | T, 3; 5) axis=0 => T+2, 3; 5; finite
+Concat(2, 3 | 1, 3 | T, 3; 5) axis=0 => T+3, 3; 5; finite
+Concat(T, 3; 5 | 2, 3) axis=0
+    => T+2, 3; 5; finite | Take(PAD105; 0; 0; T+2; T+2; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | 2, 3; 0..0) axis=0 => T+2, 3; 0; finite | Fill(PAD102; 0; 0; 0.0)
+Concat(1, 3 | T, 3 | 2, 3) axis=0
+    => T+3, 3; finite; finite | Take(PAD105; 0; 0; T+3; T+3; from 0: 0 + 0 + 1k from T+1: -T-1 + T+1 + 1k; True)
+Concat(T, 3; 5 | U, 3; 0) axis=0
+    => T+U, 3; 0; finite | Take(PAD105; 0; 0; T+U; T+U; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | T, 3) axis=0
+    => 2*T, 3; finite; finite | Take(PAD105; 0; 0; 2*T; 2*T; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(T, 3 | T, 3 | T, 3) axis=0
+    => 3*T, 3; finite; finite | Take(PAD105; 0; 0; 3*T; 3*T; from 0: 0 + 0 + 1k from T: -T + T + 1k
+    from 2*T: -2*T + 2*T + 1k; True)
+Concat(T, 3 | 2, 3 | T, 3) axis=0
+    => 2*T+2, 3; finite; finite | Take(PAD105; 0; 0; 2*T+2; 2*T+2; from 0: 0 + 0 + 1k from T: -T + T + 1k
+    from T+2: -T-2 + T+2 + 1k; True)
+Concat(T, 3 | 0, 3) axis=0 => T, 3; finite; finite
+Concat(0, 3 | T, 3) axis=0 => T, 3; finite; finite
+Concat(0, 3 | 0, 3) axis=0 => 0, 3; finite
+Concat(T, 3) axis=0 => T, 3; finite; finite
+Concat(T x 2, 3 | T, 3) axis=0
+    => 3*T, 3; finite; finite | Take(PAD105; 0; 0; 3*T; 3*T; from 0: 0 + 0 + 1k from 2*T: -2*T + 2*T + 1k; True)
+Concat(2 x T, 3 | T, 3) axis=0 => refused: Concat along a merged axis whose padding is interleaved with valid steps
+Concat(T x 2, 3 | 2*T, 4) axis=1 => 2*T, 7; finite; finite
+Concat(2 x T, 3 | 2*T, 4) axis=1 => refused: Concat of operands that factor an axis differently
+Concat(batch, T, 3 | batch, 2, 3) axis=1
+    => batch, T+2, 3; finite; finite | Take(PAD105; 0; 1; T+2; T+2; from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(batch, 2, T | batch, 3, T) axis=1 => batch, 5, T; finite; finite
+Concat(batch, T | batch, T) axis=0 => refused: Concat along the batch mixes rows of different lengths
+Concat(T from T, 3 | T from T, 4) axis=1 => T from T, 7; finite; finite
+Concat(T from T, 3 | T, 4) axis=1 => T, 7; finite; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k)
+Concat(T from T, 3 | 2, 3) axis=0
+    => T+2, 3; finite; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k), Take(PAD105; 0; 0; T+2; T+2;
+    from 0: 0 + 0 + 1k from T: -T + T + 1k; True)
+Concat(= 3 4 | = T) axis=0 => 3; = 3 4 T; finite
+Concat(= 3 4 | = T) axis=-1 => 3; = 3 4 T; finite
+Concat(= 3 | 2; int64) axis=0 => 3; finite
+Concat(2, T; int64 | 3, T; int64; 5) axis=0 => 5, T; finite; finite
+Concat(batch, T, 3 | 2, T, 4) axis=2 rows=2 => batch, T, 7; finite; finite
+Concat(2, T, 3 | batch, T, 4) axis=2 rows=2 => batch, T, 7; finite; finite
+Concat(T, U; any 5 | T, 2; 5) axis=1
+    => T, U+2; any 5; finite | Take(PAD105; 0; 1; U+2; U+2; from 0: 0 + 0 + 1k from U: -U + U + 1k; True)
+Concat(T, 3, U; any 5 | T, 4, U; 5 5) axis=1 => T, 7, U; any 5; finite
+Concat(T, 3, U | T, 4, U) axis=1 => T, 7, U; finite finite; finite
+Concat(3, T, 4; 5 | 3, 2, 4; 0..0) axis=1 => 3, T+2, 4; 0; finite | Fill(PAD102; 0; 1; 0.0)
+Concat(T, U | T, 2; 0..0) axis=1 => T, U+2; finite 0; finite | Fill(PAD102; 0; 1; 0.0)
+Concat(T, U; any | T, 2) axis=1
+    => T, U+2; any any; finite | Take(PAD105; 0; 1; U+2; U+2; from 0: 0 + 0 + 1k from U: -U + U + 1k; True)
+Concat(T, 2 | T, U; any) axis=1 => T, U+2; any any; finite
+Concat(T, U; any | T, 2) axis=0 => refused: Concat of sizes U and 2
+Concat(1, 3 | T, 3 | 2, 3; 0..0 | 1, 3; 0..0) axis=0 => T+4, 3; 0; finite | Fill(PAD102; 1; 0; 0.0)
+Concat(T, 3 | 2, 3; 0..0 | U, 3) axis=0
+    => T+U+2, 3; finite; finite | Take(PAD105; 0; 0; T+U+2; T+U+2; from 0: 0 + 0 + 1k from T: -T + T + 1k
+    from T+2: -T-2 + T+2 + 1k; True)
+Concat(V, 3 | V, 3 | V, 4) axis=1 => V, 10; finite; finite
+Concat(V, 3 | T, 4) axis=1 => refused: Concat of sizes V and T
+Concat(T x 2, 3 | 2*T, 4 | T x 2, 5) axis=1 => 2*T, 12; finite; finite
+Concat(T from T, 3 | T from T, 4 | T from T, 5) axis=1 => T from T, 12; finite; finite
+Concat(T from T, 3 | T from T, 4 | T, 5) axis=1
+    => T, 12; finite; finite | Take(PAD105; 0; 0; T; T; from 0: -T + T + 1k), Take(PAD105; 1; 0; T; T;
+    from 0: -T + T + 1k)
+Concat(2; int64 | = T 2) axis=0 => 4; finite | UseLength(PAD106; 1; T 2)
+Concat(batch, T; masked | batch, 2) axis=-1
+    => batch, T+2; finite; finite masked | Take(PAD105; 0; 1; T+2; T+2; from 0: 0 + 0 + 1k
+    from T: -T + T + 1k; True)
+Slice(T, 3; 5 | = 1 | = 9999999999 | = 0) => T-1, 3; 5; finite
+Slice(T, 9 | = 0 | = 9 | = 1 | = 3) => T, 3; finite; finite
+Slice(T, 9 | = 1 | = 8 | = -1 | = 3) => T, 3; finite; finite
+Slice(T, 9; 5 | = -1 | = -10 | = -1 | = -2) => T, 5; 5; finite
+Slice(T, 9; masked 0..1 | = 0 | = 5 | = 1) => T, 5; finite; 0..1; finite masked
+Slice(T, 9; image | = 0 | = 5 | = 1) => T, 5; finite; finite image
+Slice(T, 9 | = 2 | = 9) => min(T, 9)-min(T, 2), 9; finite; finite
+Slice(3, 9 | = 1 2 | = 3 9) => 2, 7; finite
+Slice(3, 9, T | = 1 2 | = 3 9) => 2, 7, T; finite; finite
+Slice(3, 9, T | = 1 | = -1 | = 2) => 3, 9, max(T, 2)-2; finite; finite
+Slice(3, T; 5 | = -2 | = 9999999999 | = -1)
+    => 3, T-max(T, 2)+2; finite; finite | Take(PAD105; 0; 1; T-max(T, 2)+2; T; from 0: max(T, 2)-2 + 0 + 1k; True)
+Slice(3, T; 5 | = -3 | = -1 | = -1)
+    => 3, T-max(T, 3)+2; finite; finite | Take(PAD105; 0; 1; T-max(T, 3)+2; T; from 0: max(T, 3)-3 + 0 + 1k; True)
+Slice(3, T; 5 | = -1 | = -9999999999 | = 1 | = -1)
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
+Slice(3, T; 5 | = -1 | = -9999999999 | = 1 | = -2)
+    => 3, T-(T//2); finite; finite | Take(PAD105; 0; 1; T-(T//2); T; from 0: T-1 + 0 + -2k; True)
+Slice(3, T; 5 | = 1 | = 9999999999 | = 1 | = 2) => 3, T-((T+1)//2); 5; finite
+Slice(3, T; 5 | = 0 | = T-2 | = 1) => 3, T-2; finite; finite | T in 2..: the slice bound T-2 must not change its sign
+Slice(3, T; 5 | = T-2 | = T | = 1)
+    => 3, 2; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k; True) |
+    T in 2..: the slice bound T-2 must not change its sign
+Slice(3, T, 5 | = 0 -2 | = 9999999999 9999999999 | = 0 1) => refused: a slice from the end along several axes at once
+Slice(3, V; 5 | = 0 | = V%3 | = 1)
+    => 3, 2; axis 1: V-3*(V//3); finite | Take(PAD105; 0; 1; 2; V; from 0: 0 + 0 + 1k; True)
+Slice(3, T; 5 | = 0 | = T%3 | = 1)
+    => 3, 2; axis 1: T-3*(T//3); finite | Take(PAD105; 0; 1; 2; T; from 0: 0 + 0 + 1k; True)
+Slice(3, T; 5 | = 1 | = T%3+1 | = 1)
+    => 3, 2; axis 1: T-max(3*(T//3), 1); finite | Take(PAD105; 0; 1; 2; T; from 0: 1 + 0 + 1k; True)
+Slice(3, T from T; 5 | = 0 | = T | = 1) => 3, T from T; 5; finite
+Slice(3, T from T; 5 | = 1 | = T | = 1) => 3, T-1 from T; 5; finite
+Slice(3, T from T; 5 | = 0 | = T | = 1 | = 2) => refused: a strided slice of a shifted axis
+Slice(batch, 3 | = 0 | = 2 | = 1) => batch, 2; finite
+Slice(T, U; any 5 | = 1 | = -1 | = 1) => T, U-2; any finite; finite
+Slice(T, U; any 5 | = 1 | = -1 | = 0) => max(T, 2)-2, U; any 5; finite
+Slice(3, T; 5 | = -1 | = -6 | = 1 | = -1)
+    => 3, T-max(T, 5)+5; finite; finite | Take(PAD105; 0; 1; T-max(T, 5)+5; T; from 0: T-1 + 0 + -1k; True)
+Slice(3, T; 5 | = 6 | = 1 | = 1 | = -1)
+    => 3, max(min(T, 7), 2)-2; finite; finite | Take(PAD105; 0; 1; max(min(T, 7), 2)-2; T; from 0: min(T,
+    7)-1 + 0 + -1k; True)
+Slice(3, T; 5 | = 6 | = -3 | = 1 | = -2)
+    => 3, 1; finite | Take(PAD105; 0; 1; 1; T; from 0: min(T, 7)-1 + 0 + -2k; True) |
+    T in 1..8: a slice of 1-min((min(T, 7)+max(T, 2))//2-min(T, 7), 1) steps must not be empty
+Slice(3, T; 5 | = 0 | = -3 | = 1) => 3, max(T, 3)-3; finite; finite
+Slice(3, T; 5 | = 4 | = -3 | = 1 | = 2) => 3, -min((min(T, 4)+max(T, 3)+1)//2-max(T, 3), -1)-1; finite; finite
+Slice(3, T; 5 | = 0 | = 2*T | = 1) => 3, T; 5; finite
+Slice(3, T; 5 | = 2*T | = 0 | = 1 | = -1)
+    => 3, T-1; finite; finite | Take(PAD105; 0; 1; T-1; T; from 0: T-1 + 0 + -1k; True)
+Slice(3, T; 5 | = 0 | = 6 | = 1) => 3, min(T, 6); finite; finite
+Slice(3, T; 5 | = -9999999999 | = 6 | = 1) => 3, min(T, 6); finite; finite
+Slice(3, T; 5 | = 9999999999 | = -9999999999 | = 1 | = -1)
+    => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
+Slice(3, T; 5 | = 2 | = T | = -1 | = 3) => 3, (T-min(T, 2)+2)//3; 5; finite
+Slice(3, T; 5 | = 1-T | = 9999999999 | = 1) => refused: the slice bound 1-T changes its sign
+Slice(= 4 7 T 9 | = 0 | = -9 | = 0) => 0; = ; 1..inf; finite
+Slice(= 4 7 T 9 | = 3 | = -9 | = 0 | = -1) => 4; = 9 T 7 4; 1..inf; finite
+Slice(= 4 7 T 9 | = 3 | = -4 | = 0 | = -1) => 3; = 9 T 7; 1..inf; finite
+Slice(= 4 7 T 9 | = 0 | = 9 | = -1 | = 2) => 2; = 4 T; 1..inf; finite
+Slice(~ T, 9; 2 3 1 | = 2 | = 9 | = 1 | = 2) => T, 4; finite; = 4 + 3*i0 + 2*i1; 2..inf; finite
+Slice(~ T, 9; 2 3 1 | = 8 | = -10 | = 1 | = -2) => T, 5; finite; = 10 + 3*i0 + -2*i1; 2..inf; finite
+Slice(~ T, 9; 2 3 1 | = 2 | = 9999999999 | = 0) => T-min(T, 2), 9; finite; = 8 + 3*i0 + 1*i1; 2..inf; finite
+Slice(~ T, 9; 2 3 0 | = 2 | = 9 | = 1) => T, 7; finite; = 2 + 3*i0; 2..inf; finite
+Slice(~ T, 9; 2 0 0 | = 2 | = 9 | = 1) => T, 7; finite; = 2; 2..2; finite
+Slice(~ 9, T; 2 3 1 | = 1 | = 9999999999 | = 1 | = 2) => 9, T-((T+1)//2); finite; = 3 + 3*i0 + 2*i1; 2..inf; finite
+Slice(T, U; 5 | = 1 2 | = 9999999999 9999999999 | = 0 1) => T-1, U-2; 5 5; finite
+Slice(T, U; any | = 1 | = -1 | = 1) => T, U-2; any any; finite
+Slice(U, T; any | = 1 | = -1 | = 1) => U, max(T, 2)-2; any any; finite
+Slice(9, 3 | = 0 | = T | = 0) => min(T, 9), 3; finite; finite
+Slice(9, 3 | = 0 | = T | = 0 | = 2) => min(T-(T//2), 5), 3; finite; finite
+Slice(9, 3 | = 9-T | = 9 | = 0)
+    => T from T, 3; finite; finite | T in 1..9: the slice bound 9-T must not change its sign
+Slice(9, 3 | = 4-T | = 4+T | = 0)
+    => 2*T from T, 3; finite; finite | T in 1..4: the slice bound 4-T must not change its sign
+Slice(~ 9, 3; 2 1 0 | = 1 | = T | = 0) => min(T, 9)-1, 3; finite; = 3 + 1*i0; 2..10; finite
+Slice(T, U; 5 | = 0 | = T | = 1) => T, min(T, U); 5 finite; finite
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """Cuts, parts and joins along an axis."""
+    assert answer_to(question) == expected

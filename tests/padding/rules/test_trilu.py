@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ..example import Example
+from ..given import answer_to, table
 from ..native import assert_exact
 
 SCORES = "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x)"
@@ -159,3 +160,78 @@ def test_a_wide_diagonal_of_one_length_beside_another() -> None:
         "x:1=T",
         "o:1=U",
     )  # fmt: skip
+
+
+ANSWERS = table("""
+Trilu(T, U) => T, U; finite finite; finite
+Trilu(T, U) upper=0 => T, U; finite finite; finite
+Trilu(T, T) => T, T; 0 finite; finite
+Trilu(T, T; 5) => T, T; 0 finite; finite
+Trilu(T, T; any) => T, T; 0 any; finite
+Trilu(T, T; 0) => T, T; 0 0; finite
+Trilu(T, T; infinite) => T, T; 0 finite
+Trilu(T, T; masked) => T, T; 0 finite; finite masked
+Trilu(T, T; 2..3) => T, T; 0 finite; 0..3; finite
+Trilu(T, T; -3..-2) => T, T; 0 finite; -3..0; finite
+Trilu(T, T; image) => T, T; 0 finite; finite
+Trilu(T, T | = 1) => T, T; 0 finite; finite
+Trilu(T, T | = -1) => T, T; finite finite; finite
+Trilu(T, T | = 1) upper=0 => T, T; finite finite; finite
+Trilu(T, T | = -1) upper=0 => T, T; finite 0; finite
+Trilu(T, T) upper=0 => T, T; finite 0; finite
+Trilu(T, T) upper=1 => T, T; 0 finite; finite
+Trilu(3, T, T | = 2) upper=1 => 3, T, T; 0 finite; finite
+Trilu(T, 2*T) => T, 2*T; finite finite; finite
+Trilu(T, 2*T) upper=0 => T, 2*T; finite 0; finite
+Trilu(2*T, T) => 2*T, T; 0 finite; finite
+Trilu(2*T, T) upper=0 => 2*T, T; finite finite; finite
+Trilu(T, 4) upper=0 => T, 4; finite; finite
+Trilu(4, T) upper=0 => 4, T; finite; finite
+Trilu(T, 1) upper=0 => T, 1; finite; finite
+Trilu(1, T) upper=0 => 1, T; 0; finite
+Trilu(1, T) upper=1 => 1, T; finite; finite
+Trilu(T, 1) upper=1 => T, 1; 0; finite
+Trilu(T, 1 | = 1) upper=1 => T, 1; 0; finite
+Trilu(1, T | = -1) upper=0 => 1, T; 0; finite
+Trilu(T x 2, T) => 2*T, T; 0 finite; finite
+Trilu(2 x T, T) => refused: Trilu of a merged axis whose padding is interleaved with valid steps
+Trilu(T, 2 x T) => refused: Trilu of a merged axis whose padding is interleaved with valid steps
+Trilu(batch, T) => refused: Trilu of the batch mixes rows of different lengths
+Trilu(T, batch) => refused: Trilu of the batch mixes rows of different lengths
+Trilu(batch, T, T) => batch, T, T; 0 finite; finite
+Trilu(T, T; any finite) => T, T; 0 finite; finite
+Trilu(T, T; finite any) upper=0 => T, T; finite 0; finite
+Trilu(T, T | = 2) => T, T; 0 finite; finite
+Trilu(T-1, T) => T-1, T; finite finite; finite
+Trilu(T, T-1) => T, T-1; 0 finite; finite
+Trilu(T, T-1) upper=0 => T, T-1; finite finite; finite
+Trilu(T-1, T) upper=0 => T-1, T; finite 0; finite
+Trilu(T, T; infinite any masked) => T, T; 0 any; masked
+EyeLike(T, T) => T, T; 0 0; 0..1; finite
+EyeLike(T, T) k=1 => T, T; 0 finite; 0..1; finite
+EyeLike(T, T) k=-1 => T, T; finite 0; 0..1; finite
+EyeLike(T, U) => T, U; finite finite; 0..1; finite
+EyeLike(T, 4) => T, 4; finite; 0..1; finite
+EyeLike(4, T) => 4, T; finite; 0..1; finite
+EyeLike(T, T; int64) => T, T; 0 0; 0..1; finite
+EyeLike(T, T; int64) dtype=1 => T, T; 0 0; 0..1; finite
+EyeLike(T, 2*T) => T, 2*T; finite 0; 0..1; finite
+EyeLike(2*T, T) => 2*T, T; 0 finite; 0..1; finite
+EyeLike(T, T, T) => refused: EyeLike of rank 3
+EyeLike(T) => refused: EyeLike of rank 1
+EyeLike(batch, T) => refused: EyeLike of the batch mixes rows of different lengths
+EyeLike(T, batch) => refused: EyeLike of the batch mixes rows of different lengths
+EyeLike(T, 1) => T, 1; 0; 0..1; finite
+EyeLike(1, T) => 1, T; 0; 0..1; finite
+EyeLike(T, 1) k=-1 => T, 1; finite; 0..1; finite
+EyeLike(1, T) k=1 => 1, T; finite; 0..1; finite
+EyeLike(T-1, T) => T-1, T; finite 0; 0..1; finite
+EyeLike(T, T-1) => T, T-1; 0 finite; 0..1; finite
+EyeLike(T x 2, T) => 2*T, T; 0 finite; 0..1; finite
+""")
+
+
+@pytest.mark.parametrize(("question", "expected"), ANSWERS)
+def test_answer(question: str, expected: str) -> None:
+    """The corner of the padding that is zero, decided from the sizes."""
+    assert answer_to(question) == expected

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from paddable.lengths import Length
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.scope import Scope
-from paddable.padding.facts.axes import Axes, Axis, Factor, flatten, is_batch
+from paddable.padding.facts.axes import Axes, Axis, Factor, flatten, is_batch, subsets
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, Kind, join
 from paddable.padding.facts.numbers import Product
@@ -57,9 +56,7 @@ def regions(atoms: Sequence[Factor], containing: int | None = None) -> Iterator[
     """All sets of ragged atoms that can be padding at once, optionally those with one given atom."""
     ragged = [i for i, atom in enumerate(atoms) if atom.ragged and i != containing]
     base = () if containing is None else (containing,)
-    for count in range(len(ragged) + 1):
-        for chosen in itertools.combinations(ragged, count):
-            yield (*base, *chosen)
+    return ((*base, *chosen) for chosen in subsets(ragged))
 
 
 def pads_of(axes: Axes, kind_at: Callable[[tuple[int, ...]], Kind]) -> tuple[PaddingFact, ...]:
@@ -129,7 +126,7 @@ def _unify(
     context: RuleContext, values: list[Facts], indices: Sequence[int], present: list[int], back: int
 ) -> list[Facts]:
     scope = context.scope
-    batch = next((v.rank - k for v in values for k, axis in enumerate(v.axes) if is_batch(axis)), None)
+    batch = next((v.row_place for v in values if v.row_place is not None), None)
 
     def axis_of(k: int) -> Axis:
         return values[k].axes[values[k].rank - back]
@@ -165,7 +162,8 @@ def _unify(
                 f"sizes {left} and {right} do not agree at every length",
                 "a constant frozen by tracing, or a table too short: compute it from x.shape",
             )
-        if len(scope.axis(left)) != 1 or a[0].ragged != b[0].ragged:
+        (one,), (other,) = a, b
+        if len(scope.axis(left)) != 1 or one.ragged != other.ragged:
             context.refuse(f"sizes {left} and {right} agree at single lengths only", "a constant frozen by tracing")
     return values
 

@@ -107,12 +107,11 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
         context.refuse(_REASON, _FIX)
     (entry,) = entries
     axes = values[entry].axes[:-1]
-    rows = len(axes) - next(k for k, own in enumerate(axes) if any(atom.batch for atom in own))
     lows = [0.0]
     for k, i in enumerate(indices):
         if k == entry:
             continue
-        steps = context.data(i, row_axis=rows + 1)
+        steps = context.data(i, row_axis=values[entry].row_place)
         if not all(same_axis(context.scope, a, b) for a, b in zip(axes, steps.axes[:-1], strict=True)):
             context.refuse("the entries of index tuples have different shapes", _FIX)
         lows.append(steps.low)

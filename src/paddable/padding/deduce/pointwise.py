@@ -254,7 +254,8 @@ def bounds(op_type: str, operands: Sequence[Facts], attribute: Callable[[str], o
     """Bounds of a result from the bounds of its operands; unbounded where nothing is known."""
     spans = [(value.low, value.high) for value in operands]
     if op_type == "Cast":
-        return _cast(spans[0], attribute("to"))
+        (span,) = spans
+        return _cast(span, attribute("to"))
     if op_type == "Mul" and operands[0] is operands[1]:
         return 0.0, max(spans[0][0] ** 2, spans[0][1] ** 2)
     found = row(op_type).bounds(spans)

@@ -6,15 +6,19 @@ one axis of heads x T elements whose padding is wherever the T index is at least
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from paddable.lengths import Length, constant
 from paddable.padding.facts.numbers import Product, product
 
-__all__ = ["Factor", "Axes", "Axis", "axis_size", "flatten", "fixed", "is_batch", "row_axis"]
+__all__ = ["Factor", "Axes", "Axis", "axis_size", "flatten", "fixed", "is_batch", "row_axis", "subsets"]
 
 _ZERO = constant(0)
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,12 @@ def is_batch(axis: Axis) -> bool:
 def row_axis(axes: Axes) -> int | None:
     """The axis that is the batch and nothing else."""
     return next((k for k, axis in enumerate(axes) if is_batch(axis)), None)
+
+
+def subsets(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+    """All sets of some items, the empty one first: what can be padding at once."""
+    for chosen in itertools.product((False, True), repeat=len(items)):
+        yield tuple(itertools.compress(items, chosen))
 
 
 def axis_size(axis: Axis) -> Length | Product:

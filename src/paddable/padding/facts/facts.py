@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.lengths import Length
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten, row_axis, subsets
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
 
@@ -268,6 +267,12 @@ class Facts:
         return FINITE if self.finite else BELOW if self.below else ANY
 
     @property
+    def row_place(self) -> int | None:
+        """Where the axis of the batch stands, counted from the right."""
+        found = row_axis(self.axes)
+        return None if found is None else self.rank - found
+
+    @property
     def scalar(self) -> Number | None:
         """The number that every element equals, if known."""
         if isinstance(self.content, Affine) and not self.content.coefficients:
@@ -302,8 +307,7 @@ class Facts:
 
     def _regions(self) -> Iterator[tuple[int, ...]]:
         """The sets of ragged atoms that can be padding at once; none of them where an element is valid."""
-        counts = range(len(self.ragged) + 1)
-        return itertools.chain.from_iterable(itertools.combinations(self.ragged, count) for count in counts)
+        return subsets(self.ragged)
 
     def with_fill(self, atoms: Iterable[int], kind: Kind) -> Facts:
         """The value after ``Where(valid along these atoms, x, what the kind promises)``."""

@@ -152,7 +152,7 @@ def multiply(a: Number, b: Number) -> Number | None:
         factor = a.fraction
         if factor == 0:
             return number(0, face)
-        if factor.denominator > _DYADIC or (_odd(b.divisor) > 1 and _odd(abs(factor.numerator)) > 1):
+        if factor.denominator > _DYADIC or (_odd(b.divisor) != 1 and _odd(abs(factor.numerator)) != 1):
             return None
         scaled = product(b.length, factor.numerator)
         divisor = b.divisor * factor.denominator
@@ -247,7 +247,8 @@ def extremum(a: Number, b: Number, *, largest: bool, domain: Domain) -> Number |
     face = merge_faces(a.face, b.face)
     if a.face is Face.SIZE:  # on equality prefer the run-time length: min(C, n) is n
         a, b = b, a
-    assert isinstance(a.length, Length) and isinstance(b.length, Length)
+    assert isinstance(a.length, Length)
+    assert isinstance(b.length, Length)
     left, right = a.length * b.divisor, b.length * a.divisor
     try:
         chosen = other = None

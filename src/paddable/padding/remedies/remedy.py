@@ -98,7 +98,6 @@ class UseSize(Remedy):
         return "size by the container"
 
 
-@dataclass(frozen=True, eq=False)
 class PadByOne(UseSize):
     """Amounts of one step, which a gather then reads as often as the run-time length asks for."""
 

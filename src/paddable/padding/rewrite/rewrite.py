@@ -132,7 +132,8 @@ class _Rewriter:
         for name, (owner, axis) in declared.symbols.items():
             if self.container is None:
                 emitter.sizes[name] = self._dim(inputs[owner], axis)
-        if declared.rows is None and declared.batch is not None:
+        if declared.rows is None:
+            assert declared.batch is not None
             emitter.row_count = self._dim(inputs[declared.batch.input], declared.batch.axis)
 
     def _dim(self, value: ir.Value, axis: int) -> ir.Value:
@@ -172,9 +173,8 @@ class _Rewriter:
         self.accepted = accepted
         for name in raw:
             span = self.analysis.scope.spans[name]
-            shortest = span.low + (span.residue - span.low) % span.step
             emitter.lengths[name] = emitter.where(
-                accepted, raw[name], emitter.constant([shortest]), name=f"length_{name}"
+                accepted, raw[name], emitter.constant([span.first]), name=f"length_{name}"
             )
         self._held_lengths()
 
@@ -217,8 +217,7 @@ class _Rewriter:
                 continue
             value = inputs[name]
             facts = self.analysis.values[name]
-            own = set(emitter.nodes)
-            uses = [u for u in value.uses() if u.node not in own and u.node.op_type not in ("Shape", "Size")]
+            uses = [u for u in value.uses() if u.node.op_type not in ("Shape", "Size")]
             filled = value
             for axis, length in axes.items():
                 segments = (
@@ -255,7 +254,8 @@ class _Rewriter:
                 return
             if isinstance(remedy, Replace):
                 source, facts = node.inputs[0], operands[0]
-                assert source is not None and facts is not None
+                assert source is not None
+                assert facts is not None
                 made = remedy.emit(self.emitter, node, source, facts.axes)
                 self._replace(node, *(made if isinstance(made, tuple) else (made,)))
                 return
@@ -327,8 +327,7 @@ class _Rewriter:
                 lengths = emitter.place(lengths, (remedy.batch,), atoms)
             else:
                 lengths = emitter.op("Expand", lengths, emitter.size(rows))
-        if len(node.inputs) < 5:
-            node.resize_inputs(5)
+        node.resize_inputs(max(len(node.inputs), 5))
         node.replace_input_with(4, lengths)
 
     def _take(self, value: ir.Value, remedy: Take) -> ir.Value:
@@ -392,8 +391,8 @@ class _Rewriter:
         return emitter.once(("index", size, source, segments), make)
 
     def _replace(self, node: ir.Node, *results: ir.Value) -> None:
-        for output, result in zip(node.outputs, results, strict=False):
-            self._redirect(output, result)
+        for k, result in enumerate(results):
+            self._redirect(node.outputs[k], result)
         self.analysis.model.graph.remove(node, safe=True)
 
     def _redirect(self, old: ir.Value, new: ir.Value) -> None:
@@ -485,15 +484,14 @@ class _Rewriter:
 
     def _input_shapes(self) -> None:
         for value in self.graph.inputs:
-            facts = self.analysis.values.get(value.name or "")
-            if facts is not None and value.shape is not None:
-                value.shape = ir.Shape(self._input_dims(value.name or "", value.shape, facts))
+            if value.shape is not None:
+                value.shape = ir.Shape(self._input_dims(value.name or "", value.shape))
 
-    def _input_dims(self, name: str, shape: ir.Shape, facts: Facts) -> Iterator[int | str]:
+    def _input_dims(self, name: str, shape: ir.Shape) -> Iterator[int | str]:
         declared = self.analysis.declarations
         for axis, size in enumerate(shape):
             if axis in declared.axes.get(name, {}):
-                yield self._shape_dim(facts.axes[axis])
+                yield self._shape_dim(self.analysis.values[name].axes[axis])
             elif isinstance(size, int):
                 yield size
             else:

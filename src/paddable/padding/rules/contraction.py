@@ -9,7 +9,6 @@ repeated letter or more than two operands.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,7 +18,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.zero_point import Zero, zero_point
-from paddable.padding.facts.axes import Axes, Axis
+from paddable.padding.facts.axes import Axes, Axis, subsets
 from paddable.padding.facts.facts import Facts
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 
@@ -69,10 +68,10 @@ def contract(context: RuleContext, terms: Sequence[Term], result: Sequence[str])
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         padded = {labels[i] for i in region}
-        kinds = []
-        for count in range(len(hidden) + 1):
-            for extra in itertools.combinations(hidden, count):
-                kinds.append(_product([_kind(v, t, padded | set(extra)) for v, t in zip(values, terms, strict=True)]))
+        kinds = [
+            _product([_kind(context.peek(term.index), term, padded | set(extra)) for term in terms])
+            for extra in subsets(hidden)
+        ]
         if all(kind.is_zero for kind in kinds):
             return ZERO
         return FINITE if all(kind.finite for kind in kinds) else ANY
@@ -136,8 +135,9 @@ def _reconcile(context: RuleContext, terms: Sequence[Term], letter: str) -> Axis
         context.replace(term.index, merged)
         if merged.axes[position]:
             found.append(merged.axes[position])
-    first = context.length_of(found[0])
-    for other in found[1:]:
+    chosen, *others = found
+    first = context.length_of(chosen)
+    for other in others:
         size = context.length_of(other)
         if context.scope.same(first, size):
             continue
@@ -147,7 +147,7 @@ def _reconcile(context: RuleContext, terms: Sequence[Term], letter: str) -> Axis
             or not context.scope.need_equal(first, size, f"{first} must equal {size}")
         ):
             context.refuse(f"sizes {first} and {size} do not agree", "a constant frozen by tracing?")
-    return found[0]
+    return chosen
 
 
 def _clear(context: RuleContext, terms: Sequence[Term], letter: str, k: int) -> None:

@@ -9,7 +9,6 @@ differently.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.zero_point import Zero
-from paddable.padding.facts.axes import Axis
+from paddable.padding.facts.axes import Axis, subsets
 from paddable.padding.facts.facts import Facts, PaddingFact, Pending
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.padding.remedies import Fill
@@ -139,11 +138,7 @@ def window_kinds(
         moving = [out_rank_atoms[i][0] for i in region if out_rank_atoms[i][1]]
         if not moving:
             return FINITE if weights and value.kind(fixed).finite else ANY
-        kinds = [
-            value.kind([*fixed, *extra])
-            for count in range(len(spatial) + 1)
-            for extra in itertools.combinations(spatial, count)
-        ]
+        kinds = [value.kind([*fixed, *extra]) for extra in subsets(spatial)]
         return FINITE if weights and all(k.finite for k in kinds) else ANY
 
     return kind_at
@@ -395,19 +390,19 @@ def global_pool(context: RuleContext) -> Sequence[Facts | None]:
 @rule("STFT")
 def short_time_transform(context: RuleContext) -> Sequence[Facts | None]:
     """Frames never read past the end: (L - frame) // step + 1 of them."""
-    value = context.data(0)
-    step = context.integers(1)
-    frame = context.integers(3)
+    context.data(0)
+    steps, sizes = context.integers(1), context.integers(3)
     window = context.data(2) if context.present(2) else None
-    if frame is None and window is not None:
+    if sizes is None and window is not None:
         size = window.size(0)
-        frame = [size.constant] if isinstance(size, Length) and size.is_constant else None
-    if step is None or frame is None:
+        sizes = [size.constant] if isinstance(size, Length) and size.is_constant else None
+    if steps is None or sizes is None:
         context.refuse("STFT with a computed frame length")
+    (step,), (frame,) = steps, sizes
     value = context.prefix_axis(0, 1)
     length = context.length_of(value.axes[1])
-    frames = context.scope.simplify((length - frame[0]) // step[0] + 1)
-    bins = frame[0] // 2 + 1 if context.attribute("onesided", 1) else frame[0]
+    frames = context.scope.simplify((length - frame) // step + 1)
+    bins = frame // 2 + 1 if context.attribute("onesided", 1) else frame
     axes = (value.axes[0], output_axis(context, frames), context.axis(bins), context.axis(2))
     weights = window is None or window.finite
     finite, valid = weights and value.everywhere.finite, weights and value.finite

@@ -199,28 +199,30 @@ def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) 
     """Reading valid steps of a ragged axis; negative constants count from the end and are emitted from the length."""
     value = context.prefix_axis(0, axis)
     size = context.length_of(value.axes[axis])
-    content = index.content
-    _need_picks(context, content, size)
-    if isinstance(content, Affine) and content.face is Face.CONSTANT and content.base.integer is not None:
-        highest = content.base.integer
-        for i, step in content.coefficients:
-            highest = highest + (index.atoms[i].size - 1) * max(math.ceil(step), 0)
-        if any(index.atoms[i].ragged for i, _ in content.coefficients):
-            context.need(size - 1 - highest, f"an index of {highest} needs a step behind it")
+    _need_picks(context, index, size)
     _from_the_end(context, index, size)
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")
     return value, index
 
 
-def _need_picks(context: RuleContext, content: Elements | Affine | None, size: Length) -> None:
+def _need_picks(context: RuleContext, index: Facts, size: Length) -> None:
     """Constant indices into a ragged axis need as many steps, from its beginning or from its end."""
-    if isinstance(content, Elements) and all(p is not None and p.is_constant for p in content.array.flat):
-        picks = [int(p.fraction) for p in content.array.flat]
-        if min(picks) < 0:
-            context.need(size + min(picks), f"index {min(picks)} needs {-min(picks)} steps")
-        if max(picks) >= 0:
-            context.need(size - 1 - max(picks), f"index {max(picks)} needs {max(picks) + 1} steps")
+    content = index.content
+    if content is None or content.face is not Face.CONSTANT:
+        return
+    if isinstance(content, Elements):
+        picks = [int(p.fraction) for p in content.array.flat if p is not None]
+        lowest, highest = constant(min(picks, default=0)), constant(max(picks, default=-1))
+    elif content.base.integer is None:
+        return
+    else:
+        lowest = highest = content.base.integer
+        for i, step in content.coefficients:
+            far = index.atoms[i].size - 1
+            lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
+    context.need(size + lowest, f"index {lowest} needs {lowest * -1} steps")
+    context.need(size - 1 - highest, f"index {highest} needs {highest + 1} steps")
 
 
 def _from_the_end(context: RuleContext, index: Facts, size: Length) -> None:
@@ -288,7 +290,7 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("GatherElements along a merged axis")
     value = merged
     if any(a.ragged for a in value.axes[axis]):
-        _need_picks(context, index.content, context.length_of(value.axes[axis]))
+        _need_picks(context, index, context.length_of(value.axes[axis]))
         _from_the_end(context, index, context.length_of(value.axes[axis]))
     for k in range(value.rank):
         if k == axis:

@@ -353,10 +353,10 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
 
 def _rows_in_place(context: RuleContext, value: Facts, target: Axes) -> Facts:
     """Rows in front of native's axes, brought to the batch of the target, or in front of all its axes."""
-    batch = [len(target) - k for k, axis in enumerate(target) if any(atom.batch for atom in axis)]
-    place = batch[0] if batch else max(value.rank - 1, len(target)) + 1
+    batch = next((len(target) - k for k, axis in enumerate(target) if any(atom.batch for atom in axis)), None)
+    place = max(value.rank - 1, len(target)) + 1 if batch is None else batch
     placed = bring_rows(context, 0, place, len(target))
-    return context.replace(0, replace(placed, rows_in_front=not batch))
+    return context.replace(0, replace(placed, rows_in_front=batch is None))
 
 
 @rule("Tile")

@@ -7,7 +7,6 @@ Refuses: a reduction over the batch of rows with lengths of their own.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -20,7 +19,7 @@ from paddable.lengths import constant, maximum
 from paddable.padding.deduce.broadcast import pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
-from paddable.padding.facts.axes import Axes, is_batch
+from paddable.padding.facts.axes import Axes, is_batch, subsets
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind
 from paddable.padding.facts.numbers import Face, Number, add, extremum, multiply, number
@@ -48,7 +47,7 @@ def identity(dtype: ir.DataType, value: float) -> float:
         return float(value > 0)
     if math.isinf(value) and not dtype.is_floating_point():
         info = np.iinfo(dtype.numpy())
-        return float(info.min if value < 0 else info.max)
+        return float(info.min if value == -math.inf else info.max)
     return value
 
 
@@ -168,11 +167,7 @@ def _result(context: RuleContext, value: Facts, atoms: set[int], axes: Axes, low
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         own = [kept[i] for i in region]
-        kinds = [
-            value.kind([*own, *extra])
-            for count in range(len(hidden) + 1)
-            for extra in itertools.combinations(hidden, count)
-        ]
+        kinds = [value.kind([*own, *extra]) for extra in subsets(hidden)]
         if all(k.is_zero for k in kinds) and context.type not in ("ReduceLogSum", "ReduceLogSumExp"):
             return ZERO
         if context.type in ("ReduceMax", "ReduceMin", "ReduceLogSumExp"):
@@ -266,7 +261,8 @@ def cumulative_sum(context: RuleContext) -> Sequence[Facts | None]:
     """Forward sums read the past only; reversed ones start in the padding, which must be zero."""
     value = context.peek(0)
     listed = context.integers(1)
-    axis = (listed or [0])[0] % value.rank
+    assert listed is not None
+    axis = listed[0] % value.rank
     context.keep_rows_apart(value.axes[axis], "CumSum along")
     reverse, exclusive = context.attribute("reverse", 0), context.attribute("exclusive", 0)
     step = None if reverse or len(value.axes[axis]) != 1 else _equal_steps(context, value, axis)

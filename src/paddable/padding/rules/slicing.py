@@ -7,7 +7,6 @@ Refuses: bounds that change their sign, and an axis whose padding sits between v
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,7 +19,7 @@ from paddable.padding.deduce.own_rows import index_tuples
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_shift, relative_start
 from paddable.padding.deduce.scope import Scope
-from paddable.padding.facts.axes import Factor
+from paddable.padding.facts.axes import Factor, subsets
 from paddable.padding.facts.facts import Affine, Bounded, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, join
 from paddable.padding.facts.numbers import Number, add, number
@@ -99,18 +98,18 @@ def _sliced_elements(
     return picked
 
 
-def _bound(context: RuleContext, bound: Number, size: Length, *, step: int, last: bool) -> Length:
+def _bound(context: RuleContext, bound: Number, size: Length, *, backward: bool, last: bool) -> Length:
     """A slice bound as ONNX clamps it, as a length."""
     length = bound.integer
     if length is None:
         context.refuse(f"the slice bound {bound} cannot be written as an expression of the input length")
-    scope = context.scope
+    scope, low = context.scope, constant(-1 if backward and last else 0)
     if length.is_constant:
         value = length.constant
         if value >= _HUGE:
-            return size - (1 if step < 0 else 0)
+            return size - backward
         if value <= -_HUGE:
-            return constant(-1 if step < 0 and last else 0)
+            return low
         length = size + value if value < 0 else length
     else:
         sign = scope.domain.sign(length) if context.decided(lambda: scope.domain.sign(length) is not None) else None
@@ -119,9 +118,8 @@ def _bound(context: RuleContext, bound: Number, size: Length, *, step: int, last
                 context.refuse(f"the slice bound {length} changes its sign")
         elif sign < 0:
             length = size + length
-    low = -1 if step < 0 and last else 0
-    high = size - 1 if step < 0 and not last else size
-    return scope.simplify(minimum(maximum(length, constant(low)), high))
+    high = size - 1 if backward and not last else size
+    return scope.simplify(minimum(maximum(length, low), high))
 
 
 def _slice_axis(
@@ -136,9 +134,11 @@ def _slice_axis(
         value = merged
     bounded = value.bounded if value.bounded is not None and value.bounded.axis == axis else None
     size = context.length_of(value.axes[axis]) if bounded is None else bounded.count
-    first = _bound(context, start, size, step=step, last=False)
-    stop = _bound(context, end, size, step=step, last=True)
-    count = (stop - first).ceildiv(step) if step > 0 else (first - stop).ceildiv(-step)
+    backward = step < 0
+    first = _bound(context, start, size, backward=backward, last=False)
+    stop = _bound(context, end, size, backward=backward, last=True)
+    way = -1 if backward else 1
+    count = ((stop - first) * way).ceildiv(step * way)
     count = scope.simplify(maximum(count, constant(0)))
     varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
     if count.is_constant and count.constant == 0 and varies:
@@ -158,7 +158,7 @@ def _slice_axis(
     context.keep_rows_apart(whole, "a slice of")
     (atom,) = value.axes[axis] or (Factor(constant(1)),)
     pending = value.pending
-    if pending is not None and pending.atom in value.span(axis) and step > 0:
+    if pending is not None and pending.atom in value.span(axis) and not backward:
         if scope.at_most(stop, pending.clean):
             pending = None
         else:
@@ -170,7 +170,7 @@ def _slice_axis(
     value = replace(value, pending=None)
     context.replace(0, value)
     settled = _start(scope, first, start)
-    if step > 0 and settled is not None:
+    if not backward and settled is not None:
         first = constant(settled)
         return _prefix(context, value, axis, atom, first, stop, step, count)
     if step == 1:
@@ -184,7 +184,7 @@ def _slice_axis(
     segments = (Segment(constant(0), first, constant(0), step),)
     leak = (
         "a reversed axis starts in the padding"
-        if step < 0
+        if backward
         else "a slice counted from the end reads the container's end"
     )
     taken = context.take(0, axis, count, segments, "PAD105", leak, instead=True)
@@ -260,8 +260,7 @@ def cut_pad(value: Facts, axis: int) -> PaddingFact:
     """
     span = value.span(axis)
     others = [i for i in value.ragged if i not in span]
-    regions = (region for count in range(len(others) + 1) for region in itertools.combinations(others, count))
-    anywhere = join(value.kind(region) for region in regions)
+    anywhere = join(value.kind(region) for region in subsets(others))
     if not any(atom.ragged for atom in value.axes[axis]):
         return PaddingFact(value.valid, anywhere)
     old = value.pads[span.start]
@@ -342,21 +341,22 @@ def split(context: RuleContext) -> Sequence[Facts | None]:
 def concat(context: RuleContext) -> Sequence[Facts | None]:
     indices = list(range(len(context.operands)))
     values = [context.peek(i) for i in indices]
-    axis = context.attribute("axis", 0) % values[0].rank
+    first, *_ = values
+    axis = context.attribute("axis") % first.rank
     if any(v.bounded is not None for v in values):
         return [_with_bounded(context, values, axis)]
     arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
     if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
         axes = tuple(context.axis(n) for n in joined.shape)
-        return [Facts.known(values[0].dtype, axes, Elements(joined), finite=all(v.finite for v in values))]
+        return [Facts.known(first.dtype, axes, Elements(joined), finite=all(v.finite for v in values))]
     vector = _size_vector(context, values)
     if vector is not None:
         return [vector]
     indices = [i for i in indices if values[i].size(axis) != constant(0)] or indices[:1]
     values = [values[i] for i in indices]
     if len(values) == 1:
-        return [values[0]]
+        return values
     stacked = index_tuples(context, indices, values, axis)
     if stacked is not None:
         return [stacked]
@@ -420,7 +420,8 @@ def _with_bounded(context: RuleContext, values: list[Facts], axis: int) -> Facts
         segments.append(Segment(start, constant(0), place, 0) if equal else Segment(start, -start, place))
         start, place = start + (size if bounded is None else bounded.count), place + size
     total = context.scope.simplify(start)
-    axes = (*values[0].axes[:axis], context.axis(total), *values[0].axes[axis + 1 :])
+    first, *_ = values
+    axes = (*first.axes[:axis], context.axis(total), *first.axes[axis + 1 :])
     finite = all(v.everywhere.finite for v in values)
     context.ask(
         Take(
@@ -429,7 +430,7 @@ def _with_bounded(context: RuleContext, values: list[Facts], axis: int) -> Facts
         )
     )  # fmt: skip
     return Facts(
-        values[0].dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), None,
+        first.dtype, axes, pads_of(axes, lambda region: FINITE if finite else ANY), None,
         min(v.low for v in values), max(v.high for v in values),
         finite=all(v.finite for v in values), masked=any(v.masked for v in values),
     )  # fmt: skip
@@ -437,9 +438,8 @@ def _with_bounded(context: RuleContext, values: list[Facts], axis: int) -> Facts
 
 def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
     """A vector of numbers, some unknown: kept so that the known ones can still be read."""
-    if values[0].rank != 1 or not all(v.is_integer for v in values):
-        return None
-    if all(v.content is None for v in values):
+    first, *_ = values
+    if first.rank != 1 or not all(v.is_integer for v in values) or all(v.content is None for v in values):
         return None
     arrays = []
     for v in values:
@@ -453,31 +453,29 @@ def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:
         else:
             return None
     joined = np.concatenate(arrays)
-    return Facts.known(values[0].dtype, (context.axis(len(joined)),), Elements(joined))
+    return Facts.known(first.dtype, (context.axis(len(joined)),), Elements(joined))
 
 
 def _row_axis(context: RuleContext, values: Sequence[Facts]) -> int | None:
     if context.scope.single_row:
         return None
-    for value in values:
-        for position, axis in enumerate(value.axes):
-            if len(axis) == 1 and axis[0].batch:
-                return value.rank - position
-    return None
+    return next((value.row_place for value in values if value.row_place is not None), None)
 
 
 def _relative_column(context: RuleContext, indices: Sequence[int], values: Sequence[Facts], axis: int) -> Facts | None:
     """A column of zeros in front of centred scores starts a relative shift."""
-    if len(values) != 2 or axis != values[0].rank - 1 or values[0].axes[axis] or not values[0].everywhere.is_zero:
+    column, *others = values
+    if len(others) != 1 or axis != column.rank - 1 or column.axes[axis] or not column.everywhere.is_zero:
         return None
     return relative_start(context, context.data(indices[1], shifted=True))
 
 
 def _equally_shifted(context: RuleContext, values: Sequence[Facts], axis: int) -> bool:
     """Whether the valid parts start at the same place in all operands, and at 0 on the joined axis."""
+    first, *others = values
     shifted = {k for v in values for k in range(v.rank) if not all(a.prefix for a in v.axes[k])}
     return axis not in shifted and all(
-        same_axis(context.scope, v.axes[k], values[0].axes[k]) for v in values for k in shifted
+        same_axis(context.scope, v.axes[k], first.axes[k]) for v in others for k in shifted
     )
 
 
@@ -491,10 +489,9 @@ def _single(context: RuleContext, value: Facts, axis: int) -> Facts:
 def _agreeing(context: RuleContext, values: list[Facts], axis: int) -> list[Facts]:
     """Every other axis has equal factors in all operands."""
     scope = context.scope
-    for position in range(values[0].rank):
+    for position, reference in enumerate(values[0].axes):
         if position == axis:
             continue
-        reference = values[0].axes[position]
         rows = next((v.axes[position] for v in values if any(a.batch for a in v.axes[position])), None)
         if rows is not None:
             values = [
@@ -512,9 +509,8 @@ def _agreeing(context: RuleContext, values: list[Facts], axis: int) -> list[Fact
                 context.refuse("Concat of operands that factor an axis differently")
             merged.append(single)
         values = merged
-        first = context.length_of(values[0].axes[position])
-        for v in values[1:]:
-            other = context.length_of(v.axes[position])
+        first, *others = (context.length_of(v.axes[position]) for v in values)
+        for other in others:
             if not scope.same(first, other) and not scope.need_equal(first, other, f"{first} must equal {other}"):
                 context.refuse(f"Concat of sizes {first} and {other}")
     return values
@@ -522,7 +518,7 @@ def _agreeing(context: RuleContext, values: list[Facts], axis: int) -> list[Fact
 
 def _joined(context: RuleContext, values: Sequence[Facts], axis: int, total: Length) -> Facts:
     """Facts of the concatenation, its valid part a prefix."""
-    first = values[0]
+    first, *_ = values
     new = context.axis(total)
     ragged = [v for v in values if any(a.ragged for a in v.axes[axis])]
     axes = (*first.axes[:axis], new, *first.axes[axis + 1 :])
@@ -563,7 +559,8 @@ def _gather_after(
         start = start + part
         if any(a.ragged for a in values[k].axes[axis]) or len(segments) > 1:
             segments.append(Segment(start, -start, start))
-    result_axes = (*values[0].axes[:axis], context.axis(total), *values[0].axes[axis + 1 :])
+    first, *_ = values
+    result_axes = (*first.axes[:axis], context.axis(total), *first.axes[axis + 1 :])
     context.ask(
         Take(
             "PAD105", "what follows a ragged part starts in its padding", 0, axis, result_axes, total, total,

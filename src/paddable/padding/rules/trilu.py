@@ -82,6 +82,6 @@ def eye(context: RuleContext) -> Sequence[Facts | None]:
     below = context.decided(lambda: scope.domain.less(width - 1, height + shift))  # i >= height and j < width
     behind = context.decided(lambda: scope.domain.less(height - 1 + shift, width))
     kinds = ZERO if below else FINITE, ZERO if behind else FINITE
-    pads = tuple(PaddingFact(kind, FINITE) for kind, axis in zip(kinds, axes, strict=True) for _ in axis)
+    pads = tuple(PaddingFact(kinds[k], FINITE) for k, axis in enumerate(axes) for _ in axis)
     dtype = ir.DataType(context.attribute("dtype", value.dtype.value))
     return [Facts(dtype, axes, pads, None, 0.0, 1.0, finite=True, masked=False)]
