@@ -343,7 +343,7 @@ class _Walk:
             if value.relative is not None:
                 context.refuse("an output is inside a relative shift")
             if value.bounded is not None:
-                raise _unfit(value.bounded.count)
+                raise _unfit(self.scope, value.bounded.count)
             plain = value.rows_in_front or not any(atom.batch for atom in value.atoms)
             if not self.scope.single_row and plain:
                 context.refuse("an output has no batch axis, and each row has a length of its own")
@@ -398,7 +398,7 @@ class _Walk:
                 context.refuse("a row's place in the batch is used as data, and native has one row", _ONE_ROW)
             bounded = next((v.bounded for v in operands if v is not None and v.bounded is not None), None)
             if bounded is not None and node.op_type not in ("Concat", "Pad", "Slice"):
-                raise _unfit(bounded.count)
+                raise _unfit(self.scope, bounded.count)
             if rule is None or (node.op_type in ADVICE and not varying and not node.op_type.startswith("Random")):
                 outputs: Sequence[Facts | None] = self._default(context, varying)
             else:
@@ -446,7 +446,7 @@ class _Walk:
         for output, value in zip(node.outputs, values, strict=False):
             for atom in value.atoms if output.name and value is not None else ():
                 if atom.ragged and not self.scope.grows(atom.size):
-                    raise _unfit(atom.size)
+                    raise _unfit(self.scope, atom.size)
 
     def _default(self, context: RuleContext, varying: Sequence[Facts]) -> list[Facts | None]:
         """An operator without a rule, away from ragged axes: its outputs are what ONNX's inference recorded."""
@@ -485,9 +485,11 @@ class _Walk:
         raise RefusedError(proof.reason, where=place, fix=proof.fix, findings=[finding]) from None
 
 
-def _unfit(size: Length) -> NoProof:
+def _unfit(scope: Scope, size: Length) -> NoProof:
+    falls = scope.domain.bounds(size)[1] is None  # without end, though not with every step
+    grows = "grows with the length, but not at every step" if falls else "does not grow with the length"
     return NoProof(
-        f"the size {size} does not grow with the length, so no container holds every shorter one",
+        f"the size {size} {grows}, so no container holds every shorter one",
         "make the size a constant, or let it grow with the input",
     )
 

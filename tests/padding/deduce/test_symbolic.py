@@ -139,6 +139,10 @@ EXAMPLES = {
     "a remainder as a size": size(
         "p = Mod (n, three) m = Add (p, one)", refused="the size T-3*(T//3)+1 does not grow with the length, so no c"
     ),
+    "what a remainder holds up as a size": size(
+        "p = Mod (n, three) m = Add (p, n)",
+        refused="the size 2*T-3*(T//3) grows with the length, but not at every step, so no container",
+    ),
     "a minimum as a size": size("m = Min (n, five)", claims="min(T, 5) 1; 1..1; 1"),
     "a maximum as a size": size("m = Max (n, five)", claims="max(T, 5) 1; 1..1; 1"),
     "a maximum of three as a size": size("d = Mul (n, two) m = Max (n, five, d)", claims="max(2*T, 5) 1; 1..1; 1"),

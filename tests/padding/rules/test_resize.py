@@ -42,6 +42,21 @@ EXAMPLES = {
         "float[4] scales = {1, 1, 2, 2}",
         claims="2*T finite; finite",
     ),
+    "two lengths": Example(
+        'b = CumSum (x, two) c = CumSum (b, three) y = Resize <mode = "linear"> (c, , scales)',
+        "float[1, 1, U, V] y",
+        "float[1, 1, T, S] x",
+        "float[4] scales = {1, 1, 2, 3}, int64 two = {2}, int64 three = {3}",
+        finds="PAD102 Resize",
+        claims="2*T finite; 3*S finite; finite",
+    ),
+    "features, where the padding is infinite": Example(
+        'p = Softmax <axis = 2> (x) n = Log (p) r = Resize <mode = "linear"> (n, , scales) y = ReduceMax (r, time)',
+        "float[1, 4, 1] y",
+        constants="float[3] scales = {1, 2, 1}, int64[1] time = {2}",
+        finds="PAD103 Softmax, PAD102 Resize, PAD107 ReduceMax",
+        claims="-inf..0; any",
+    ),
     "to one step, beside another length": Example(
         "p = Pad (x, pads) s = Shape <start = 3> (x) z = Concat <axis = 0> (o, s) "
         'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '

@@ -83,6 +83,29 @@ def test_the_last_step_repeated_up_to_a_multiple(k: int) -> None:
     assert_exact(_graph(k, body), "x:1=T")
 
 
+_STAGE = """s{n} = Shape (c{n}) t{n} = Gather (s{n}, i2) n{n} = Neg (t{n}) k{n} = Mod (n{n}, {multiple})
+    e{n} = Concat <axis = 0> (one1, k{n}) l{n} = Slice (c{n}, m1, big, i2) x{n} = Expand (l{n}, e{n})
+    {out} = Concat <axis = 2> (c{n}, x{n})"""
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "c0 = Concat <axis = 2> (x, x) " + _STAGE.format(n=0, multiple="two", out="y"),
+        "c0 = Neg (x) " + _STAGE.format(n=0, multiple="four", out="c1") + _STAGE.format(n=1, multiple="two", out="y"),
+    ],
+)
+def test_no_copies_where_the_length_is_a_multiple_already(body: str, rows: int) -> None:
+    """ONNX Runtime takes an Expand to a constant 0 for none at all, and one step too many was joined."""
+    constants = (
+        "int64[1] i2 = {2}, int64[1] m1 = {-1}, int64[1] two = {2}, int64[1] four = {4}, "
+        "int64[1] big = {9223372036854775807}, int64[2] one1 = {1, 1}"
+    )
+    text = f"g (float[batch, 3, T] x) => (float[batch, 3, U] y) <{constants}> {{ {body} }}"
+    assert_exact(text, "x:2=T", rows=None, padded_rows=rows)
+
+
 def test_zeros_up_to_a_multiple_and_steps_behind_them() -> None:
     body = "e = ConstantOfShape (es) c = Concat <axis = 1> (x, e, last) n = Neg (c) y = Softmax <axis = 1> (n)"
     assert_exact(_graph(3, body), "x:1=T")

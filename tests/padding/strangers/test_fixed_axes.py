@@ -70,3 +70,25 @@ def test_a_pool_in_ceil_mode_has_no_padding_to_include(rows: int) -> None:
     attributes = "ceil_mode = 1, count_include_pad = 1, kernel_shape = [10], strides = [10]"
     text = f"g (float[batch, 2, T] x) => (float[batch, 2, N] y) {{ y = AveragePool <{attributes}> (x) }}"
     assert_exact(text, "x:2=T", rows=None, padded_rows=rows, opset=22)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("scale", [2.0, 0.5])
+@pytest.mark.parametrize("transform", ["half_pixel", "asymmetric"])
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_a_spectrogram_is_resized_along_both_axes(mode: str, transform: str, scale: float, rows: int) -> None:
+    """The size of the bins was forgotten as time was resized: 5 was read where native has 10."""
+    body = f'r = Resize <mode = "{mode}", coordinate_transformation_mode = "{transform}"> (x, , s)'
+    shape = "h = Shape <start = 2, end = 3> (r) f = Cast <to = 1> (h) y = Mul (r, f)"
+    text = f"g (float[batch, 1, 5, T] x) => (float[batch, 1, F, U] y) <float[4] s = {{1, 1, {scale}, {scale}}}>"
+    assert_exact(f"{text} {{ {body} {shape} }}", "x:3=T", rows=None, padded_rows=rows)
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+@pytest.mark.parametrize("scales", ["2, 2", "3, 0.5"])
+def test_scores_are_resized_along_queries_and_keys(scales: str, mode: str, rows: int) -> None:
+    """The first of two lengths was forgotten: the file did not load."""
+    body = f't = Transpose <perm = [0, 1, 3, 2]> (x) q = MatMul (x, t) r = Resize <mode = "{mode}"> (q, , s)'
+    text = f"g (float[batch, 1, T, 4] x) => (float[batch, 1, U, V] y) <float[4] s = {{1, 1, {scales}}}>"
+    assert_exact(f"{text} {{ {body} y = Softmax <axis = 3> (r) }}", "x:2=T", rows=None, padded_rows=rows)

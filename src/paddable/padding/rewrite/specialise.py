@@ -17,7 +17,7 @@ from onnx_ir.passes import common
 
 from paddable.errors import RefusedError
 from paddable.graph.names import Names
-from paddable.lengths import Length
+from paddable.lengths import Length, constant
 from paddable.padding.deduce.pointwise import POINTWISE
 from paddable.padding.facts.axes import axis_size
 from paddable.padding.facts.facts import Elements, Facts
@@ -104,6 +104,9 @@ class _Folder:
 
     def _from_facts(self, output: ir.Value) -> np.ndarray | None:
         value = self.facts.get(output.name or "")
+        if value is not None and any(axis_size(axis) == constant(0) for axis in value.axes):
+            sizes = [self.known(axis_size(axis)) for axis in value.axes]  # onnxruntime takes an Expand to 0 for none
+            return None if None in sizes else np.zeros([d or 0 for d in sizes], value.dtype.numpy())
         if value is None or value.content is None or value.content.face not in (Face.CONSTANT, Face.SIZE):
             return None
         if value.dtype not in (ir.DataType.INT64, ir.DataType.INT32, ir.DataType.BOOL):

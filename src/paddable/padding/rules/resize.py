@@ -2,19 +2,22 @@
 
 Passes: nearest by an integer scale.
 Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it; to a size whose ratio to time
-depends on the length, gathers at the positions that native computes, in the same float arithmetic.
+depends on the length, gathers at the positions that native computes, in the same float arithmetic; zeros along the axes
+that stay, where the padding may be infinite and steps are averaged.
 Refuses: given scales that vary with the length, cubic interpolation, align_corners of a given scale, and crops.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from paddable.lengths import Length, constant, maximum, minimum
 from paddable.padding.deduce.broadcast import pads_of
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.registry import rule
+from paddable.padding.facts.axes import Axis
 from paddable.padding.facts.facts import Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind
 from paddable.padding.remedies import Segment
@@ -26,11 +29,13 @@ __all__: list[str] = []
 
 @rule("Resize")
 def resize(context: RuleContext) -> Sequence[Facts | None]:
-    value = context.data(0)
-    scales = _scales(context, value)
+    scales = _scales(context, context.data(0))
     mode = str(context.attribute("mode", "nearest"))
     transform = str(context.attribute("coordinate_transformation_mode", "half_pixel"))
     rounding = str(context.attribute("nearest_mode", "round_prefer_floor"))
+    if mode != "nearest" and any(scale != 1 for scale in scales):
+        _finite_beside(context, [axis for axis, scale in enumerate(scales) if scale == 1])
+    resized: dict[int, Axis] = {}
     for axis, scale in enumerate(scales):
         if isinstance(scale, Fraction) and scale == 1:
             continue
@@ -38,13 +43,34 @@ def resize(context: RuleContext) -> Sequence[Facts | None]:
             if any(isinstance(other, Length) or other != 1 for k, other in enumerate(scales) if k != axis):
                 context.refuse("Resize of several axes to sizes of their own", "resize one axis after the other")
             return [_resampled(context, axis, scale, mode, transform, rounding)]
-        context.keep_rows_apart(value.axes[axis], "Resize of")
-        if not any(a.ragged for a in value.axes[axis]):
-            size = context.length_of(value.axes[axis])
-            value = replaced_axis(value, axis, context.axis(int(size.constant * scale)), PaddingFact())
-            continue
-        value = _resize_axis(context, value, axis, scale, mode, transform, rounding)
+        old = context.peek(0).axes[axis]
+        context.keep_rows_apart(old, "Resize of")
+        if any(a.ragged for a in old):
+            resized[axis] = _resize_axis(context, axis, scale, mode, transform, rounding)
+        else:
+            resized[axis] = context.axis(int(context.length_of(old).constant * scale))
+    # every remedy is of what is read, so the new axes come last
+    value = context.peek(0)
+    if resized and mode != "nearest":
+        pads = tuple(PaddingFact(_blended(pad.weak), _blended(pad.strong)) for pad in value.pads)
+        value = replace(value, pads=pads, constant=None, below=False)
+    pad = PaddingFact.of(FINITE if value.everywhere.finite else ANY)
+    for axis, new in resized.items():
+        value = replaced_axis(value, axis, new, pad)
     return [value]
+
+
+def _finite_beside(context: RuleContext, axes: Sequence[int]) -> None:
+    """Along the axes that stay, kernels read the next step too, and count it with the weight 0: NaN of an infinity."""
+    value = context.peek(0)
+    if not value.finite_padding:
+        atoms = [i for axis in axes for i in value.span(axis)]
+        context.fill(0, atoms, 0.0, "PAD102", "the step behind the last one is counted with the weight 0")
+
+
+def _blended(kind: Kind) -> Kind:
+    """Of means of such elements: rounding moves a constant, and a step that does not count makes NaN of an infinity."""
+    return kind if kind.is_zero else FINITE if kind.finite else ANY
 
 
 def _scales(context: RuleContext, value: Facts) -> list[Fraction | Length]:
@@ -102,7 +128,7 @@ def _resampled(context: RuleContext, axis: int, total: Length, mode: str, transf
         """As of the other axes: what is read along this one is valid."""
         own = [i if i < places else i - more + len(span) for i in region if not places <= i < places + more]
         kind = value.kind(own)
-        return kind if mode == "nearest" or not kind.finite else FINITE
+        return kind if mode == "nearest" else _blended(kind)
 
     return Facts(
         value.dtype, axes, pads_of(axes, kind_at), None, value.low, value.high, finite=value.finite, masked=value.masked
@@ -113,11 +139,9 @@ def _rows(value: Facts) -> int | None:
     return next((k for k, axis in enumerate(value.axes) if len(axis) == 1 and axis[0].batch), None)
 
 
-def _resize_axis(
-    context: RuleContext, value: Facts, axis: int, scale: Fraction, mode: str, transform: str, rounding: str
-) -> Facts:
-    value = context.prefix_axis(0, axis)
-    context.replace(0, value)
+def _resize_axis(context: RuleContext, axis: int, scale: Fraction, mode: str, transform: str, rounding: str) -> Axis:
+    """What is read past the valid end is mended; gives the axis of the result."""
+    value = context.replace(0, context.prefix_axis(0, axis))
     size = context.length_of(value.axes[axis])
     total = context.scope.simplify(size * scale.numerator // scale.denominator)
     context.need(total - 1, "a resized axis must not be empty")
@@ -147,7 +171,5 @@ def _resize_axis(
             end = minimum(size, (total - 1) * (3 * scale.denominator // scale.numerator + 1))
         last = maximum(end - 1, constant(0))
         segments = (Segment(constant(0), constant(0), constant(0)), Segment(end, last, constant(0), 0))
-        value = context.take(0, axis, size, segments, "PAD102", "the resampling at the valid end reads the padding")
-    finite = value.everywhere.finite
-    new = context.axis(total)
-    return replaced_axis(value, axis, new, PaddingFact.of(FINITE if finite else ANY))
+        context.take(0, axis, size, segments, "PAD102", "the resampling at the valid end reads the padding")
+    return context.axis(total)
