@@ -76,6 +76,23 @@ def test_another_model_is_told_first(folder: Path, tmp_path: Path, native: onnx.
     assert report.verdict.startswith("The weights differ: ")
 
 
+def test_one_checkpoint_that_is_stored_in_halves_agrees(folder: Path, tmp_path: Path, native: onnx.ModelProto) -> None:
+    other = onnx.ModelProto()
+    other.CopyFrom(native)
+    for tensor in list(other.graph.initializer):
+        array = onnx.numpy_helper.to_array(tensor)
+        if array.dtype != np.float32 or array.size <= 8 or len(array) < 2:
+            continue
+        name, halves = tensor.name, np.array_split(array, 2)
+        names = [f"{name}_{number}" for number in range(2)]
+        other.graph.initializer.remove(tensor)
+        other.graph.initializer.extend(map(onnx.numpy_helper.from_array, halves, names))
+        other.graph.node.insert(0, onnx.helper.make_node("Concat", names, [name], axis=0))
+    onnx.save(other, tmp_path / "halves.onnx")
+    report = paddable.probe(tmp_path / "halves.onnx", folder / "native.onnx", ["x:1=T"])
+    assert report.ok and "differ" not in report.verdict, report.verdict
+
+
 def test_arrays_are_heard(folder: Path, tmp_path: Path) -> None:
     x = np.ones((1, 12, planted.WIDTH), np.float32)
     np.savez(tmp_path / "x.npz", x=x)

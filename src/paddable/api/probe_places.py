@@ -214,15 +214,20 @@ def names_apart(one: Path, other: Path) -> tuple[str, str]:
     return "/".join(mine.parts[-parts:]), "/".join(theirs.parts[-parts:])
 
 
-def told_differences(first: Place, second: Place, one: Plain, other: Plain) -> list[str]:
-    """What makes them two models and not one: weights, tokens, front ends."""
+def told_weights(first: Place, second: Place, one: Plain, other: Plain) -> list[str]:
+    """That they have few weights in common: two checkpoints, or, where the runs agree, one stored in two ways."""
+    if "int8" in (first.precision(one), second.precision(other)):
+        return []
+    mine, theirs = _weights(one), _weights(other)
+    shared = sum((mine & theirs).values())
+    fewest = min(sum(mine.values()), sum(theirs.values()))
+    few = fewest >= _TELLING and shared < 0.5 * fewest
+    return [f"the weights differ: {shared} of {fewest} are in both graphs"] if few else []
+
+
+def told_differences(first: Place, second: Place) -> list[str]:
+    """What else makes them two models and not one: tokens and front ends."""
     told = []
-    if "int8" not in (first.precision(one), second.precision(other)):
-        mine, theirs = _weights(one), _weights(other)
-        shared = sum((mine & theirs).values())
-        fewest = min(sum(mine.values()), sum(theirs.values()))
-        if fewest >= _TELLING and shared < 0.5 * fewest:
-            told.append(f"the weights differ: {shared} of {fewest} are in both graphs")
     a, b = first.bundle, second.bundle
     if a is not None and b is not None and a is not b:
         if a.front_end != b.front_end:
@@ -232,6 +237,12 @@ def told_differences(first: Place, second: Place, one: Plain, other: Plain) -> l
         if a.labels and b.labels and a.files.get(a.labels) != b.files.get(b.labels):
             one_list, other_list = (_tokens(place) for place in (first, second))
             told.append(f"the token lists differ: {_first_difference(one_list, other_list)}; {_ONE_EXPORT}")
+    return told
+
+
+def told_classes(one: Plain, other: Plain) -> list[str]:
+    """Outputs of one name and another number of classes."""
+    told = []
     for mine_out, their_out in zip(one.model.graph.outputs, other.model.graph.outputs, strict=False):
         left, right = _classes(mine_out), _classes(their_out)
         if left and right and left != right and mine_out.name == their_out.name:

@@ -16,7 +16,16 @@ from paddable.api.judging import largest
 from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
 from paddable.api.probe_given import Hearer, Inputs, refuse_other_inputs, signature
 from paddable.api.probe_inputs import draw_inputs
-from paddable.api.probe_places import Place, found_place, in_symbols_of, names_apart, told_differences, told_size
+from paddable.api.probe_places import (
+    Place,
+    found_place,
+    in_symbols_of,
+    names_apart,
+    told_classes,
+    told_differences,
+    told_size,
+    told_weights,
+)
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol, refuse_what_is_there
@@ -154,13 +163,15 @@ def probe(
         "B", names[1], second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers
     )
     stage = "compare values"
+    weights = told_weights(first, second, setup.one, setup.other)
+    differences = [*told_differences(first, second), *told_classes(setup.one, setup.other)]
     try:
-        return find(
+        report = find(
             one_side,
             other_side,
             setup.known,
             findings=setup.analysis.findings if setup.analysis is not None else _recorded(second, setup.other),
-            differences=told_differences(first, second, setup.one, setup.other),
+            differences=[*weights, *differences],
             notes=[*first.notes, *second.notes, *given.notes],
             tolerance=tolerance,
             untested=[] if setup.metadata.symbols or given.arrays else _open_axes(setup.reference),
@@ -169,6 +180,8 @@ def probe(
             versions={**versions(), "onnxruntime": runtime_version()},
             tick=(lambda done, total: progress(stage, done, total)) if progress is not None else lambda *_: None,
         )
+        # where the runs agree, it is one checkpoint that is stored in two ways
+        return replace(report, differences=differences) if report.agree else report
     except EngineError as error:
         if setup.metadata.symbols or given.arrays:
             raise
