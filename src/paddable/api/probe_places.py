@@ -20,7 +20,16 @@ from paddable.gates.lift import HALF
 from paddable.lengths import parse, symbol
 from paddable.lengths.declare import parse_container
 
-__all__ = ["Place", "found_place", "in_symbols_of", "names_apart", "told_differences", "told_size"]
+__all__ = [
+    "Place",
+    "found_place",
+    "in_symbols_of",
+    "names_apart",
+    "told_classes",
+    "told_differences",
+    "told_size",
+    "told_weights",
+]
 
 _WEIGHT = 64
 """Elements from which a tensor counts as a weight of the model."""

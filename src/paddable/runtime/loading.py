@@ -84,9 +84,10 @@ def load(
     if bundle is not None:
         graphs = _chosen(bundle, str(place), wanted, precision)
         files = [(dict(graph.container), place / graph.file) for graph in graphs]
+        own = _said_by(files[0][1]) or metadata  # each precision has its own advice
     else:
-        files = [(dict(metadata.container) if metadata else {}, place)]
-    advice = _advice(provider, _said_by(files[0][1]) or metadata, capture, str(place))  # each precision has its own
+        files, own = [(dict(metadata.container) if metadata else {}, place)], metadata
+    advice = _advice(provider, own, capture, str(place))
     if allow_tf32:
         advice = _with_tf32(advice, bundle, str(place))
     if device_id and advice.device == "cpu":
