@@ -29,6 +29,7 @@ from paddable.families.sense_voice.model import SenseVoice
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto, write_model
 from paddable.precision import in_precision, session_config
+from paddable.runtime.session.saturation import asked_here
 
 FRAMES = {"5 s": 84, "30 s": 500}
 ROUNDS = 7
@@ -54,7 +55,7 @@ def main() -> None:
             file = write_model(in_precision(native, name), Path(folder) / f"{name}.onnx", external_data=True)
             options = ort.SessionOptions()
             options.intra_op_num_threads = 1
-            for key, value in session_config(name).items():
+            for key, value in asked_here(session_config(name)).items():
                 options.add_session_config_entry(key, value)
             before = _resident()
             sessions[name] = ort.InferenceSession(file, options)
@@ -101,7 +102,7 @@ def _speed(precision: str) -> float:
     model.graph.initializer.append(onnx.numpy_helper.from_array(weight, "w"))
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
-    for key, value in session_config(precision).items():
+    for key, value in asked_here(session_config(precision)).items():
         options.add_session_config_entry(key, value)
     made = to_proto(in_precision(read_model(model), precision))
     session = ort.InferenceSession(made.SerializeToString(), options)

@@ -73,20 +73,27 @@ def test_no_sum_of_products_saturates() -> None:
     np.testing.assert_allclose(got, x @ weight, rtol=1e-5)
 
 
+@pytest.mark.parametrize("saturating", [True, False])
 @pytest.mark.parametrize("target", ["cpu", "directml"])
-def test_a_file_asks_for_it_on_every_provider(native, tmp_path, monkeypatch, target: str) -> None:
+def test_a_file_asks_for_it_where_the_processor_needs_it(
+    native, tmp_path, monkeypatch, target: str, saturating: bool
+) -> None:
     out = convert(native, ["x:1=T"], containers=[8], out=tmp_path / "made", target=target, precision="int8-dynamic")
+    monkeypatch.setattr("paddable.runtime.session.saturation.saturates", lambda: saturating)
     asked = []
 
     def spied(path, options, **others):
         if path.name != "native.onnx":
-            asked.append(options.get_session_config_entry("session.x64quantprecision"))
+            try:
+                asked.append(options.get_session_config_entry("session.x64quantprecision"))
+            except RuntimeError:  # it was not set
+                asked.append("")
         return open_session(path, options, **others)
 
     monkeypatch.setattr("paddable.runtime.session.graph.open_session", spied)
     for native_too in (True, False):
         paddable.load(out, "cpu", target=target, native=native_too).run({"x": np.zeros((1, 8, 64), np.float32)})
-    assert asked and set(asked) == {"1"}
+    assert asked and set(asked) == {"1" if saturating else ""}
 
 
 def test_a_bias_behind_a_product_becomes_its_input(native: onnx.ModelProto) -> None:

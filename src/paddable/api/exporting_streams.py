@@ -14,6 +14,7 @@ from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.oracle import scale
 from paddable.precision import PRECISIONS, session_config
 from paddable.runtime.session.model_file import open_session
+from paddable.runtime.session.saturation import asked_here
 from paddable.runtime.streaming.step_graph import StepGraph
 from paddable.runtime.streaming.stream import Stream
 
@@ -70,7 +71,7 @@ def judge_streams(
 def _stream(path: Path, config: Mapping[str, str]) -> StepGraph:
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
-    for key, value in config.items():
+    for key, value in asked_here(config).items():
         options.add_session_config_entry(key, value)
     return StepGraph(open_session(path, options, providers=["CPUExecutionProvider"]))
 

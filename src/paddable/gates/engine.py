@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from paddable.errors import PaddableError
 from paddable.gates.lift import computes_in_half
 from paddable.runtime.session.model_file import open_session
+from paddable.runtime.session.saturation import asked_here
 
 __all__ = ["Array", "Engine", "EngineError", "Source", "optimisation"]
 
@@ -57,7 +58,7 @@ class Engine:
         half: bool | None = None,
     ) -> None:
         options = ort.SessionOptions()
-        for key, value in (config or {}).items():
+        for key, value in asked_here(config or {}).items():
             options.add_session_config_entry(key, value)
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 4

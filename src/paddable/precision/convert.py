@@ -61,8 +61,7 @@ class Precision:
 
 
 NO_SATURATION = {"session.x64quantprecision": "1"}
-"""x86 processors without VNNI sum two products of signed weights in 16 bits, which saturate; ONNX Runtime then makes
-weights unsigned. With VNNI it changes nothing."""
+"""For processors that saturate (``paddable.runtime.session.saturation``); the runtime leaves it out on the others."""
 
 PRECISIONS: dict[str, Precision] = {}
 """By name; fp32 is what models are in."""

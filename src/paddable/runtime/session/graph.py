@@ -21,6 +21,7 @@ from paddable.runtime.session.dtypes import DTYPES
 from paddable.runtime.session.flavours import import_onnxruntime
 from paddable.runtime.session.model_file import open_session
 from paddable.runtime.session.not_opened import why_not_opened
+from paddable.runtime.session.saturation import asked_here
 
 __all__ = ["GraphSession", "Opening"]
 
@@ -112,7 +113,7 @@ class Opening:
             options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
         if self.threads is not None:
             options.intra_op_num_threads = self.threads
-        for key, value in self.advice.config.items():
+        for key, value in asked_here(self.advice.config).items():
             options.add_session_config_entry(key, value)
         return options
 
