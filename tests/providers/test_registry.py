@@ -80,6 +80,14 @@ def test_an_entry_point_adds_a_rule_for_a_provider(monkeypatch: pytest.MonkeyPat
     assert Sine in rules_of(provider("qnn")) and Sine not in rules_of(provider("cpu"))
 
 
+def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("tpu", "no_such_package.provider:PROVIDER", "paddable.providers")
+    monkeypatch.setattr("paddable.plugins.entry_points", lambda group: [entry] if group == entry.group else [])
+    plugins.cache_clear()
+    with pytest.raises(MisuseError, match=r"^the entry point tpu: .* cannot be loaded: ModuleNotFoundError"):
+        provider("cpu")
+
+
 def test_what_is_taken_is_refused() -> None:
     class Twin(Sine):
         code = "DML121"
