@@ -10,6 +10,8 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
+pytest.register_assert_rewrite("tests.padding")  # an example that fails shows what it found
+
 
 def pytest_collection_finish() -> None:
     """What collecting made lives to the end, so no collection of garbage has to pass over it again."""

@@ -55,9 +55,9 @@ def test_the_guide_runs_to_its_end() -> None:
     """Its blocks in order, as one module; its own tests last."""
     blocks = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
     module: dict[str, Any] = {"__name__": "tpu"}
-    exec(compile("\n".join(blocks), str(GUIDE), "exec"), module)
+    exec(compile("\n".join(blocks), str(GUIDE), "exec", dont_inherit=True), module)
     tests = [value for name, value in module.items() if name.startswith("test_")]
-    assert len(tests) == 3
+    assert len(tests) == 4
     for test in tests:
         test()
 
@@ -78,6 +78,14 @@ def test_an_entry_point_adds_a_rule_for_a_provider(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("paddable.plugins.entry_points", lambda group: [entry] if group == entry.group else [])
     plugins.cache_clear()
     assert Sine in rules_of(provider("qnn")) and Sine not in rules_of(provider("cpu"))
+
+
+def test_a_package_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = EntryPoint("tpu", "no_such_package.provider:PROVIDER", "paddable.providers")
+    monkeypatch.setattr("paddable.plugins.entry_points", lambda group: [entry] if group == entry.group else [])
+    plugins.cache_clear()
+    with pytest.raises(MisuseError, match=r"^the entry point tpu: .* cannot be loaded: ModuleNotFoundError"):
+        provider("cpu")
 
 
 def test_what_is_taken_is_refused() -> None:

@@ -16,6 +16,8 @@ from paddable.providers.directml.rules.opset_outside_sweet_spot import OpsetOuts
 from paddable.providers.provider import Provider
 from paddable.providers.registry import BUILT_IN, provider
 from paddable.providers.rules import FACT_RULES
+from paddable.providers.rules.operator_unsupported_on_target import OperatorUnsupportedOnTarget
+from paddable.providers.rules.opset_above_target import OpsetAboveTarget
 
 ASKED: list[tuple[type[Rule[Any]], tuple[Provider, ...]]] = [
     *((rule, BUILT_IN) for rule in FACT_RULES),
@@ -26,6 +28,14 @@ VALID = [pytest.param(r, on, text, id=f"{r.name}-{i}") for r, on in ASKED for i,
 INVALID = [pytest.param(r, on, text, id=f"{r.name}-{i}") for r, on in ASKED for i, text in enumerate(r.INVALID)]
 
 
+def _takes_less(rule: type[Rule[Any]], record: Provider, text: str) -> bool:
+    """Whether what is known of a provider forbids the graph, by the fact that the rule tests."""
+    model, facts = onnx.parser.parse_model(text), record.facts
+    if rule is OpsetAboveTarget:
+        return facts.highest_opset is not None and facts.highest_opset < model.opset_import[0].version
+    return rule is OperatorUnsupportedOnTarget and any(node.op_type in facts.unsupported for node in model.graph.node)
+
+
 def matches(rule: type[Rule[Any]], on: tuple[Provider, ...], text: str) -> list[Match]:
     view = view_model(onnx.parser.parse_model(text))
     return [match for record in on for _, match in matches_of(rule, record.sites(view))]
@@ -33,7 +43,8 @@ def matches(rule: type[Rule[Any]], on: tuple[Provider, ...], text: str) -> list[
 
 @pytest.mark.parametrize(("rule", "on", "text"), VALID)
 def test_silent(rule: type[Rule[Any]], on: tuple[Provider, ...], text: str) -> None:
-    assert matches(rule, on, text) == []
+    """On every provider; but one may be known to take less than the graph has (a lower opset, fewer operators)."""
+    assert matches(rule, tuple(record for record in on if not _takes_less(rule, record, text)), text) == []
 
 
 @pytest.mark.parametrize(("rule", "on", "text"), INVALID)

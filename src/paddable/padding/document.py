@@ -1,6 +1,7 @@
 """Writes the pages of ``docs/padding``: ``python -m paddable.padding.document docs/padding``.
 
-What a code means comes from ``codes.py``; which operators can have it is read from the rules.
+What a code means comes from ``catalogue.py``. An operator is listed under a code that the docstring of its rule file
+names, or that its rules ask for in quotes; what follows is the docstring's ``Needs:``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The rule in CONTRIBUTING.md works as printed."""
+"""The rule in docs/guides/add_a_rule.md works as printed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import onnx.parser
 from paddable.api import check
 from paddable.padding.deduce.registry import find_rule
 
-GUIDE = Path(__file__).parents[3] / "CONTRIBUTING.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "add_a_rule.md"
 
 
 def test_the_example_rule_is_found_and_used() -> None:

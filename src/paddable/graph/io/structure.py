@@ -155,7 +155,7 @@ class _Scope:
                 f"{_called(node)} is a custom operator of {domain!r}",
                 where=self._where,
                 why="what it does to the padding is unknown",
-                fix="export the model with standard operators; a package may add a rule of its own (CONTRIBUTING)",
+                fix="export the model with standard operators; a package may add a rule (docs/guides/add_a_rule.md)",
             )
         if domain:
             return

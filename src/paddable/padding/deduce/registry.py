@@ -23,9 +23,11 @@ def rule(*op_types: str, domain: str = "") -> Callable[[Rule], Rule]:
 
     Example::
 
-        @rule("MyActivation", domain="my.domain")
-        def my_activation(context):
-            return [framewise(context, zero_at_zero=True)]
+        @rule("MyShuffle", domain="my.domain")
+        def my_shuffle(context):
+            context.refuse("MyShuffle mixes steps", "export the model without it")
+
+    ``docs/guides/add_a_rule.md`` makes one that passes.
     """
 
     def register(function: Rule) -> Rule:

@@ -61,7 +61,7 @@ CONTRIBUTED = {
 
 _NO_RULE = (
     "export the model without it, or keep it in front of or behind the part that is converted; a package may "
-    "add a rule (CONTRIBUTING)"
+    "add a rule (docs/guides/add_a_rule.md)"
 )
 
 
