@@ -12,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import is_weight, numbers_apart
-from paddable.divergence.folds import but_for_rounding
+from paddable.divergence.layers import but_for_rounding
 from paddable.divergence.plain import Plain
 from paddable.divergence.weights import fingerprint
 from paddable.gates.engine import Array

@@ -10,7 +10,6 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between
-from paddable.divergence.constants import Constants, made_of_constants
 from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Parting
 from paddable.divergence.quantised import changed_quantised, in_8_bits
@@ -45,8 +44,12 @@ class Cause:
     place: str = "at"
 
 
-def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: Sequence[Finding]) -> Cause:
-    """The likeliest cause; what can be read off the graphs comes before what remains.
+def cause_of(
+    parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: Sequence[Finding]
+) -> tuple[Cause, ir.Node]:
+    """The likeliest cause, and the node that it lies at: the one that reads the weight that differs, else the last.
+
+    What can be read off the graphs comes before what remains.
 
     Args:
         parting: both runs.
@@ -61,22 +64,23 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
     finding = next((found for found in findings if found.node in here), None)
     overflow = _overflow(parting, fork, others)
     if overflow is not None:
-        return overflow
+        return overflow, fork.nodes[-1]
     numbers, shapes = _weights(parting, pairs)
+    if numbers is not None:
+        return numbers
     return (
-        numbers
-        or next(_attributes(pairs), None)
+        next(_attributes([pair for pair in pairs if pair[0] not in parting.layers]), None)
         or next(_wiring(parting, pairs), None)
         or next(_bodies(pairs), None)
         or (_padding(parting, finding) if _is_padded(parting) else None)
         or _quantised(parting, fork, others)
         or _structure(unpaired(parting, fork, others))
-        or shapes
+        or (shapes[0] if shapes is not None else None)
         or _moved(fork)
         or _run(parting, fork)
         or _structure(unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
-    )
+    ), fork.nodes[-1]
 
 
 def _overflow(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
@@ -134,20 +138,19 @@ def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[
     ]
 
 
-def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> tuple[Cause | None, Cause | None]:
+def _weights(
+    parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]
+) -> tuple[tuple[Cause, ir.Node] | None, tuple[Cause, ir.Node] | None]:
     """The first weight whose numbers differ, and the first whose shape does: where nodes are missing, that is another
-    node's. What a node makes of constants alone is judged where it is read."""
-    one, other = parting.one, parting.other
-    numbers = Constants(one, other)
-    reading = [(a, b) for a, b in pairs if not all(made_of_constants(one.plain, value) for value in a.outputs)]
-    found: dict[bool, Cause] = {}
-    exact = one.precision == other.precision
-    both = one.plain, other.plain
-    for change in changed_between(*both, reading or pairs, exact=exact, numbers=numbers, folds=parting.folds):
+    node's."""
+    found: dict[bool, tuple[Cause, ir.Node]] = {}
+    exact = parting.one.precision == parting.other.precision
+    both = parting.one.plain, parting.other.plain
+    for change in changed_between(*both, pairs, exact=exact, layers=parting.layers):
         fix = "load both graphs from one checkpoint"
         if change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
-        found.setdefault(change.numbers > 0, Cause("weights", change.text, fix))
+        found.setdefault(change.numbers > 0, (Cause("weights", change.text, fix), change.node))
     return found.get(True), found.get(False)
 
 

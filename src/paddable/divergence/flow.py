@@ -65,9 +65,9 @@ class Flow:
             return [], []
 
         def found(plain: Plain, inputs: Sequence[ir.Value]) -> list[ir.Node]:
-            key = _places(node, inputs)
+            key, kind = _places(node, inputs), self.one.kinds[node]
             users = {use.node for use in inputs[0].uses()}
-            alike = [n for n in users if n in plain.place and n.op_type == node.op_type and n.domain == node.domain]
+            alike = [n for n in users if plain.kinds.get(n) == kind]
             fitting = [n for n in alike if _places(n, self._data(plain, n)) == key]
             return sorted(fitting, key=lambda n: plain.place[n])
 
@@ -148,7 +148,7 @@ def exchanged(
     alike: dict[tuple[object, ...], list[ir.Node]] = {}
     for node, partner in pairs.items():
         if mine[node] != theirs[partner]:
-            alike.setdefault((node.op_type, *map(id, one.inputs(node))), []).append(node)
+            alike.setdefault((one.kinds[node], *map(id, one.inputs(node))), []).append(node)
     return {
         node: pairs[twin]
         for group in alike.values()
@@ -160,7 +160,7 @@ def exchanged(
 
 def _purposes(plain: Plain, attributes: Sequence[object]) -> dict[ir.Node, int]:
     """Of each node, a hash of the operators that read it and at which input."""
-    own = {node: hash((node.domain, node.op_type, each)) for node, each in zip(plain.nodes, attributes, strict=True)}
+    own = {node: hash((plain.kinds[node], each)) for node, each in zip(plain.nodes, attributes, strict=True)}
     found = own
     for _ in range(_DEEPEST):
         found = {
