@@ -12,7 +12,7 @@ import paddable
 from .test_verdicts import save
 
 Weights = dict[str, np.ndarray]
-WIDTH, BLOCKS = 8, 6
+WIDTH, BLOCKS = 16, 6
 HEAD = f"(float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) "
 
 
@@ -141,7 +141,7 @@ def test_a_tied_embedding_is_told_where_its_first_use_does_not_feel_it(tmp_path:
     report = paddable.probe(wrong, right, ["ids:1=T"], inputs={"ids": np.array([[1, 2, 3]])})
     told = report.changed if untied == "table" else report.fork.cause.text if report.fork else ""
     assert ("Gather" if untied == "table" else "MatMul") in told, report.verdict
-    assert "in 1 of 320 numbers" in told
+    assert "in 1 of 640 numbers" in told
     tied = save(tmp_path / "tied.onnx", TIED.replace("OUT", "table"), table=changed)
     report = paddable.probe(tied, right, ["ids:1=T"], inputs={"ids": np.array([[1, 2, 3]])})
     assert report.fork is not None and report.fork.op == "MatMul" and report.fork.cause.kind == "weights"
