@@ -71,9 +71,11 @@ def as_folded(held: Weights) -> Weights:
     return found
 
 
+OTHER_WAY = PLAIN.replace("Add (cK, bK)", "Add (bK, cK)")
 FIRST = {"first": np.array([0], np.int64)}
 WAYS = {
     "turned": ((TURNED, as_turned), (PLAIN, dict)),
+    "other way": ((OTHER_WAY, dict), (PLAIN, dict)),
     "half": ((HALVED, as_halves), (PLAIN, as_whole)),
     "gemm": ((GEMM, lambda held: as_turned(held) | FIRST), (FLAT, lambda held: held | FIRST)),
     "folded gain": ((FOLDED, as_folded), (PLAIN, dict)),

@@ -10,6 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between
+from paddable.divergence.flow import in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Parting
 from paddable.divergence.quantised import changed_quantised, in_8_bits
@@ -179,9 +180,9 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
     values = parting.matching.values()
     mine_of = {theirs: mine for mine, theirs in values.items()}
     for node, partner in pairs:
-        mine = [values.get(value) if value is not None else None for value in node.inputs]
-        theirs = list(partner.inputs)
-        if len(mine) != len(theirs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
+        read, theirs = zip(*in_one_order(node, partner), strict=True) if node.inputs and partner.inputs else ((), ())
+        mine = [values.get(value) if value is not None else None for value in read]
+        if len(node.inputs) != len(partner.inputs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
             continue
         for index, (value, wanted) in enumerate(zip(mine, theirs, strict=True)):
             if value is None or wanted is None or value is wanted:
@@ -189,9 +190,9 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
             if value in theirs:
                 told = f"input {index} of {node.op_type} is what the second graph reads as input {theirs.index(value)}"
                 yield Cause("wiring", told, "put the inputs in the order of the original")
-            elif wanted in mine_of and node.inputs[index] in parting.measures and mine_of[wanted] in parting.measures:
+            elif wanted in mine_of and read[index] in parting.measures and mine_of[wanted] in parting.measures:
                 told = (
-                    f"input {index} of {node.op_type} is {_made_by(node.inputs[index])} where the second graph reads "
+                    f"input {index} of {node.op_type} is {_made_by(read[index])} where the second graph reads "
                     f"{_made_by(wanted)}, which is {_made_by(mine_of[wanted])} of the first"
                 )
                 yield Cause("wiring", told, "look at what this node is to read: two values may have been exchanged")

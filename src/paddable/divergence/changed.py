@@ -11,6 +11,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.constants import told
+from paddable.divergence.flow import in_one_order
 from paddable.divergence.layers import Layers
 from paddable.divergence.matching import Matching
 from paddable.divergence.plain import Plain
@@ -216,9 +217,9 @@ def is_weight(value: ir.Value) -> bool:
 
 def _places(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterator[tuple[str, ir.Value, ir.Value]]:
     """Values of both at one place: an input, or the same place among what the bodies read."""
-    for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
+    for a, b in in_one_order(node, partner):
         if a is not None and b is not None:
-            yield f"input {index}", a, b
+            yield f"input {list(node.inputs).index(a)}", a, b
     mine, theirs = (
         [value for value in plain.weights(each) if value not in each.inputs]
         for plain, each in ((one, node), (other, partner))

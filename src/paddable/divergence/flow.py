@@ -9,7 +9,7 @@ import onnx_ir as ir
 from paddable.divergence.plain import Plain
 from paddable.divergence.regions import made_of_sizes
 
-__all__ = ["Flow", "exchanged"]
+__all__ = ["Flow", "exchanged", "in_one_order"]
 
 _DEEPEST = 4
 """Readers of readers that tell what a node is for: as far as from a projection of attention to its scores."""
@@ -178,6 +178,15 @@ def _purposes(plain: Plain, attributes: Sequence[object]) -> dict[ir.Node, int]:
             for node in plain.nodes
         }
     return found
+
+
+def in_one_order(node: ir.Node, partner: ir.Node) -> list[tuple[ir.Value | None, ir.Value | None]]:
+    """The inputs of two nodes that are one, place by place; of those that may change places, the constants last."""
+    mine, theirs = list(node.inputs), list(partner.inputs)
+    if _either_way(node):
+        for inputs in (mine, theirs):
+            inputs.sort(key=lambda value: value is not None and value.const_value is not None)
+    return list(zip(mine, theirs, strict=False))
 
 
 def _either_way(node: ir.Node) -> bool:
