@@ -67,21 +67,40 @@ def cause_of(
     if overflow is not None:
         return overflow, fork.nodes[-1]
     numbers, shapes = _weights(parting, pairs)
+    lacking = unpaired(parting, fork, others)
     if numbers is not None:
         return numbers
     return (
         next(_attributes([pair for pair in pairs if pair[0] not in parting.layers]), None)
         or next(_wiring(parting, pairs), None)
         or next(_bodies(pairs), None)
+        or (_structure(lacking) if _leads(parting, fork, lacking) else None)
         or (_padding(parting, finding) if _is_padded(parting) else None)
         or _quantised(parting, fork, others)
-        or _structure(unpaired(parting, fork, others))
+        or _structure(lacking)
         or (shapes[0] if shapes is not None else None)
         or _moved(fork)
         or _run(parting, fork)
         or _structure(unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
     ), fork.nodes[-1]
+
+
+def _leads(parting: Parting, fork: Fork, lacking: Unpaired) -> bool:
+    """Whether nodes that one graph lacks come before the padding that is read: a remedy puts others in their place, and
+    where nothing but masks lies between what is compared, nothing is."""
+    if parting.other.metadata is not None:
+        return False
+    if parting.one.metadata is None:
+        return True
+    carried = {value for value in fork.inputs if value in parting.measures or value.name in parting.other.feeds}
+    for node in fork.nodes:
+        if carried.isdisjoint(node.inputs):
+            continue
+        if node not in parting.matching.pairs and node.op_type not in ("Cast", "Where"):
+            return False
+        carried.update(node.outputs)
+    return True
 
 
 def _overflow(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
