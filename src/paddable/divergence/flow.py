@@ -28,9 +28,12 @@ class Flow:
         one: the first graph.
         other: the second.
         pairs: by node of the first, the node of the second.
+        swapped: of those that stand in another's place (`exchanged`), the node whose place it is.
     """
 
-    def __init__(self, one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node]) -> None:
+    def __init__(
+        self, one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node], swapped: Mapping[ir.Node, ir.Node]
+    ) -> None:
         self.one, self.other = one, other
         self._sizes = made_of_sizes(one, constants=True) | made_of_sizes(other, constants=True)
         self._taken: set[ir.Node] = set()
@@ -42,13 +45,13 @@ class Flow:
         self._partners = set(self._values.values())
         self._told: dict[tuple[ir.Value, bool], frozenset[ir.Value] | None] = {}
         for node, partner in pairs.items():
-            self.pair(node, partner)
+            self.pair(node, partner, swapped.get(node))
 
-    def pair(self, node: ir.Node, partner: ir.Node) -> None:
-        """From now on, the two are one."""
+    def pair(self, node: ir.Node, partner: ir.Node, place: ir.Node | None = None) -> None:
+        """From now on, the two are one; for what reads them, the first is the node whose place it stands in, if any."""
         self._told.clear()
         self._taken.add(partner)
-        for mine, theirs in zip(node.outputs, partner.outputs, strict=False):
+        for mine, theirs in zip(node.outputs, (place or partner).outputs, strict=False):
             self._values[mine] = theirs
             self._partners.add(theirs)
 
@@ -90,6 +93,16 @@ class Flow:
             return True
         together = [frozenset().union(*(each for each in group if each)) for group in (mine, theirs)]
         return together[0] == together[1]  # in another order
+
+    def alike(self, node: ir.Node, partner: ir.Node) -> bool:
+        """Whether all that the two are made of is pairs, and the same ones."""
+        mine, theirs = (
+            [self._sources(value, first) for value in plain.inputs(n)]
+            for n, plain, first in ((node, self.one, True), (partner, self.other, False))
+        )
+        if None in (*mine, *theirs):
+            return False
+        return frozenset().union(*filter(None, mine)) == frozenset().union(*filter(None, theirs))
 
     def _sources(self, value: ir.Value | None, first: bool) -> frozenset[ir.Value] | None:
         """The paired values that a value is or is made of, looked for once between two pairs."""

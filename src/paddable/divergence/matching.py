@@ -107,34 +107,41 @@ def _match(one: Plain, other: Plain) -> Matching:
                 i0, j0 = start + i + 1, begin + j + 1
             cut.append((i0, end, j0, stop))
         segments = [segment for segment in cut if segment[0] < segment[1] and segment[2] < segment[3]]
-    _crossed(found, Flow(one, other, found.pairs), mine, theirs)
-    weighty = {node: partner for node, partner in found.pairs.items() if found.by[node] == "weights"}
-    flow = Flow(one, other, found.pairs | exchanged(one, other, weighty, (mine.attributes, theirs.attributes)))
-    _forward(found, flow, mine, theirs)
+    crossed = _crossed(found, mine, theirs)
+    weighty = {node: partner for node, partner in found.pairs.items() if found.by[node] == "weights"} | crossed
+    swapped = exchanged(one, other, weighty, (mine.attributes, theirs.attributes))
+    flow = Flow(one, other, found.pairs, swapped)
+    for node in one.nodes:
+        partner = crossed.get(node)
+        if partner is None:
+            _forward(found, flow, mine, theirs, node)
+        elif not flow.taken(partner) and flow.alike(node, partner):
+            _pair(found, one.place[node], other.place[partner], "weights")
+            flow.pair(node, partner, swapped.get(node))
     for start, end, begin, stop in segments:
         rows = [i for i in range(start, end) if one.nodes[i] not in found.pairs]
         columns = [j for j in range(begin, stop) if not flow.taken(other.nodes[j])]
         for i, j in _align(mine, theirs, rows, columns, named, flow):
             _join(found, flow, one.nodes[i], other.nodes[j], "structure")
     _along_edges(found, flow)
-    _forward(found, flow, mine, theirs)
+    for node in one.nodes:
+        _forward(found, flow, mine, theirs, node)
     return found
 
 
-def _forward(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens) -> None:
-    """Pair what reads paired values alone: with what has its attributes and constants too, else with the only other
-    reader that has its operator."""
-    for node in found.one.nodes:
-        if node in found.pairs:
-            continue
-        here, there = flow.readers(node, found.pairs)
-        marks = [mine.mark(found.one.place[n]) for n in here], [theirs.mark(found.other.place[n]) for n in there]
-        mark = mine.mark(found.one.place[node])
-        same = [n for n, each in zip(there, marks[1], strict=True) if each == mark]
-        if same and len(same) == marks[0].count(mark):
-            _join(found, flow, node, same[0], "edges")
-        elif not same and len(here) == len(there) == 1:
-            _join(found, flow, node, there[0], "edges")
+def _forward(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens, node: ir.Node) -> None:
+    """Pair a node that reads paired values alone: with what has its attributes and constants too, else with the only
+    other reader that has its operator."""
+    if node in found.pairs:
+        return
+    here, there = flow.readers(node, found.pairs)
+    marks = [mine.mark(found.one.place[n]) for n in here], [theirs.mark(found.other.place[n]) for n in there]
+    mark = mine.mark(found.one.place[node])
+    same = [n for n, each in zip(there, marks[1], strict=True) if each == mark]
+    if same and len(same) == marks[0].count(mark):
+        _join(found, flow, node, same[0], "edges")
+    elif not same and len(here) == len(there) == 1:
+        _join(found, flow, node, there[0], "edges")
 
 
 def _join(found: Matching, flow: Flow, node: ir.Node, partner: ir.Node, by: str) -> None:
@@ -142,19 +149,18 @@ def _join(found: Matching, flow: Flow, node: ir.Node, partner: ir.Node, by: str)
     flow.pair(node, partner)
 
 
-def _crossed(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens) -> None:
-    """Pair what lies in another order but has weights that occur once on both sides, where it reads the pairs of what
-    its partner reads: two projections that were exchanged are still one, and a norm with the weights of another block's
-    is not."""
+def _crossed(found: Matching, mine: _Tokens, theirs: _Tokens) -> dict[ir.Node, ir.Node]:
+    """What lies in another order but has weights that occur once on both sides. Where it reads the pairs of what its
+    partner reads, the two are one; a norm with the weights of another block's stays in its place."""
     here, there = Counter(mine.weights), Counter(theirs.weights)
     place = {token: j for j, token in enumerate(theirs.weights)}
-    for i, token in enumerate(mine.weights):
-        node = found.one.nodes[i]
-        if token is None or not here[token] == there[token] == 1 or node in found.pairs:
-            continue
-        partner = found.other.nodes[place[token]]
-        if not flow.taken(partner) and flow.agree(node, partner):
-            _join(found, flow, node, partner, "weights")
+    taken = set(found.pairs.values())
+    pairs = {
+        found.one.nodes[i]: found.other.nodes[place[token]]
+        for i, token in enumerate(mine.weights)
+        if token is not None and here[token] == there[token] == 1
+    }
+    return {node: partner for node, partner in pairs.items() if node not in found.pairs and partner not in taken}
 
 
 def _pair(found: Matching, i: int, j: int, by: str) -> None:
