@@ -16,6 +16,7 @@ from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
+from paddable.divergence.saturation import hint
 from paddable.divergence.side import Side
 from paddable.divergence.unpaired import unpaired
 from paddable.divergence.weights import Fingerprint
@@ -81,6 +82,9 @@ def find(
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
     elif isolate is not None:
         isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known, force=force))
+    saturates = hint((one, other)) if told or cause is not None else ""
+    if saturates:
+        said.append(saturates)
     return ProbeReport(
         one=one.title,
         other=other.title,
