@@ -123,19 +123,10 @@ _TELLING, _LARGE = 4, 64
 
 
 def _unlike(parting: Parting) -> Cause | None:
-    """Why the two are no two graphs of one model: too few nodes are paired, or most weights of the smaller one have
-    neither a partner of their size nor their numbers in the other."""
-    one, other = parting.one, parting.other
-    if not parting.measures or parting.matching.share < _RELATED:
-        paired, fewest = len(parting.matching.pairs), min(len(one.plain.nodes), len(other.plain.nodes))
-        return _unrelated(
-            "the two graphs have nothing in common that could be compared: "
-            f"{paired} of {fewest} nodes are paired and {len(parting.measures)} values could be compared"
-        )
-    pairs = parting.matching.pairs
+    """Why the two are no two graphs of one model: most weights of the smaller one have neither a partner of their size
+    nor their numbers in the other, or too few nodes are paired."""
+    one, other, pairs = parting.one, parting.other, parting.matching.pairs
     mine, theirs = _large(one.plain), _large(other.plain)
-    if min(len(mine), len(theirs)) < _TELLING or "int" in one.precision + other.precision:
-        return None
     if len(mine) > len(theirs):
         mine, theirs, pairs = theirs, mine, {partner: node for node, partner in pairs.items()}
     held = {each for prints in theirs.values() for each in prints}
@@ -144,12 +135,19 @@ def _unlike(parting: Parting) -> Cause | None:
         partner = pairs.get(node)
         sizes = {size for size, _ in theirs.get(partner, ())} if partner is not None else set()
         found += any(each in held or each[0] in sizes for each in prints)
-    if found >= len(mine) / 2:
-        return None
-    return _unrelated(
-        f"these are two different models: of the {len(mine)} nodes with weights in the smaller one, {found} have a "
-        "partner with weights of that size in the other"
-    )
+    in_float = "int" not in one.precision + other.precision
+    if in_float and len(mine) >= _TELLING and found < len(mine) / 2:
+        return _unrelated(
+            f"these are two different models: of the {len(mine)} nodes with weights in the smaller one, {found} have a "
+            "partner with weights of that size in the other"
+        )
+    if not parting.measures or parting.matching.share < _RELATED:
+        paired, fewest = len(pairs), min(len(one.plain.nodes), len(other.plain.nodes))
+        return _unrelated(
+            "the two graphs have nothing in common that could be compared: "
+            f"{paired} of {fewest} nodes are paired and {len(parting.measures)} values could be compared"
+        )
+    return None
 
 
 def _large(plain: Plain) -> dict[ir.Node, list[Fingerprint]]:
