@@ -89,7 +89,7 @@ def cause_of(
 def _leads(parting: Parting, fork: Fork, lacking: Unpaired) -> bool:
     """Whether nodes that one graph lacks come before the padding that is read: a remedy puts others in their place, and
     where nothing but masks lies between what is compared, nothing is."""
-    if parting.other.metadata is not None:
+    if parting.other.metadata is not None or not _is_padded(parting):
         return False
     if parting.one.metadata is None:
         return True

@@ -122,14 +122,14 @@ def layers(matching: Matching, *, half: bool) -> dict[ir.Node, Layers]:
     for node, partner in matching.pairs.items():
         if node.op_type not in _AXES or partner.op_type not in _AXES or node.domain or partner.domain:
             continue
-        behind = _behind(matching.one, node), _behind(matching.other, partner)
-        while (
-            all(behind) and matching.pairs.get(behind[0][-1]) is behind[1][-1] and _alike(behind[0][-1], behind[1][-1])
-        ):
-            del behind[0][-1], behind[1][-1]
         front = _front(matching.one, node), _front(matching.other, partner)
         while all(front) and matching.pairs.get(front[0][0]) is front[1][0] and _alike(front[0][0], front[1][0]):
             del front[0][0], front[1][0]
+        behind = _behind(matching.one, node), _behind(matching.other, partner)
+        while all(behind) and matching.pairs.get(behind[0][-1]) is behind[1][-1]:
+            if any(front) and not _alike(behind[0][-1], behind[1][-1]):
+                break  # it may hold what is shifted in front
+            del behind[0][-1], behind[1][-1]
         if not any((*behind, *front)) and (node.op_type, _is_turned(node)) == (partner.op_type, _is_turned(partner)):
             continue
         one, other = _layer(node, front[0], behind[0]), _layer(partner, front[1], behind[1])
