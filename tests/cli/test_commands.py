@@ -30,6 +30,7 @@ COMMANDS = ("check", "convert", "verify", "lint", "inspect", "demo")
 def report(ok: bool = True, **more: Any) -> SimpleNamespace:
     findings = [] if ok else [FINDING]
     payload = {"ok": ok, "findings": [finding.to_json() for finding in findings], "lengths": {}, "versions": {}}
+    payload["sites_not_judged"] = []
     return SimpleNamespace(
         domain={},
         notes=(),

@@ -246,3 +246,101 @@ def test_outputs_of_other_shapes_are_no_agreement(place: Path, stored: Path) -> 
     report = paddable.probe(f"{place}/model.py:build", stored / "script.onnx")
     assert not report.ok and report.cause is not None
     assert "is [1, 9, 8] in PyTorch and [1, 9, 5] in the graph" in report.verdict
+
+
+SHAPED = """
+import torch
+from torch import nn
+
+
+class Normal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.randn(8))
+        self.register_buffer("unused", torch.randn(8))
+
+    def forward(self, x):
+        return (x - self.mean) * 2
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cmvn, self.prompt = Normal(), nn.Parameter(torch.randn(1, 2, 8))
+        self.register_buffer("positions", torch.randn(1, 50, 8))
+        self.front = nn.Sequential(
+            nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(),
+            nn.Conv2d(4, 2, 3, padding=1), nn.BatchNorm2d(2),
+        )
+        self.mix, self.norm = nn.Linear(8, 8, bias=False), nn.LayerNorm(8)
+
+    def forward(self, x):
+        x = self.cmvn(x)
+        x = self.front(x[:, None]).sum(1)
+        x = torch.cat([self.prompt, x], 1)
+        x = x + self.positions[:, : x.shape[1]]
+        return self.mix(self.norm(x))
+
+
+def build(name=None, *at):
+    torch.manual_seed(0)
+    model = Net().eval()
+    with torch.no_grad():
+        for k in (1, 4):
+            norm = model.front[k]
+            norm.running_mean.normal_(), norm.running_var.uniform_(0.5, 2), norm.weight.uniform_(0.5, 2)
+        if name is not None:
+            model.state_dict()[name][at] += 0.7
+    return model, torch.randn(1, 9, 8)
+
+
+"""
+PLACES = {
+    "cmvn.mean": ("Sub", (3,), "cmvn.mean differs in 1 of 8"),
+    "prompt": ("Concat", (0, 1, 3), "prompt differs in 1 of 16"),
+    "positions": ("Slice", (0, 5, 3), "positions differs in 1 of 400"),
+    "front.0.weight": ("Conv", (2, 0, 1, 1), "front.0.weight, with front.1 folded in, differs in 1 of 36"),
+    "front.1.running_mean": (
+        "Conv",
+        (2,),
+        "front.0.bias or front.1.bias or front.1.running_mean, with front.1 folded in, differs in 1 of 4",
+    ),
+    "front.4.weight": (
+        "Conv",
+        (1,),
+        "front.4.weight or front.4.running_var, with front.4 folded in, differs in 36 of 72",
+    ),
+    "mix.weight": ("MatMul", (4, 2), "mix.weight differs in 1 of 64"),
+}
+SHAPED += "\n".join(
+    f"def {name.replace('.', '_')}():\n    return build({name!r}, *{at})\n" for name, (_, at, _) in PLACES.items()
+)
+
+
+@pytest.fixture(scope="module")
+def shaped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A front end, prompts and positions in front of the layers, by two exporters."""
+    folder = tmp_path_factory.mktemp("shaped")
+    (folder / "model.py").write_text(SHAPED)
+    scope: dict[str, object] = {}
+    exec(compile(SHAPED, "model.py", "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False, dynamic_shapes=({1: "T"},))
+    torch.onnx.export(
+        model, (sample,), folder / "script.onnx", dynamo=False, input_names=["x"], dynamic_axes={"x": {1: "T"}}
+    )
+    return folder
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "script"])
+@pytest.mark.filterwarnings("ignore")
+def test_the_node_that_reads_the_parameter_or_buffer_is_named(shaped: Path, exporter: str) -> None:
+    graph = shaped / f"{exporter}.onnx"
+    right = paddable.probe(f"{shaped}/model.py:build", graph)
+    assert right.ok and not right.changed, right.verdict
+    for name, (op, _, told) in PLACES.items():
+        report = paddable.probe(f"{shaped}/model.py:{name.replace('.', '_')}", graph)
+        assert report.fork is not None and report.fork.cause.kind == "weights", report.verdict
+        assert report.fork.op == op, report.verdict
+        assert report.fork.cause.text.startswith(f"parameter {told} numbers"), report.verdict
+        assert report.changed.startswith("1 weight differs"), report.changed

@@ -110,6 +110,21 @@ def test_a_dropped_feed_forward_is_what_is_missing(place: int, names: str, padde
 
 
 @pytest.mark.parametrize("names", ["named", "scrambled"])
+@pytest.mark.parametrize("part", ["softmax", "gate", "relu"])
+def test_an_operator_that_is_missing_is_told_before_the_padding_that_is_read(
+    part: str, names: str, padded: Model, probed: Find
+) -> None:
+    model = planted.without(padded, f"block.7/{part}")
+    if names == "scrambled":
+        model, _ = planted.scrambled(model)
+    found = probed(model).fork
+    assert found is not None
+    assert f"block.7/{part}" in found.missing
+    assert found.cause.kind == "structure" and "the first graph lacks" in found.cause.text
+    assert planted.node_of(padded, f"block.7/{part}").op_type in found.cause.text
+
+
+@pytest.mark.parametrize("names", ["named", "scrambled"])
 @pytest.mark.parametrize("place", PLACES)
 def test_an_overflow_in_half_is_where_it_begins(
     place: int, names: str, native: Model, probed: Find, in_half: Callable[[Model], Model]

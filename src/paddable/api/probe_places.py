@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,14 +26,10 @@ __all__ = [
     "told_classes",
     "told_differences",
     "told_size",
-    "told_weights",
 ]
 
-_WEIGHT = 64
-"""Elements from which a tensor counts as a weight of the model."""
-
-_TELLING = 4
-"""Weights from which their number tells two models apart; of fewer, each is told at its node."""
+_CLASSES = 64
+"""Size of an output's last axis from which it counts classes."""
 
 
 @dataclass(frozen=True)
@@ -223,17 +217,6 @@ def names_apart(one: Path, other: Path) -> tuple[str, str]:
     return "/".join(mine.parts[-parts:]), "/".join(theirs.parts[-parts:])
 
 
-def told_weights(first: Place, second: Place, one: Plain, other: Plain) -> list[str]:
-    """That they have few weights in common: two checkpoints, or, where the runs agree, one stored in two ways."""
-    if "int8" in (first.precision(one), second.precision(other)):
-        return []
-    mine, theirs = _weights(one), _weights(other)
-    shared = sum((mine & theirs).values())
-    fewest = min(sum(mine.values()), sum(theirs.values()))
-    few = fewest >= _TELLING and shared < 0.5 * fewest
-    return [f"the weights differ: {shared} of {fewest} are in both graphs"] if few else []
-
-
 def told_differences(first: Place, second: Place) -> list[str]:
     """What else makes them two models and not one: tokens and front ends."""
     told = []
@@ -287,18 +270,6 @@ def _first_difference(mine: object, theirs: object, place: str = "") -> str:
     return f"{place + ' is ' if place else ''}{told[0]} in the first and {told[1]} in the second"
 
 
-def _weights(plain: Plain) -> Counter[object]:
-    large = [
-        value
-        for value in plain.model.graph.initializers.values()
-        if value.const_value is not None
-        and value.const_value.size >= _WEIGHT
-        and value.const_value.dtype.is_floating_point()
-    ]
-    with ThreadPoolExecutor() as pool:
-        return Counter(pool.map(plain.fingerprint, large))
-
-
 def _classes(value: ir.Value) -> int | None:
     size = value.shape[-1] if value.shape is not None and len(value.shape) else None
-    return size if isinstance(size, int) and size >= _WEIGHT else None
+    return size if isinstance(size, int) and size >= _CLASSES else None

@@ -24,7 +24,6 @@ from paddable.api.probe_places import (
     told_classes,
     told_differences,
     told_size,
-    told_weights,
 )
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
 from paddable.api.versions import versions
@@ -163,15 +162,14 @@ def probe(
         "B", names[1], second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers
     )
     stage = "compare values"
-    weights = told_weights(first, second, setup.one, setup.other)
     differences = [*told_differences(first, second), *told_classes(setup.one, setup.other)]
     try:
-        report = find(
+        return find(
             one_side,
             other_side,
             setup.known,
             findings=setup.analysis.findings if setup.analysis is not None else _recorded(second, setup.other),
-            differences=[*weights, *differences],
+            differences=differences,
             notes=[*first.notes, *second.notes, *given.notes],
             tolerance=tolerance,
             untested=[] if setup.metadata.symbols or given.arrays else _open_axes(setup.reference),
@@ -180,8 +178,6 @@ def probe(
             versions={**versions(), "onnxruntime": runtime_version()},
             tick=(lambda done, total: progress(stage, done, total)) if progress is not None else lambda *_: None,
         )
-        # where the runs agree, it is one checkpoint that is stored in two ways
-        return replace(report, differences=differences) if report.agree else report
     except EngineError as error:
         if setup.metadata.symbols or given.arrays:
             raise

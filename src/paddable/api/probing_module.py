@@ -16,11 +16,12 @@ import onnx_ir as ir
 
 from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
-from paddable.api.probing_parameters import Parameters, compare_parameters, packed
+from paddable.api.probing_parameters import Parameters, compare_parameters
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
 from paddable.divergence.causes import Cause
 from paddable.divergence.changed import counted
+from paddable.divergence.fork import region
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces, on_provider
 from paddable.divergence.plain import Plain
@@ -81,9 +82,9 @@ def probe_module(
     calls, results, training = _run_as_it_is(module, sample)
     feeds = _feeds(plain, sample)
     values = _values_of(plain, calls)
-    wanted = [*values.values(), *plain.model.graph.outputs, *packed(plain)]
+    wanted = [*values.values(), *plain.model.graph.outputs]
     got = Pieces(plain, feeds, on_provider("cpu")).advance(0, len(plain.nodes), wanted)
-    parameters = compare_parameters(plain, module, list(calls), got, first=first)
+    parameters = compare_parameters(plain, module, list(calls), first=first)
     for layer, norm in parameters.folded.items():  # what the layer's node makes is the batch norm's result
         if layer in values:
             values.setdefault(norm, values.pop(layer))
@@ -111,7 +112,7 @@ def probe_module(
         tolerance=limit,
         differences=(),
         outputs=outputs,
-        forks=[_record(plain, fork, values[fork], found, parameters, training)] if fork is not None else [],
+        forks=[_record(plain, fork, values, found, parameters, training)] if fork is not None else [],
         layers=[
             Layer(path, _node_of(values[path]).op_type, path, str(values[path].name), result.error)
             for path, result in found.items()
@@ -231,23 +232,25 @@ def _node_of(value: ir.Value) -> ir.Node:
 def _record(
     plain: Plain,
     path: str,
-    value: ir.Value,
+    values: Mapping[str, ir.Value],
     found: Mapping[str, Measure],
     parameters: Parameters,
     training: Cause | None,
 ) -> ForkRecord:
-    order = list(found)
+    order, value = list(found), values[path]
     before = found[order[order.index(path) - 1]].error if order.index(path) else 0.0
     nodes = [
         node for node in plain.nodes if (module_path(node) or "").split(".")[: path.count(".") + 1] == path.split(".")
     ] or [_node_of(value)]
-    node = _node_of(value)
+    agree = {values[each] for each in order[: order.index(path)]}
+    made, _ = region(plain, value, agree.__contains__)
+    node, cause = _changed_in(made, parameters) or (_node_of(value), _cause(path, nodes, parameters))
     line = source(node)
     return ForkRecord(
         node=node.name or "",
         other=path,
         op=node.op_type,
-        module=path,
+        module=path if node in nodes else module_path(node),
         source=str(line) if line else None,
         value=str(value.name),
         error=found[path].error,
@@ -255,19 +258,25 @@ def _record(
         nodes=[n.name or "" for n in nodes],
         others=[path],
         missing=[],
-        cause=training or _cause(path, nodes, parameters),
+        cause=training or cause,
     )
 
 
+def _changed_in(made: Sequence[ir.Node], parameters: Parameters) -> tuple[ir.Node, Cause] | None:
+    """The first of the nodes between the modules that agree and the one that does not that reads a parameter with other
+    numbers, and that parameter."""
+    for node in made:
+        changed = next((each for each in parameters.changed if each.value in node.inputs), None)
+        if changed is not None:
+            told = f"parameter {changed.text.replace(' in ', ' differs in ', 1)}"
+            if changed.text.count(" folded in, in "):
+                told = f"parameter {changed.text.replace(' folded in, in ', ' folded in, differs in ', 1)}"
+            return node, Cause("weights", told, "load the checkpoint that the graph was exported from, or export again")
+    return None
+
+
 def _cause(path: str, nodes: Sequence[ir.Node], parameters: Parameters) -> Cause:
-    """A parameter of the module whose numbers are other ones in the graph, or that it has none for; else the code."""
-    changed = next((each for each in parameters.changed if each.is_below(path)), None)
-    if changed is not None:
-        return Cause(
-            "weights",
-            f"parameter {changed.text.replace(' in ', ' differs in ', 1)}",
-            "load the checkpoint that the graph was exported from, or export again",
-        )
+    """A parameter of the module that the graph has none for; else the code."""
     made = "node that was" if len(nodes) == 1 else f"{len(nodes)} nodes that were"
     lost = next((name for name in parameters.lost if name.startswith(f"{path}.")), None)
     if lost is not None:

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.changed import is_weight, numbers_apart
-from paddable.divergence.folds import but_for_rounding
+from paddable.divergence.changed import numbers_apart
+from paddable.divergence.layers import but_for_rounding
 from paddable.divergence.plain import Plain
 from paddable.divergence.weights import fingerprint
 from paddable.gates.engine import Array
 from paddable.graph.trace import module_path
 
-__all__ = ["ChangedParameter", "Parameters", "compare_parameters", "packed"]
+__all__ = ["ChangedParameter", "Parameters", "compare_parameters"]
 
 _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """Of each gate of PyTorch, its place in ONNX: iofc for ifgo, zrh for rzn."""
@@ -26,28 +26,24 @@ _GATES = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 
 @dataclass(frozen=True)
 class ChangedParameter:
-    """A parameter that lies in the graph with other numbers.
+    """A parameter or buffer that lies in the graph with other numbers.
 
     Attributes:
         text: which, where and by how much.
-        modules: the module that owns it, and the batch norm that is folded into it.
+        value: what the graph has for it.
     """
 
     text: str
-    modules: tuple[str, ...]
-
-    def is_below(self, path: str) -> bool:
-        """Whether it belongs to a module or one inside it."""
-        return any(f"{module}.".startswith(f"{path}.") for module in self.modules)
+    value: ir.Value
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """What became of a module's parameters.
+    """What became of a module's parameters and buffers.
 
     Attributes:
         changed: those that lie in the graph with other numbers.
-        lost: names of those that nothing in the graph stands for.
+        lost: names of parameters that nothing in the graph stands for.
         folded: by path of a layer, the batch norm that the graph has in its weights.
     """
 
@@ -56,16 +52,8 @@ class Parameters:
     folded: Mapping[str, str]
 
 
-def packed(plain: Plain) -> list[ir.Value]:
-    """The weights of recurrent nodes, which an exporter may leave to nodes to make."""
-    recurrent = (node for node in plain.nodes if node.op_type in _GATES)
-    return [value for node in recurrent for value in node.inputs[1:4] if value is not None and value.name]
-
-
-def compare_parameters(
-    plain: Plain, module: Any, order: Sequence[str], numbers: Mapping[ir.Value, Array], *, first: bool
-) -> Parameters:
-    """The parameters that differ, felt by the outputs or not.
+def compare_parameters(plain: Plain, module: Any, order: Sequence[str], *, first: bool) -> Parameters:
+    """The parameters and buffers that differ, felt by the outputs or not.
 
     The weight of a parameter's name stands for it, or its part of a recurrent node's, else the only one of its size
     that a node of its module reads.
@@ -74,66 +62,62 @@ def compare_parameters(
         plain: the graph.
         module: the module.
         order: of the modules, as they end.
-        numbers: of the weights that nodes make.
         first: the module is the run in question.
     """
-    states = {
-        **dict(module.named_parameters()),
-        **{name: each for name, each in module.named_buffers() if name.endswith(("running_mean", "running_var"))},
-    }
+    parameters = dict(module.named_parameters())
+    states = {**parameters, **{name: each for name, each in module.named_buffers() if each.is_floating_point()}}
     arrays = {name: each.detach().cpu().numpy().copy() for name, each in states.items()}
     own = {fingerprint(ir.tensor(array)) for array in arrays.values()}
     left: dict[str | None, dict[str | None, ir.Value]] = {}
     for node in plain.nodes:
         for value in plain.weights(node):
-            if is_weight(value) and plain.fingerprint(value) not in own:
+            tensor = value.const_value
+            if tensor is not None and tensor.dtype.is_floating_point() and plain.fingerprint(value) not in own:
                 left.setdefault(module_path(node), {})[value.name] = value
     named = {name: value for values in left.values() for name, value in values.items()}
     held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
-    folds = dict(_folds(module, order))
-    inside = _unpacked(plain, module, arrays, numbers)
-    changed, lost = [], []
+    inside = _unpacked(plain, module, arrays)
     folded: dict[str, str] = {}
+    changed: list[ChangedParameter] = []
+    lost: list[str] = []
+    for path, fold in _folds(module, order):
+        convolution = fold.node(plain, path)
+        if convolution is not None:
+            folded[path] = fold.path
+            changed += fold.changed(convolution, path, arrays, first)
     for name, array in arrays.items():
-        if array.size < 2 or fingerprint(ir.tensor(array)) in held:
-            continue
         owner = name.rpartition(".")[0]
-        fold = folds.get(owner)
-        twin = inside.get(name)
-        if twin is None:
-            paths = (owner, *((fold.path,) if fold is not None else ()))
-            values = [named[name]] if name in named else [v for path in paths for v in left.get(path, {}).values()]
-            tensors = [value.const_value for value in values if value.const_value is not None]
-            twins = [tensor.numpy() for tensor in tensors if tensor.size == array.size]
-            twin = twins[0] if len(twins) == 1 else None
-        if twin is None:
-            lost.append(name)
+        if array.size < 2 or owner in folded or owner in folded.values() or fingerprint(ir.tensor(array)) in held:
             continue
-        ways = [("", array, twin, _apart(array, twin, first, exact=name not in inside))]
-        if fold is not None:
-            array = fold.into(name.rpartition(".")[2], array, arrays.get(f"{owner}.bias"))
-            ways.append((f", with {fold.path} folded in,", array, twin, _apart(array, twin, first, exact=False)))
-        told, _, _, apart = min(ways, key=lambda way: way[3][0] if way[3] is not None else 0)
-        if told and fold is not None:
-            folded[owner] = fold.path
+        if name in inside:
+            value, twin = inside[name]
+        else:
+            own_module = [v for v in left.get(owner, {}).values() if v.name not in arrays]
+            values = [named[name]] if name in named else own_module
+            twins = [(v, v.const_value.numpy()) for v in values if v.const_value and v.const_value.size == array.size]
+            if len(twins) != 1:
+                lost += [name] if name in parameters else []
+                continue
+            value, twin = twins[0]
+        apart = _apart(array, twin, first, exact=name not in inside)
         if apart is not None:
-            modules = (owner, fold.path) if told and fold is not None else (owner,)
-            changed.append(ChangedParameter(f"{name}{told} {apart[1]}".rstrip(), modules))
-    return Parameters(
-        [each for each in changed if each.modules[0] not in folded.values()],
-        [name for name in lost if name.rpartition(".")[0] not in folded.values()],
-        folded,
-    )
+            changed.append(ChangedParameter(f"{name} {apart[1]}".rstrip(), value))
+    return Parameters(changed, lost, folded)
 
 
 def _apart(mine: Array, theirs: Array, first: bool, *, exact: bool) -> tuple[int, str] | None:
-    """How many numbers differ, and where; None where none does."""
-    theirs = theirs if theirs.shape == mine.shape else theirs.T
-    if theirs.shape != mine.shape:
+    """How many numbers differ, and where, straight or turned, whichever is nearer; None where none does."""
+    ways = [way for way in (theirs, theirs.T) if way.shape == mine.shape]
+    if not ways:
         return mine.size, ""
-    if not exact:
-        theirs = but_for_rounding(mine, theirs)
-    return numbers_apart(*((mine, theirs) if first else (theirs, mine)), mine.dtype == theirs.dtype)
+    found = []
+    for way in ways:
+        other = way if exact else but_for_rounding(mine, way)
+        apart = numbers_apart(*((mine, other) if first else (other, mine)), mine.dtype == way.dtype)
+        if apart is None:
+            return None
+        found.append(apart)
+    return min(found, key=lambda apart: apart[0])
 
 
 @dataclass(frozen=True)
@@ -146,13 +130,47 @@ class _Fold:
     mean: Array
     shift: Array
 
-    def into(self, kind: str, array: Array, bias: Array | None) -> Array:
-        """A weight or bias of the layer with the batch norm in it."""
-        if kind == "bias":
-            return (array - self.mean) * self.scale + self.shift
-        sizes = [1] * array.ndim
+    def node(self, plain: Plain, layer: str) -> ir.Node | None:
+        """The convolution that has it folded in; None where the graph keeps it as a node, or nothing tells."""
+        below = [node for node in plain.nodes if module_path(node) in (layer, self.path)]
+        made = [node for node in below if node.op_type in ("Conv", "ConvTranspose")]
+        if len(made) != 1 or any(node.op_type == "BatchNormalization" for node in below):
+            return None
+        return made[0] if all(value is not None and value.const_value for value in made[0].inputs[1:]) else None
+
+    def changed(
+        self, node: ir.Node, layer: str, arrays: Mapping[str, Array], first: bool
+    ) -> Iterator[ChangedParameter]:
+        """What the layer computes with, against the node's weight and bias; named are the parameters that can have made
+        the difference."""
+        weight, bias = arrays[f"{layer}.weight"], arrays.get(f"{layer}.bias")
+        sizes = [1] * weight.ndim
         sizes[self.axis] = -1
-        return array * self.scale.reshape(sizes)
+        mine = (
+            weight * self.scale.reshape(sizes),
+            ((0 if bias is None else bias) - self.mean) * self.scale + self.shift,
+        )
+        held = [value for value in node.inputs[1:] if value is not None]
+        theirs = [value.const_value.numpy() for value in held if value.const_value is not None]
+        for k, (value, array, twin) in enumerate(zip(held, mine, theirs, strict=False)):
+            apart = _apart(array, twin, first, exact=False)
+            if apart is None:
+                continue
+            names = [f"{layer}.weight"]
+            if k == 1:
+                names = [f"{layer}.bias", f"{self.path}.bias", f"{self.path}.running_mean"]
+            elif array.shape == twin.shape and self._only_scaled(array, twin):
+                names = [f"{self.path}.weight", f"{self.path}.running_var"]
+            told = " or ".join(name for name in names if name in arrays)
+            yield ChangedParameter(f"{told}, with {self.path} folded in, {apart[1]}".rstrip(), value)
+            return  # what scales the weight moves the bias too
+
+    def _only_scaled(self, mine: Array, theirs: Array) -> bool:
+        """Whether one factor for each channel lies between two weights."""
+        one, other = (np.moveaxis(each, self.axis, 0).reshape(each.shape[self.axis], -1) for each in (mine, theirs))
+        size = (other * other).sum(1, keepdims=True)
+        factor = (one * other).sum(1, keepdims=True) / np.where(size == 0, 1, size)
+        return one.shape[1] > 1 and bool((but_for_rounding(one, factor * other) == one).all())
 
 
 def _folds(module: Any, order: Sequence[str]) -> Iterator[tuple[str, _Fold]]:
@@ -174,11 +192,9 @@ def _folds(module: Any, order: Sequence[str]) -> Iterator[tuple[str, _Fold]]:
         yield path, _Fold(after, axis, *(part.detach().cpu().numpy() for part in parts))
 
 
-def _unpacked(
-    plain: Plain, module: Any, arrays: Mapping[str, Array], numbers: Mapping[ir.Value, Array]
-) -> dict[str, Array]:
-    """By name of a recurrent module's parameter, the numbers that the graph has for it."""
-    found: dict[str, Array] = {}
+def _unpacked(plain: Plain, module: Any, arrays: Mapping[str, Array]) -> dict[str, tuple[ir.Value, Array]]:
+    """By name of a recurrent module's parameter, what the graph has for it, and the numbers of its part."""
+    found: dict[str, tuple[ir.Value, Array]] = {}
     for path, part in module.named_modules():
         kind = type(part).__name__
         if kind not in _GATES:
@@ -187,15 +203,15 @@ def _unpacked(
         for layer, node in enumerate(nodes):
             for place, names in ((1, ("weight_ih",)), (2, ("weight_hh",)), (3, ("bias_ih", "bias_hh"))):
                 value = node.inputs[place] if place < len(node.inputs) else None
-                if value is None:
+                if value is None or value.const_value is None:
                     continue
-                array = value.const_value.numpy() if value.const_value is not None else numbers.get(value)
-                for direction, half in enumerate(array if array is not None else ()):
+                for direction, half in enumerate(value.const_value.numpy()):
                     suffix = f"_l{layer}{'_reverse' if direction else ''}"
                     keys = [f"{path}.{name}{suffix}".lstrip(".") for name in names]
                     pieces = [_in_torch_order(piece, kind) for piece in np.split(half, len(names))]
                     if all(key in arrays and arrays[key].shape == pieces[0].shape for key in keys):
-                        found |= zip(keys, _as_added(kind, [arrays[key] for key in keys], pieces), strict=True)
+                        parts = _as_added(kind, [arrays[key] for key in keys], pieces)
+                        found |= {key: (value, part) for key, part in zip(keys, parts, strict=True)}
     return found
 
 

@@ -78,7 +78,7 @@ def verify(
         render.show_json(payload)
     else:
         payload.pop("report", None)
-        payload["sites_not_judged"] = _alike(payload.get("sites_not_judged", ()))
+        payload["sites_not_judged"] = _alike(payload["sites_not_judged"])
         render.show_sections(payload)
         render.show_page(report)
     return 0 if found.ok else 1

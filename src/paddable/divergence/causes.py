@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between
-from paddable.divergence.constants import Constants, made_of_constants
+from paddable.divergence.flow import in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Parting
 from paddable.divergence.quantised import changed_quantised, in_8_bits
@@ -45,8 +45,12 @@ class Cause:
     place: str = "at"
 
 
-def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: Sequence[Finding]) -> Cause:
-    """The likeliest cause; what can be read off the graphs comes before what remains.
+def cause_of(
+    parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: Sequence[Finding]
+) -> tuple[Cause, ir.Node]:
+    """The likeliest cause, and the node that it lies at: the one that reads the weight that differs, else the last.
+
+    What can be read off the graphs comes before what remains.
 
     Args:
         parting: both runs.
@@ -61,22 +65,42 @@ def cause_of(parting: Parting, fork: Fork, others: Sequence[ir.Node], findings: 
     finding = next((found for found in findings if found.node in here), None)
     overflow = _overflow(parting, fork, others)
     if overflow is not None:
-        return overflow
+        return overflow, fork.nodes[-1]
     numbers, shapes = _weights(parting, pairs)
+    lacking = unpaired(parting, fork, others)
+    if numbers is not None:
+        return numbers
     return (
-        numbers
-        or next(_attributes(pairs), None)
+        next(_attributes([pair for pair in pairs if pair[0] not in parting.layers]), None)
         or next(_wiring(parting, pairs), None)
         or next(_bodies(pairs), None)
+        or (_structure(lacking) if _leads(parting, fork, lacking) else None)
         or (_padding(parting, finding) if _is_padded(parting) else None)
         or _quantised(parting, fork, others)
-        or _structure(unpaired(parting, fork, others))
-        or shapes
+        or _structure(lacking)
+        or (shapes[0] if shapes is not None else None)
         or _moved(fork)
         or _run(parting, fork)
         or _structure(unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
-    )
+    ), fork.nodes[-1]
+
+
+def _leads(parting: Parting, fork: Fork, lacking: Unpaired) -> bool:
+    """Whether nodes that one graph lacks come before the padding that is read: a remedy puts others in their place, and
+    where nothing but masks lies between what is compared, nothing is."""
+    if parting.other.metadata is not None or not _is_padded(parting):
+        return False
+    if parting.one.metadata is None:
+        return True
+    carried = {value for value in fork.inputs if value in parting.measures or value.name in parting.other.feeds}
+    for node in fork.nodes:
+        if carried.isdisjoint(node.inputs):
+            continue
+        if node not in parting.matching.pairs and node.op_type not in ("Cast", "Where"):
+            return False
+        carried.update(node.outputs)
+    return True
 
 
 def _overflow(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
@@ -134,20 +158,19 @@ def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[
     ]
 
 
-def _weights(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> tuple[Cause | None, Cause | None]:
+def _weights(
+    parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]
+) -> tuple[tuple[Cause, ir.Node] | None, tuple[Cause, ir.Node] | None]:
     """The first weight whose numbers differ, and the first whose shape does: where nodes are missing, that is another
-    node's. What a node makes of constants alone is judged where it is read."""
-    one, other = parting.one, parting.other
-    numbers = Constants(one, other)
-    reading = [(a, b) for a, b in pairs if not all(made_of_constants(one.plain, value) for value in a.outputs)]
-    found: dict[bool, Cause] = {}
-    exact = one.precision == other.precision
-    both = one.plain, other.plain
-    for change in changed_between(*both, reading or pairs, exact=exact, numbers=numbers, folds=parting.folds):
+    node's."""
+    found: dict[bool, tuple[Cause, ir.Node]] = {}
+    exact = parting.one.precision == parting.other.precision
+    both = parting.one.plain, parting.other.plain
+    for change in changed_between(*both, pairs, exact=exact, layers=parting.layers):
         fix = "load both graphs from one checkpoint"
         if change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
-        found.setdefault(change.numbers > 0, Cause("weights", change.text, fix))
+        found.setdefault(change.numbers > 0, (Cause("weights", change.text, fix), change.node))
     return found.get(True), found.get(False)
 
 
@@ -176,9 +199,9 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
     values = parting.matching.values()
     mine_of = {theirs: mine for mine, theirs in values.items()}
     for node, partner in pairs:
-        mine = [values.get(value) if value is not None else None for value in node.inputs]
-        theirs = list(partner.inputs)
-        if len(mine) != len(theirs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
+        read, theirs = zip(*in_one_order(node, partner), strict=True) if node.inputs and partner.inputs else ((), ())
+        mine = [values.get(value) if value is not None else None for value in read]
+        if len(node.inputs) != len(partner.inputs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
             continue
         for index, (value, wanted) in enumerate(zip(mine, theirs, strict=True)):
             if value is None or wanted is None or value is wanted:
@@ -186,9 +209,9 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
             if value in theirs:
                 told = f"input {index} of {node.op_type} is what the second graph reads as input {theirs.index(value)}"
                 yield Cause("wiring", told, "put the inputs in the order of the original")
-            elif wanted in mine_of and node.inputs[index] in parting.measures and mine_of[wanted] in parting.measures:
+            elif wanted in mine_of and read[index] in parting.measures and mine_of[wanted] in parting.measures:
                 told = (
-                    f"input {index} of {node.op_type} is {_made_by(node.inputs[index])} where the second graph reads "
+                    f"input {index} of {node.op_type} is {_made_by(read[index])} where the second graph reads "
                     f"{_made_by(wanted)}, which is {_made_by(mine_of[wanted])} of the first"
                 )
                 yield Cause("wiring", told, "look at what this node is to read: two values may have been exchanged")

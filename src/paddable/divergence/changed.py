@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.constants import made_of_constants
-from paddable.divergence.folds import Fold
+from paddable.divergence.constants import told
+from paddable.divergence.flow import in_one_order
+from paddable.divergence.layers import Layers
 from paddable.divergence.matching import Matching
 from paddable.divergence.plain import Plain
-from paddable.divergence.weights import fingerprint
+from paddable.divergence.weights import Fingerprint
 from paddable.gates.engine import Array
 
-__all__ = ["Changed", "Numbers", "changed_between", "changed_weights", "counted", "held", "is_weight", "numbers_apart"]
+__all__ = [
+    "Changed",
+    "Weights",
+    "changed_between",
+    "changed_weights",
+    "counted",
+    "inside",
+    "is_weight",
+    "numbers_apart",
+]
 
 _WEIGHT = 16
 """Elements from which a constant counts as a weight: smaller ones are sizes, axes and epsilons."""
+
+
+_TELLING = 4
+"""Weights from which their number tells two checkpoints apart; of fewer, each is told at its node."""
+
+_ROUNDING = 2.0**-20
+"""Of the weight's scale, some ulp of float32: two exporters that fold one norm into one weight round differently."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +55,7 @@ class Changed:
     numbers: int
 
 
-Numbers = Callable[[Plain, ir.Value], "Array | None"]
-"""The numbers of a value of a graph that no input changes; None for another."""
-
-
-def held(_: Plain, value: ir.Value) -> Array | None:
-    """The numbers of a weight or constant."""
-    return value.const_value.numpy() if value.const_value is not None else None
-
-
-_UNFOLDED: Mapping[ir.Node, Fold] = MappingProxyType({})
+_AS_STORED: Mapping[ir.Node, Layers] = MappingProxyType({})
 
 
 def changed_between(
@@ -55,8 +64,7 @@ def changed_between(
     pairs: Sequence[tuple[ir.Node, ir.Node]],
     *,
     exact: bool,
-    numbers: Numbers = held,
-    folds: Mapping[ir.Node, Fold] = _UNFOLDED,
+    layers: Mapping[ir.Node, Layers] = _AS_STORED,
 ) -> Iterator[Changed]:
     """The weights that differ between paired nodes, those that their bodies read among them.
 
@@ -67,41 +75,47 @@ def changed_between(
         other: the second.
         pairs: nodes of both.
         exact: both are of one precision; else what rounding to half changes is allowed.
-        numbers: of what counts as constant.
-        folds: of layers that one graph has folded, which are compared as one.
+        layers: linear nodes of which the two graphs keep something at different places.
     """
-    inner = {node for fold in folds.values() for node in fold.one.behind}
+    inner = inside(layers)
     for node, partner in pairs:
         if node in inner:
             continue
-        if node in folds:
-            yield from _changed_folded(one, folds[node])
+        if node in layers:
+            yield from _changed_layer(layers[node])
             continue
         for place, a, b in _places(one, node, other, partner):
-            x, y = numbers(one, a), numbers(other, b)
-            if x is None or y is None or x.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
+            if a.const_value is None or b.const_value is None:
                 continue
-            told = f"{place} ({_named(one, a)}) of {node.op_type}"
+            x, y = a.const_value.numpy(), b.const_value.numpy()
+            if x.dtype.kind not in "fiub" or y.dtype.kind not in "fiub":
+                continue
+            where = f"{place} ({told(a)}) of {node.op_type}"
             if [n for n in x.shape if n != 1] != [n for n in y.shape if n != 1]:
-                if x.size != y.size or fingerprint(ir.tensor(x)) != fingerprint(ir.tensor(y)):
+                if x.size != y.size or one.fingerprint(a) != other.fingerprint(b):
                     shapes = f"{list(x.shape)} in the first graph and {list(y.shape)} in the second"
-                    yield Changed(node, f"{told} is {shapes}", 0)
+                    yield Changed(node, f"{where} is {shapes}", 0)
                 continue
-            apart = numbers_apart(x, y.reshape(x.shape), exact and None not in (a.const_value, b.const_value))
+            apart = numbers_apart(x, y.reshape(x.shape), exact)
             if apart is not None:
-                yield Changed(node, f"{told} differs from the second graph's {apart[1]}", apart[0])
+                yield Changed(node, f"{where} differs from the second graph's {apart[1]}", apart[0])
 
 
-def _changed_folded(one: Plain, fold: Fold) -> Iterator[Changed]:
+def inside(layers: Mapping[ir.Node, Layers]) -> set[ir.Node]:
+    """The nodes of the first graph that are part of a layer, the linear ones apart."""
+    return {node for each in layers.values() for node in (*each.one.front, *each.one.behind)}
+
+
+def _changed_layer(both: Layers) -> Iterator[Changed]:
     """The weight and the shift of a layer, compared as if both graphs had everything folded in."""
-    weight = fold.one.node, fold.one.node.inputs[1]
-    for place, both in ((weight, fold.weights()), (fold.one.bias, fold.shifts())):
-        apart = numbers_apart(*both, exact=True)
+    weight = both.one.node, both.one.node.inputs[1]
+    for place, numbers in ((weight, both.weights()), (both.one.bias, both.shifts())):
+        apart = numbers_apart(*numbers, exact=True)
         if apart is not None:
-            node, value = place if place is not None else (fold.one.node, None)
-            told = f"input {list(node.inputs).index(value)} ({_named(one, value)})" if value is not None else "the bias"
-            told += f" of {node.op_type}, with {fold.folded} folded in,"
-            yield Changed(node, f"{told} differs from the second graph's {apart[1]}", apart[0])
+            node, value = place if place is not None else (both.one.node, None)
+            where = f"input {list(node.inputs).index(value)} ({told(value)})" if value is not None else "the bias"
+            where += f" of {node.op_type}{f', with {both.folded} folded in,' if both.folded else ''}"
+            yield Changed(node, f"{where} differs from the second graph's {apart[1]}", apart[0])
 
 
 def numbers_apart(x: Array, y: Array, exact: bool) -> tuple[int, str] | None:
@@ -121,40 +135,71 @@ def numbers_apart(x: Array, y: Array, exact: bool) -> tuple[int, str] | None:
     return count, f"in {count} of {x.size} numbers, most at {place}: {float(x[at]):.4g} and {float(y[at]):.4g}"
 
 
-def _named(plain: Plain, value: ir.Value) -> str:
-    """A constant's name; where nodes make it, that of the weight that they make it of."""
-    if value.const_value is not None:
-        return str(value.name)
-    nodes = made_of_constants(plain, value)
-    tensors = [w.const_value for node in nodes for w in plain.weights(node) if w.const_value is not None]
-    made_of = max(tensors, key=lambda tensor: tensor.size, default=None)
-    return f"{value.name}, made of {made_of.name}" if made_of is not None else str(value.name)
+@dataclass(frozen=True)
+class Weights:
+    """What became of the weights that paired nodes compute with.
+
+    Attributes:
+        changed: those that differ, in graph order.
+        compared: how many could be compared.
+    """
+
+    changed: Sequence[Changed]
+    compared: int
+
+    @property
+    def are_others(self) -> bool:
+        """Whether most differ: another checkpoint, and not one that was changed."""
+        return self.compared >= _TELLING and len(self.changed) > self.compared / 2
+
+    @property
+    def told(self) -> str:
+        """How many are equal."""
+        return f"{max(0, self.compared - len(self.changed))} of {self.compared} are in both graphs"
 
 
-def changed_weights(matching: Matching, *, exact: bool, folds: Mapping[ir.Node, Fold] = _UNFOLDED) -> list[Changed]:
-    """The weights of paired nodes that differ, in graph order; one that only lies elsewhere in the other is none."""
-    inner = {node for fold in folds.values() for node in fold.one.behind}
+def changed_weights(matching: Matching, *, exact: bool, layers: Mapping[ir.Node, Layers] = _AS_STORED) -> Weights:
+    """The weights that paired nodes compute with; one that only lies at another node of its kind in the other graph
+    does not differ."""
+    inner = inside(layers)
     one, other = matching.one, matching.other
-    mine, theirs = (
-        {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)} for plain in (one, other)
-    )
+    mine, theirs = _held(one), _held(other)
     found: list[Changed] = []
+    seen: set[tuple[Fingerprint, Fingerprint]] = set()
+    compared = 0
     for node in one.nodes:
         partner = matching.pairs.get(node)
         if partner is None or node in inner:
             continue
-        if node in folds:
-            found += _changed_folded(one, folds[node])
+        if node in layers:
+            changed = list(_changed_layer(layers[node]))
+            found, compared = [*found, *changed], compared + 1
             continue
+        kind = one.kinds[node]
         for _, a, b in _places(one, node, other, partner):
             if not (is_weight(a) and is_weight(b)):
                 continue
             left, right = one.fingerprint(a), other.fingerprint(b)
-            if (left == right and exact) or (left != right and left not in theirs and right not in mine):
+            if left[0] != right[0] or (left, right) in seen:
+                continue
+            compared += 1
+            elsewhere = mine[kind, left] <= theirs[kind, left] or theirs[kind, right] <= mine[kind, right]
+            if (left == right and exact) or (left != right and not elsewhere):
+                seen.add((left, right))
                 changes = changed_between(one, other, [(node, partner)], exact=exact)
                 found += [change for change in changes if change.numbers]
                 break
-    return found
+    return Weights(found, compared)
+
+
+def _held(plain: Plain) -> Counter[tuple[tuple[str, str], Fingerprint]]:
+    """How many nodes of a kind hold each weight."""
+    return Counter(
+        (plain.kinds[node], plain.fingerprint(value))
+        for node in plain.nodes
+        for value in plain.weights(node)
+        if is_weight(value)
+    )
 
 
 def counted(texts: Sequence[str]) -> str:
@@ -172,9 +217,9 @@ def is_weight(value: ir.Value) -> bool:
 
 def _places(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterator[tuple[str, ir.Value, ir.Value]]:
     """Values of both at one place: an input, or the same place among what the bodies read."""
-    for index, (a, b) in enumerate(zip(node.inputs, partner.inputs, strict=False)):
+    for a, b in in_one_order(node, partner):
         if a is not None and b is not None:
-            yield f"input {index}", a, b
+            yield f"input {list(node.inputs).index(a)}", a, b
     mine, theirs = (
         [value for value in plain.weights(each) if value not in each.inputs]
         for plain, each in ((one, node), (other, partner))
@@ -184,11 +229,16 @@ def _places(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterat
 
 
 def _differing(x: Array, y: Array, exact: bool) -> Array | None:
-    """Which numbers differ; None where none does."""
+    """Which numbers differ by more than rounding; None where none does."""
     if x.dtype == y.dtype and np.array_equal(x, y, equal_nan=x.dtype.kind == "f"):
         return None
     wide, right = x.astype(np.float64), y.astype(np.float64)
-    allowed = 0.0 if exact else 2.0**-10 * np.abs(right) + 1e-7
+    if x.dtype.kind != "f" or y.dtype.kind != "f":
+        allowed: Array | float = 0.0
+    elif exact:
+        allowed = _ROUNDING * float(np.abs(right[np.isfinite(right)]).max(initial=0.0))
+    else:
+        allowed = 2.0**-10 * np.abs(right) + 1e-7
     with np.errstate(invalid="ignore"):
         wrong = ~(np.abs(wide - right) <= allowed) & ~((wide == right) | (np.isnan(wide) & np.isnan(right)))
     return wrong if wrong.any() else None

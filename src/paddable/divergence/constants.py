@@ -1,45 +1,85 @@
-"""What a graph makes of its constants alone: one exporter folds it into a weight, another leaves the nodes."""
+"""What a graph makes of its constants alone, computed: one exporter folds it into a weight, another leaves nodes."""
 
 from __future__ import annotations
 
 import onnx_ir as ir
 
-from paddable.divergence.fork import region
-from paddable.divergence.pieces import Pieces
-from paddable.divergence.plain import Plain
-from paddable.divergence.side import Side
-from paddable.gates.engine import Array
+from paddable.divergence.cut import Cutter
+from paddable.gates.engine import Engine, EngineError
+from paddable.graph.prepare.normalise import bodies, reads
 
-__all__ = ["Constants", "made_of_constants"]
+__all__ = ["compute_constants", "told"]
+
+_MADE_OF = "paddable.made_of"
+"""Under this key a computed constant keeps the name of the weight that it is made of."""
+
+_STAYS = frozenset(
+    {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+    | {"DequantizeLinear", "QuantizeLinear", "SequenceConstruct", "SequenceEmpty", "SequenceInsert", "SplitToSequence"}
+)
+"""Operators that draw, that tell a weight in 8 bits from one in float, or that give a list."""
 
 
-def made_of_constants(plain: Plain, value: ir.Value) -> tuple[ir.Node, ...]:
-    """The nodes that make a value of constants alone; none where an input reaches it, or where it is one itself."""
-    nodes, above = region(plain, value, lambda _: False)
-    return () if above else nodes
-
-
-class Constants:
-    """The numbers of constants, stored or computed.
+def compute_constants(model: ir.Model) -> ir.Model:
+    """A model in which what constants alone make is a constant: a copy that shares the weights, or the model itself
+    where there is nothing to compute or ONNX Runtime cannot.
 
     Args:
-        sides: of the graphs that are asked about.
+        model: in plain form (`paddable.graph.prepare.normalise`).
     """
+    made = _made_of_constants(model.graph)
+    if not made:
+        return model
+    copy = model.clone()
+    made = _made_of_constants(copy.graph)
+    asked = [value for node in made for value in node.outputs if _is_read(value, made)]
+    try:
+        numbers = Engine(Cutter(copy).cut(list(made), {}, asked), optimise=False, half=False).run({})
+    except EngineError:
+        return model
+    for value in asked:
+        tensor = ir.tensor(numbers[str(value.name)], name=value.name)
+        constant = ir.Value(
+            name=value.name,
+            type=ir.TensorType(tensor.dtype),
+            shape=ir.Shape(numbers[str(value.name)].shape),
+            const_value=tensor,
+        )
+        maker = value.producer()
+        assert maker is not None
+        constant.metadata_props[_MADE_OF] = made[maker][1]
+        value.replace_all_uses_with(constant)
+        value.name = None
+        copy.graph.register_initializer(constant)
+    copy.graph.remove(list(made), safe=True)
+    return copy
 
-    def __init__(self, *sides: Side) -> None:
-        self._sides = sides
-        self._computed: dict[ir.Value, Array | None] = {}
 
-    def __call__(self, plain: Plain, value: ir.Value) -> Array | None:
-        """The numbers; None for what an input reaches, and for weights stored as integers, which no other graph has."""
-        if value.const_value is not None:
-            return value.const_value.numpy()
-        if value not in self._computed:
-            nodes = made_of_constants(plain, value)
-            integers = any(node.op_type == "DequantizeLinear" for node in nodes)
-            self._computed[value] = None if integers or not nodes else self._run(plain, nodes, value)
-        return self._computed[value]
+def told(value: ir.Value) -> str:
+    """A constant's name; of a computed one, also that of the weight that it is made of."""
+    weight = value.metadata_props.get(_MADE_OF)
+    return f"{value.name}, made of {weight}" if weight is not None else str(value.name)
 
-    def _run(self, plain: Plain, nodes: tuple[ir.Node, ...], value: ir.Value) -> Array:
-        side = next(side for side in self._sides if side.plain is plain)
-        return side.run(Pieces(plain, {}, side.run).cut(nodes, {}, [value]), {})[str(value.name)]
+
+def _made_of_constants(graph: ir.Graph) -> dict[ir.Node, tuple[int, str]]:
+    """In order, the nodes to compute, each with the size and the name of the largest weight that is in it."""
+    found: dict[ir.Node, tuple[int, str]] = {}
+    for node in graph:
+        if node.op_type in _STAYS or bodies(node) or any(value.is_graph_output() for value in node.outputs):
+            continue
+        origins = [_origin(value, found) for value in reads(node)]
+        known = [origin for origin in origins if origin is not None]
+        if known and len(known) == len(origins):
+            found[node] = max(known)
+    return found
+
+
+def _origin(value: ir.Value, found: dict[ir.Node, tuple[int, str]]) -> tuple[int, str] | None:
+    if value.const_value is not None:
+        return value.const_value.size, str(value.name)
+    maker = value.producer()
+    return found.get(maker) if maker is not None else None
+
+
+def _is_read(value: ir.Value, made: dict[ir.Node, tuple[int, str]]) -> bool:
+    return any(use.node not in made for use in value.uses())

@@ -9,15 +9,17 @@ from pathlib import Path
 import onnx_ir as ir
 
 from paddable.divergence.causes import Cause, cause_of
-from paddable.divergence.changed import changed_weights, counted
+from paddable.divergence.changed import Changed, Weights, changed_weights, counted, is_weight
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.parting import Known, Parting, part
+from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
-from paddable.divergence.scaled import scaled_behind
+from paddable.divergence.saturation import hint
 from paddable.divergence.side import Side
 from paddable.divergence.unpaired import unpaired
+from paddable.divergence.weights import Fingerprint
 from paddable.findings import Finding
 from paddable.graph.trace import module_path, source
 
@@ -68,9 +70,11 @@ def find(
     limit = tolerance_of(one, other) if tolerance is None else tolerance
     parting = part(one, other, known, tolerance=limit, tick=tick)
     values = parting.matching.values()
-    related = parting.matching.share >= _RELATED
-    told = [_record(parting, fork, values, findings) for fork in parting.forks if related]
-    cause = None if told else _cause_of_whole(parting, limit)
+    unlike = _unlike(parting)
+    told = [_record(parting, fork, values, findings) for fork in parting.forks if unlike is None]
+    cause = None if told else _cause_of_whole(parting, limit, unlike)
+    weights = Weights((), 0) if unlike is not None else _weights(parting)
+    others = [f"the weights differ: {weights.told}"] if weights.are_others and (told or cause is not None) else []
     isolated, said = None, list(notes)
     if isolate is not None and not told:
         said.append(f"nothing was written to {isolate}: no node parts the runs")
@@ -78,13 +82,16 @@ def find(
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
     elif isolate is not None:
         isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known, force=force))
+    saturates = hint((one, other)) if told or cause is not None else ""
+    if saturates:
+        said.append(saturates)
     return ProbeReport(
         one=one.title,
         other=other.title,
         steps=one.steps,
         containers=(one.container, other.container),
         tolerance=limit,
-        differences=differences,
+        differences=[*others, *differences],
         outputs=parting.outputs,
         forks=told,
         layers=_layers(parting),
@@ -99,7 +106,7 @@ def find(
         versions=versions or {},
         isolated=isolated,
         notes=said,
-        changed=_told_changed(parting),
+        changed="" if weights.are_others else counted([_at_node(each) for each in weights.changed]),
         shapes={name: list(array.shape) for name, array in other.feeds.items()},
         untested=untested,
     )
@@ -111,25 +118,65 @@ _NO_CASE = ("wiring",)
 _RELATED = 0.1
 """Share of the smaller graph's nodes that must be paired for the two to be one model."""
 
+_TELLING, _LARGE = 4, 64
+"""Weights of so many elements, from which they tell whether two graphs are one model."""
 
-def _told_changed(parting: Parting) -> str:
-    """How many weights differ, and the first of them."""
+
+def _unlike(parting: Parting) -> Cause | None:
+    """Why the two are no two graphs of one model: most weights of the smaller one have neither a partner of their size
+    nor their numbers in the other, or too few nodes are paired."""
+    one, other, pairs = parting.one, parting.other, parting.matching.pairs
+    mine, theirs = _large(one.plain), _large(other.plain)
+    if len(mine) > len(theirs):
+        mine, theirs, pairs = theirs, mine, {partner: node for node, partner in pairs.items()}
+    held = {each for prints in theirs.values() for each in prints}
+    found = 0
+    for node, prints in mine.items():
+        partner = pairs.get(node)
+        sizes = {size for size, _ in theirs.get(partner, ())} if partner is not None else set()
+        found += any(each in held or each[0] in sizes for each in prints)
+    in_float = "int" not in one.precision + other.precision
+    if in_float and len(mine) >= _TELLING and found < len(mine) / 2:
+        return _unrelated(
+            f"these are two different models: of the {len(mine)} nodes with weights in the smaller one, {found} have a "
+            "partner with weights of that size in the other"
+        )
+    if not parting.measures or parting.matching.share < _RELATED:
+        paired, fewest = len(pairs), min(len(one.plain.nodes), len(other.plain.nodes))
+        return _unrelated(
+            "the two graphs have nothing in common that could be compared: "
+            f"{paired} of {fewest} nodes are paired and {len(parting.measures)} values could be compared"
+        )
+    return None
+
+
+def _large(plain: Plain) -> dict[ir.Node, list[Fingerprint]]:
+    """The nodes with large weights, and their fingerprints."""
+    found = {
+        node: [plain.fingerprint(value) for value in plain.weights(node) if is_weight(value)] for node in plain.nodes
+    }
+    large = {node: [each for each in prints if each[0] >= _LARGE] for node, prints in found.items()}
+    return {node: prints for node, prints in large.items() if prints}
+
+
+def _unrelated(text: str) -> Cause:
+    return Cause("unrelated", text, "name two graphs of one model, and inputs that fit both")
+
+
+def _at_node(change: Changed) -> str:
+    return change.text + (f" (node {change.node.name})" if change.node.name else "")
+
+
+def _weights(parting: Parting) -> Weights:
+    """What became of the weights that both compute with."""
     one, other = parting.one, parting.other
-    if parting.matching.share < _RELATED:
-        return ""
     if one.precision != other.precision and "int" in one.precision + other.precision:
-        found = changed_quantised(parting)
-    else:
-        found = changed_weights(parting.matching, exact=one.precision == other.precision, folds=parting.folds)
-        moved = scaled_behind(parting, [each.node for each in found])
-        found = [each for each in found if each.node not in moved]
-    return counted([each.text + (f" (node {each.node.name})" if each.node.name else "") for each in found])
+        return Weights(changed_quantised(parting), 0)
+    return changed_weights(parting.matching, exact=one.precision == other.precision, layers=parting.layers)
 
 
-def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
+def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cause | None:
     """Why no verdict, or a bad one, although no node stands out; None where the runs agree."""
-    compared, paired = len(parting.measures), len(parting.matching.pairs)
-    fewest = min(len(parting.one.plain.nodes), len(parting.other.plain.nodes))
     differ = [name for name, error in parting.outputs.items() if error > limit]
     if parting.outputs and not differ and not parting.nan and not parting.unlike:
         return None
@@ -144,13 +191,8 @@ def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
             "there",
             "give inputs that the model has an answer for, or look for what is NaN in its weights",
         )
-    counted = f"{paired} of {fewest} nodes are paired and {compared} values could be compared"
-    if not compared or parting.matching.share < _RELATED:
-        return Cause(
-            "unrelated",
-            f"the two graphs have nothing in common that could be compared: {counted}",
-            "name two graphs of one model, and inputs that fit both",
-        )
+    if unlike is not None:
+        return unlike
     if not differ:
         name, why = next(iter(parting.unlike.items()), ("", "no output of one has a partner in the other"))
         return Cause(
@@ -158,10 +200,12 @@ def _cause_of_whole(parting: Parting, limit: float) -> Cause | None:
             f"output {name} could not be compared: {why}" if name else why,
             "compare graphs whose outputs are numbers of one shape",
         )
+    compared, paired = len(parting.measures), len(parting.matching.pairs)
     if compared < paired / 2:
         return Cause(
             "unknown",
-            f"the outputs differ ({', '.join(differ)}), and what makes them could not be compared: {counted}",
+            f"the outputs differ ({', '.join(differ)}), and what makes them could not be compared: {paired} nodes "
+            f"are paired and {compared} values could be compared",
             "give both runs inputs of the same shapes, and name the ragged axes",
         )
     return Cause(
@@ -179,8 +223,10 @@ def _record(
     others: tuple[ir.Node, ...] = ()
     if partner is not None:
         others, _ = region(parting.other.plain, partner, lambda value: value in compared)
-    node, other = fork.nodes[-1], partner.producer() if partner is not None else None
-    cause, only = cause_of(parting, fork, others, findings), unpaired(parting, fork, others)
+    (cause, node), only = cause_of(parting, fork, others, findings), unpaired(parting, fork, others)
+    other = partner.producer() if partner is not None else None
+    if node is not fork.nodes[-1]:
+        other = parting.matching.pairs.get(node)
     if cause.place == "another" and only.extra:
         node, other = only.extra[0], only.missing[0] if only.missing else None
     both = [side for side in (node, other) if side is not None]

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from paddable.divergence.plain import Plain
 from paddable.divergence.regions import made_of_sizes
 
-__all__ = ["Flow", "exchanged"]
+__all__ = ["Flow", "exchanged", "in_one_order"]
 
 _DEEPEST = 4
 """Readers of readers that tell what a node is for: as far as from a projection of attention to its scores."""
@@ -28,9 +28,12 @@ class Flow:
         one: the first graph.
         other: the second.
         pairs: by node of the first, the node of the second.
+        swapped: of those that stand in another's place (`exchanged`), the node whose place it is.
     """
 
-    def __init__(self, one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node]) -> None:
+    def __init__(
+        self, one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node], swapped: Mapping[ir.Node, ir.Node]
+    ) -> None:
         self.one, self.other = one, other
         self._sizes = made_of_sizes(one, constants=True) | made_of_sizes(other, constants=True)
         self._taken: set[ir.Node] = set()
@@ -42,13 +45,13 @@ class Flow:
         self._partners = set(self._values.values())
         self._told: dict[tuple[ir.Value, bool], frozenset[ir.Value] | None] = {}
         for node, partner in pairs.items():
-            self.pair(node, partner)
+            self.pair(node, partner, swapped.get(node))
 
-    def pair(self, node: ir.Node, partner: ir.Node) -> None:
-        """From now on, the two are one."""
+    def pair(self, node: ir.Node, partner: ir.Node, place: ir.Node | None = None) -> None:
+        """From now on, the two are one; for what reads them, the first is the node whose place it stands in, if any."""
         self._told.clear()
         self._taken.add(partner)
-        for mine, theirs in zip(node.outputs, partner.outputs, strict=False):
+        for mine, theirs in zip(node.outputs, (place or partner).outputs, strict=False):
             self._values[mine] = theirs
             self._partners.add(theirs)
 
@@ -65,9 +68,9 @@ class Flow:
             return [], []
 
         def found(plain: Plain, inputs: Sequence[ir.Value]) -> list[ir.Node]:
-            key = _places(node, inputs)
+            key, kind = _places(node, inputs), self.one.kinds[node]
             users = {use.node for use in inputs[0].uses()}
-            alike = [n for n in users if n in plain.place and n.op_type == node.op_type and n.domain == node.domain]
+            alike = [n for n in users if plain.kinds.get(n) == kind]
             fitting = [n for n in alike if _places(n, self._data(plain, n)) == key]
             return sorted(fitting, key=lambda n: plain.place[n])
 
@@ -90,6 +93,16 @@ class Flow:
             return True
         together = [frozenset().union(*(each for each in group if each)) for group in (mine, theirs)]
         return together[0] == together[1]  # in another order
+
+    def alike(self, node: ir.Node, partner: ir.Node) -> bool:
+        """Whether all that the two are made of is pairs, and the same ones."""
+        mine, theirs = (
+            [self._sources(value, first) for value in plain.inputs(n)]
+            for n, plain, first in ((node, self.one, True), (partner, self.other, False))
+        )
+        if None in (*mine, *theirs):
+            return False
+        return frozenset().union(*filter(None, mine)) == frozenset().union(*filter(None, theirs))
 
     def _sources(self, value: ir.Value | None, first: bool) -> frozenset[ir.Value] | None:
         """The paired values that a value is or is made of, looked for once between two pairs."""
@@ -148,7 +161,7 @@ def exchanged(
     alike: dict[tuple[object, ...], list[ir.Node]] = {}
     for node, partner in pairs.items():
         if mine[node] != theirs[partner]:
-            alike.setdefault((node.op_type, *map(id, one.inputs(node))), []).append(node)
+            alike.setdefault((one.kinds[node], *map(id, one.inputs(node))), []).append(node)
     return {
         node: pairs[twin]
         for group in alike.values()
@@ -160,7 +173,7 @@ def exchanged(
 
 def _purposes(plain: Plain, attributes: Sequence[object]) -> dict[ir.Node, int]:
     """Of each node, a hash of the operators that read it and at which input."""
-    own = {node: hash((node.domain, node.op_type, each)) for node, each in zip(plain.nodes, attributes, strict=True)}
+    own = {node: hash((plain.kinds[node], each)) for node, each in zip(plain.nodes, attributes, strict=True)}
     found = own
     for _ in range(_DEEPEST):
         found = {
@@ -178,6 +191,15 @@ def _purposes(plain: Plain, attributes: Sequence[object]) -> dict[ir.Node, int]:
             for node in plain.nodes
         }
     return found
+
+
+def in_one_order(node: ir.Node, partner: ir.Node) -> list[tuple[ir.Value | None, ir.Value | None]]:
+    """The inputs of two nodes that are one, place by place; of those that may change places, the constants last."""
+    mine, theirs = list(node.inputs), list(partner.inputs)
+    if _either_way(node):
+        for inputs in (mine, theirs):
+            inputs.sort(key=lambda value: value is not None and value.const_value is not None)
+    return list(zip(mine, theirs, strict=False))
 
 
 def _either_way(node: ir.Node) -> bool:

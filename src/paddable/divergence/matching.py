@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.flow import Flow, exchanged
-from paddable.divergence.plain import Plain
+from paddable.divergence.plain import Plain, is_linear
 from paddable.graph.trace import module_path, source
 
 __all__ = ["Matching", "match"]
@@ -30,6 +30,8 @@ _TRUSTED = 0.5
 
 _TELLING = 16
 """Elements from which a weight is unlikely to be like another by chance."""
+
+_Kinds = Mapping[ir.Node, tuple[str, str]]
 
 _WIDEST = 1 << 21
 """Cells of the table in which a segment is aligned; a larger one is cut along its operators first."""
@@ -74,6 +76,8 @@ def match(one: Plain, other: Plain) -> Matching:
     The files' order is tried first, since exporters follow the program; where it leaves much unpaired, the order of a
     walk from the outputs.
     """
+    for plain in (one, other):
+        plain.look_ahead()
     best = _match(one, other)
     if best.share < 0.9:
         again = _match(one.canonical(), other.canonical())
@@ -103,34 +107,41 @@ def _match(one: Plain, other: Plain) -> Matching:
                 i0, j0 = start + i + 1, begin + j + 1
             cut.append((i0, end, j0, stop))
         segments = [segment for segment in cut if segment[0] < segment[1] and segment[2] < segment[3]]
-    _crossed(found, mine, theirs)
-    weighty = {node: partner for node, partner in found.pairs.items() if found.by[node] == "weights"}
-    flow = Flow(one, other, found.pairs | exchanged(one, other, weighty, (mine.attributes, theirs.attributes)))
-    _forward(found, flow, mine, theirs)
+    crossed = _crossed(found, mine, theirs)
+    weighty = {node: partner for node, partner in found.pairs.items() if found.by[node] == "weights"} | crossed
+    swapped = exchanged(one, other, weighty, (mine.attributes, theirs.attributes))
+    flow = Flow(one, other, found.pairs, swapped)
+    for node in one.nodes:
+        partner = crossed.get(node)
+        if partner is None:
+            _forward(found, flow, mine, theirs, node)
+        elif not flow.taken(partner) and flow.alike(node, partner):
+            _pair(found, one.place[node], other.place[partner], "weights")
+            flow.pair(node, partner, swapped.get(node))
     for start, end, begin, stop in segments:
         rows = [i for i in range(start, end) if one.nodes[i] not in found.pairs]
         columns = [j for j in range(begin, stop) if not flow.taken(other.nodes[j])]
         for i, j in _align(mine, theirs, rows, columns, named, flow):
             _join(found, flow, one.nodes[i], other.nodes[j], "structure")
     _along_edges(found, flow)
-    _forward(found, flow, mine, theirs)
+    for node in one.nodes:
+        _forward(found, flow, mine, theirs, node)
     return found
 
 
-def _forward(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens) -> None:
-    """Pair what reads paired values alone: with what has its attributes and constants too, else with the only other
-    reader that has its operator."""
-    for node in found.one.nodes:
-        if node in found.pairs:
-            continue
-        here, there = flow.readers(node, found.pairs)
-        marks = [mine.mark(found.one.place[n]) for n in here], [theirs.mark(found.other.place[n]) for n in there]
-        mark = mine.mark(found.one.place[node])
-        same = [n for n, each in zip(there, marks[1], strict=True) if each == mark]
-        if same and len(same) == marks[0].count(mark):
-            _join(found, flow, node, same[0], "edges")
-        elif not same and len(here) == len(there) == 1:
-            _join(found, flow, node, there[0], "edges")
+def _forward(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens, node: ir.Node) -> None:
+    """Pair a node that reads paired values alone: with what has its attributes and constants too, else with the only
+    other reader that has its operator."""
+    if node in found.pairs:
+        return
+    here, there = flow.readers(node, found.pairs)
+    marks = [mine.mark(found.one.place[n]) for n in here], [theirs.mark(found.other.place[n]) for n in there]
+    mark = mine.mark(found.one.place[node])
+    same = [n for n, each in zip(there, marks[1], strict=True) if each == mark]
+    if same and len(same) == marks[0].count(mark):
+        _join(found, flow, node, same[0], "edges")
+    elif not same and len(here) == len(there) == 1:
+        _join(found, flow, node, there[0], "edges")
 
 
 def _join(found: Matching, flow: Flow, node: ir.Node, partner: ir.Node, by: str) -> None:
@@ -138,16 +149,18 @@ def _join(found: Matching, flow: Flow, node: ir.Node, partner: ir.Node, by: str)
     flow.pair(node, partner)
 
 
-def _crossed(found: Matching, mine: _Tokens, theirs: _Tokens) -> None:
-    """Pair what lies in another order but has weights that occur once on both sides: exchanged, they are still one."""
+def _crossed(found: Matching, mine: _Tokens, theirs: _Tokens) -> dict[ir.Node, ir.Node]:
+    """What lies in another order but has weights that occur once on both sides. Where it reads the pairs of what its
+    partner reads, the two are one; a norm with the weights of another block's stays in its place."""
     here, there = Counter(mine.weights), Counter(theirs.weights)
     place = {token: j for j, token in enumerate(theirs.weights)}
     taken = set(found.pairs.values())
-    for i, token in enumerate(mine.weights):
-        if token is None or not here[token] == there[token] == 1 or found.one.nodes[i] in found.pairs:
-            continue
-        if found.other.nodes[place[token]] not in taken:
-            _pair(found, i, place[token], "weights")
+    pairs = {
+        found.one.nodes[i]: found.other.nodes[place[token]]
+        for i, token in enumerate(mine.weights)
+        if token is not None and here[token] == there[token] == 1
+    }
+    return {node: partner for node, partner in pairs.items() if node not in found.pairs and partner not in taken}
 
 
 def _pair(found: Matching, i: int, j: int, by: str) -> None:
@@ -160,12 +173,12 @@ class _Tokens:
     """What tells the nodes of one graph apart, index by index; None where it tells nothing."""
 
     def __init__(self, plain: Plain) -> None:
-        self.operators = [(node.domain, node.op_type) for node in plain.nodes]
+        self.operators = [plain.kinds[node] for node in plain.nodes]
         self.outputs = [node.outputs[0].name for node in plain.nodes]
         self.names: list[Hashable] = [
             (*operator, name) if name else None for operator, name in zip(self.operators, self.outputs, strict=True)
         ]
-        self.prints = [tuple(sorted(plain.fingerprint(value) for value in plain.weights(node))) for node in plain.nodes]
+        self.prints = [tuple(sorted(map(plain.fingerprint, _telling(plain, node)))) for node in plain.nodes]
         self.weights: list[Hashable] = [
             (*operator, prints) if any(size >= _TELLING for size, _ in prints) else None
             for operator, prints in zip(self.operators, self.prints, strict=True)
@@ -181,7 +194,15 @@ class _Tokens:
         return self.attributes[index], tuple(self.prints[index])
 
 
+def _telling(plain: Plain, node: ir.Node) -> list[ir.Value]:
+    """The weights that tell what a node is: of a product the matrix, whether or not the bias is in the node."""
+    held = plain.weights(node)
+    return [value for value in held if value is node.inputs[1]] if is_linear(node) else held
+
+
 def _attributes(node: ir.Node) -> tuple[Hashable, ...]:
+    if is_linear(node):
+        return ()
     plain = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS, ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
     return tuple(
         (name, str(attribute.value))
@@ -282,7 +303,7 @@ def _along_edges(found: Matching, flow: Flow) -> None:
         queue = list(found.pairs)
         while queue:
             node = queue.pop()
-            for a, b in _neighbours(node, found.pairs[node]):
+            for a, b in _neighbours(found.one.kinds, node, found.other.kinds, found.pairs[node]):
                 if a in found.pairs or flow.taken(b) or a not in found.one.place or b not in found.other.place:
                     continue
                 if not wired or flow.agree(a, b):
@@ -290,14 +311,15 @@ def _along_edges(found: Matching, flow: Flow) -> None:
                     queue.append(a)
 
 
-def _neighbours(node: ir.Node, partner: ir.Node) -> Iterator[tuple[ir.Node, ir.Node]]:
+def _neighbours(mine: _Kinds, node: ir.Node, theirs: _Kinds, partner: ir.Node) -> Iterator[tuple[ir.Node, ir.Node]]:
     for a, b in zip(node.inputs, partner.inputs, strict=False):
         above, over = a.producer() if a else None, b.producer() if b else None
-        if above is not None and over is not None and above.op_type == over.op_type:
+        if above is not None and over is not None and above in mine and mine[above] == theirs.get(over):
             yield above, over
-    for mine, theirs in zip(node.outputs, partner.outputs, strict=False):
-        after, behind = [use.node for use in mine.uses()], [use.node for use in theirs.uses()]
-        kinds = Counter(n.op_type for n in after), Counter(n.op_type for n in behind)
+    for left, right in zip(node.outputs, partner.outputs, strict=False):
+        after = [use.node for use in left.uses() if use.node in mine]
+        behind = [use.node for use in right.uses() if use.node in theirs]
+        counts = Counter(mine[n] for n in after), Counter(theirs[n] for n in behind)
         for reader in after:
-            if kinds[0][reader.op_type] == kinds[1][reader.op_type] == 1:
-                yield from ((reader, each) for each in behind if each.op_type == reader.op_type)
+            if counts[0][mine[reader]] == counts[1][mine[reader]] == 1:
+                yield from ((reader, each) for each in behind if theirs[each] == mine[reader])

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.constants import Constants
-from paddable.divergence.folds import Fold, folds
 from paddable.divergence.fork import Fork, forks
+from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces
@@ -59,7 +58,7 @@ class Parting:
         one: the first run.
         other: the second, which is right where they differ.
         matching: pairs of nodes.
-        folds: by linear node of the first graph, what one graph has folded into its weights.
+        layers: by linear node of the first graph, those of which the two graphs keep something at different places.
         measures: by value of the first graph, what was compared.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
         nan: of those that are NaN in both runs, in which share of their numbers.
@@ -73,7 +72,7 @@ class Parting:
     one: Side
     other: Side
     matching: Matching
-    folds: dict[ir.Node, Fold]
+    layers: dict[ir.Node, Layers]
     measures: dict[ir.Value, Measure]
     outputs: dict[str, float]
     nan: dict[str, float]
@@ -104,10 +103,10 @@ def part(
     matching = match(one.plain, other.plain)
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
     half = {one.precision, other.precision} != {"fp32"}
-    folded = folds(matching, Constants(one, other), half=half)
-    for fold in folded.values():
-        inner = (value for node in (fold.one.node, *fold.one.behind) for value in node.outputs)
-        matching.ends |= {**dict.fromkeys(inner), fold.one.end: fold.other.end}
+    held = layers(matching, half=half)
+    for both in held.values():
+        inner = (node.outputs[0] for node in (*both.one.front, both.one.node, *both.one.behind))
+        matching.ends |= {**dict.fromkeys(inner), both.one.end: both.other.end}
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
         measures = _measured(one, other, matching, known, tick, pool)
     mine, theirs = (flat(side.answer()) for side in (one, other))
@@ -138,7 +137,7 @@ def part(
         if max(errors.get(value, 0.0), outputs.get(partner.name or "", 0.0)) > tolerance
     ]
     found, gradual = _forks(one, other, errors, bad, tolerance)
-    return Parting(one, other, matching, folded, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
+    return Parting(one, other, matching, held, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
 
 
 def flat(answer: Mapping[str, Array | list[Array]]) -> dict[str, Array]:

@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import numpy as np
-import onnx
 import onnx_ir as ir
 
+from paddable.divergence.cut import Cutter
 from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array, Engine, EngineError
-from paddable.graph.io.write import structure_proto
 from paddable.providers.advice import session_advice
 from paddable.runtime.session.graph import GraphSession, Opening
 
@@ -69,12 +67,7 @@ class Pieces:
     """
 
     def __init__(self, plain: Plain, feeds: Mapping[str, Array], run: Run) -> None:
-        self._plain, self._run = plain, run
-        bare = structure_proto(plain.model)
-        self._protos = dict(zip(plain.model.graph, bare.graph.node, strict=True))
-        del bare.graph.node[:], bare.graph.input[:], bare.graph.output[:], bare.graph.value_info[:]
-        bare.ClearField("metadata_props")
-        self._bare = bare
+        self._plain, self._run, self._cutter = plain, run, Cutter(plain.model)
         self._last: dict[ir.Value, int] = {}
         for index, node in enumerate(plain.nodes):
             for value in plain.inputs(node):
@@ -123,25 +116,4 @@ class Pieces:
             feeds: what they read and nobody among them makes.
             asked: the outputs.
         """
-        piece = onnx.ModelProto()
-        piece.CopyFrom(self._bare)
-        piece.graph.name = "piece"
-        piece.graph.node.extend(self._protos[node] for node in nodes)
-        for name, array in feeds.items():
-            kind = onnx.helper.np_dtype_to_tensor_dtype(np.asarray(array).dtype)
-            piece.graph.input.append(onnx.helper.make_tensor_value_info(name, kind, np.shape(array)))
-        piece.graph.output.extend(onnx.ValueInfoProto(name=value.name or "") for value in asked)
-        weights = dict.fromkeys(value for node in nodes for value in self._plain.weights(node))
-        piece.graph.initializer.extend(_tensor(value) for value in weights if value.name)
-        return bytes(piece.SerializeToString())
-
-
-def _tensor(value: ir.Value) -> onnx.TensorProto:
-    tensor = value.const_value
-    assert tensor is not None
-    proto = ir.to_proto(ir.tensor(tensor.numpy(), name=value.name)) if tensor.dtype == ir.DataType.STRING else None
-    if proto is not None:
-        return proto
-    return onnx.TensorProto(
-        name=value.name, data_type=int(tensor.dtype), dims=tensor.shape.numpy(), raw_data=tensor.tobytes()
-    )
+        return self._cutter.cut(nodes, feeds, asked)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import onnx_ir as ir
 
+from paddable.divergence.constants import compute_constants
 from paddable.divergence.weights import Fingerprint, fingerprint
 from paddable.graph.prepare.normalise import reads
 
-__all__ = ["Plain"]
+__all__ = ["Plain", "is_linear"]
 
 _SEQUENCES = frozenset(
     {"Optional", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceMap"}
@@ -20,21 +22,22 @@ _SEQUENCES = frozenset(
 
 
 class Plain:
-    """A model in plain form (`paddable.graph.prepare.normalise`), its nodes in one topological order.
+    """A model in plain form (`paddable.graph.prepare.normalise`), its nodes in one topological order, its constants
+    computed.
 
     Args:
         model: the model.
         nodes: its nodes in another topological order than the file's.
 
     Attributes:
-        model: the model.
+        model: the model, with what constants alone make as constants.
         nodes: the nodes.
         place: of each node, its index.
     """
 
     def __init__(self, model: ir.Model, nodes: Sequence[ir.Node] | None = None) -> None:
-        self.model = model
-        self.nodes = list(model.graph) if nodes is None else list(nodes)
+        self.model = compute_constants(model) if nodes is None else model
+        self.nodes = list(self.model.graph) if nodes is None else list(nodes)
         self.place = {node: index for index, node in enumerate(self.nodes)}
         self._fingerprints: dict[ir.Value, Fingerprint] = {}
 
@@ -64,6 +67,11 @@ class Plain:
         """What a node reads that is computed or fed, not a weight."""
         return (value for value in self.read[node] if value.const_value is None)
 
+    @cached_property
+    def kinds(self) -> dict[ir.Node, tuple[str, str]]:
+        """What each node is for the other graph to have as well: a Gemm is a MatMul with what is behind it."""
+        return {node: ("", "MatMul") if is_linear(node) else (node.domain, node.op_type) for node in self.nodes}
+
     def weights(self, node: ir.Node) -> list[ir.Value]:
         """The weights and constants that a node reads."""
         return [value for value in self.read[node] if value.const_value is not None]
@@ -73,12 +81,26 @@ class Plain:
         """Values that are lists of arrays: they have no shape to compare, and no piece can be fed with them."""
         return frozenset(value for node in self.nodes for value in node.outputs if _is_sequence(value))
 
+    def look_ahead(self) -> None:
+        """Make the fingerprints of all weights, on every core."""
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(self.fingerprint, {value for node in self.nodes for value in self.weights(node)}))
+
     def fingerprint(self, value: ir.Value) -> Fingerprint:
         """The fingerprint of a weight."""
         if value not in self._fingerprints:
             assert value.const_value is not None
             self._fingerprints[value] = fingerprint(value.const_value)
         return self._fingerprints[value]
+
+
+def is_linear(node: ir.Node) -> bool:
+    """Whether a node multiplies what is computed with a stored matrix: MatMul, or Gemm of what lies straight."""
+    held = node.inputs[1] if len(node.inputs) > 1 and not node.domain else None
+    if node.op_type not in ("Gemm", "MatMul") or held is None or held.const_value is None:
+        return False
+    turned = node.attributes.get("transA")
+    return len(held.const_value.shape) == 2 and (turned is None or not turned.as_int())
 
 
 def _is_sequence(value: ir.Value) -> bool:

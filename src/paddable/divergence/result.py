@@ -151,19 +151,15 @@ class ProbeReport:
         return not self.forks and self.cause is None
 
     @property
-    def _kinds(self) -> set[str]:
-        return {self.fork.cause.kind} if self.fork is not None else set()
-
-    @property
     def verdict(self) -> str:
         """The outcome in one sentence or two."""
         told = [*self.differences]
-        if self.changed and not told and not self.agree and "weights" not in self._kinds:
-            told.append(self.changed)
         if self.fork is not None:
             told.append(str(self.fork))
+            if self.changed and not self.differences and self.fork.cause.kind != "weights":
+                told.append(self.changed)
         elif self.cause is not None:
-            told.append(f"{self.cause.text}; {self.cause.fix}")
+            told += [*([self.changed] if self.changed else []), f"{self.cause.text}; {self.cause.fix}"]
         else:
             worst = max(self.outputs.values(), default=0.0)
             told.append(

@@ -40,7 +40,8 @@ def unpaired(parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: 
         sizes: also nodes that compute from sizes and constants alone, which one exporter folds and another does not.
     """
     one, other = parting.one.plain, parting.other.plain
-    folded = {node for each in parting.folds.values() for node in (*each.one.behind, *each.other.behind)}
+    layers = [layer for each in parting.layers.values() for layer in (each.one, each.other)]
+    folded = {node for layer in layers for node in (*layer.front, *layer.behind)}
     mine, theirs = folded | parting.matching.pairs.keys(), folded | set(parting.matching.pairs.values())
     extra = [node for node in fork.nodes if node not in mine and node.op_type != "Cast"]
     missing = [node for node in others if node not in theirs and node.op_type != "Cast"]

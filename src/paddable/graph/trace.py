@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Protocol
 
 from paddable.findings import Source
@@ -67,7 +68,10 @@ def module_path(node: Traced) -> str | None:
         # The last scope is the operator itself, the first the root module, whose path is empty.
         return next((scope for scope in reversed(scopes[:-1]) if scope), None)
     if node.name and node.name.startswith("/"):
-        return ".".join(node.name.strip("/").split("/")[:-1]) or None
+        scopes = node.name.strip("/").split("/")[:-1]
+        # TorchScript names the parts of a Sequential with its own name in front: /front/front.0/Conv is front.0.
+        parts = [part.removeprefix(f"{before}.") for before, part in pairwise(["", *scopes])]
+        return ".".join(parts) or None
     return None
 
 

@@ -52,6 +52,7 @@ def test_torchscript_writes_the_frames_into_the_doc_string() -> None:
         ({"metadata_props": {"pkg.torch.onnx.name_scopes": "['', 'add']"}}, None),
         ({"metadata_props": {"pkg.torch.onnx.name_scopes": "['', 'broken"}}, None),
         ({"name": "/encoder/layers.0/self_attn/MatMul_1"}, "encoder.layers.0.self_attn"),
+        ({"name": "/layers.0/front/front.0/front.0.1/Conv"}, "layers.0.front.0.1"),  # parts of two Sequentials
         ({"name": "/MatMul_1"}, None),
         ({"name": "node_add"}, None),
     ],
