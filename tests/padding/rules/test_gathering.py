@@ -166,7 +166,7 @@ EXAMPLES = {
         "float[batch, 2, T] x",
         "int64[1] i = {1}",
         rows=0,
-        refused="index 1 needs 2 steps: batch-2 >= 0 holds at some lengths an",
+        refused="an index reads across the batch",
     ),
     "every other step": Example(
         "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, two) y = Gather <axis = 2> (x, i)",
@@ -280,10 +280,20 @@ EXAMPLES = {
         harmless="PAD107",
     ),
     "elements from the end of rows": Example(
-        "m = ArgMax <axis = 2> (x) k = Sub (m, one) y = GatherElements <axis = 2> (x, k)",
+        "m = ArgMax <axis = 2> (x) n = Neg (m) k = Sub (n, one) e = Neg (x) y = GatherElements <axis = 2> (e, k)",
         "float[batch, 2, 1] y",
         "float[batch, 2, T] x",
         "int64 one = {1}",
+        rows=0,
+        finds="PAD107 ArgMax, PAD105 GatherElements",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "elements from the end, the same of all rows": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[batch, 2, 2] y",
+        "float[batch, 2, T] x",
+        "int64[2] i = {-1, 0}",
         rows=0,
         refused="an index may be negative, and counts from an end that differ",
     ),
@@ -340,11 +350,43 @@ EXAMPLES = {
         claims="finite",
     ),
     "tuples of two along time from the end": Example(
-        "m = ArgMax <axis = 2, keepdims = 0> (x) k = Sub (m, one) u = Unsqueeze (k, last) z = Concat <axis = 2> "
-        "(u, u) y = GatherND <batch_dims = 1> (x, z)",
+        "m = ArgMax <axis = 2, keepdims = 0> (x) n = Neg (m) k = Sub (n, one) u = Unsqueeze (k, last) "
+        "o = Mul (u, nil) z = Concat <axis = 2> (o, u) y = GatherND <batch_dims = 1> (x, z)",
         "float[1, 2] y",
-        constants="int64 one = {1}, int64[1] last = {2}",
-        refused="an index tuple that may be negative counts from the end of t",
+        constants="int64 one = {1}, int64 nil = {0}, int64[1] last = {2}",
+        finds="PAD107 ArgMax, PAD105 GatherND",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "tuples of two steps of rows, both from the end": Example(
+        "m = ArgMax <axis = 1, keepdims = 0> (x) n = Neg (m) k = Sub (n, step) u = Unsqueeze (k, two) "
+        "z = Concat <axis = 2> (u, u) c = ReduceSum (x, two) d = Transpose <perm = [0, 2, 1]> (c) v = Mul (c, d) "
+        "y = GatherND <batch_dims = 1> (v, z)",
+        "float[batch, 2] y",
+        "float[batch, T, 2] x",
+        "int64[1] two = {2}, int64 step = {1}",
+        rows=0,
+        finds="PAD107 ArgMax, PAD105 GatherND",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "tuples of known steps": Example(
+        "y = GatherND (x, i)",
+        "float[2] y",
+        "float[1, T, 5] x",
+        "int64[2, 3] i = {0, -2, 4, 0, 3, -5}",
+        finds="PAD105 GatherND",
+        claims="finite",
+        first="T=4",
+    ),
+    "steps before the last, more than there may be": Example(
+        "s = Shape (x) n = Gather (s, time) k = Sub (n, three) y = Gather <axis = 2> (x, k)",
+        "float[1, 2, 1] y",
+        constants="int64[1] time = {2}, int64[1] three = {3}",
+        finds="PAD106 Gather, PAD105 Gather",
+        claims="finite",
+        harmless="PAD105",  # the input's last step is repeated
+        first="T=2",
     ),
     "tuples of what may be infinite": Example(
         "e = Exp (x) m = ArgMax <axis = 2> (x) y = GatherND <batch_dims = 2> (e, m)",
@@ -644,7 +686,7 @@ def test_an_index_covers_as_many_steps_as_there_are() -> None:
     [
         (("3", "T"), _index("2", "1"), 0, "2, T; finite", ""), (("T", "3"), _index("2", "1"), 0, "2, 3", ""),
         (("T", "3"), _index("2", "1", low=-1.0), 0, "2, 3", "FromEnd"), (("T", "U"), _index("2", "2"), 0, "2", ""),
-        (("T", "U"), _index("2", "2", low=-1.0), 0, "counts from the end of the padding", ""),
+        (("T", "U"), _index("2", "2", low=-1.0), 0, "2", "FromEnd"),
         (("4", "3"), _index("2", "2", low=-1.0), 0, "2", ""), (("T", "3"), _index("T", "1"), 1, "T; finite", ""),
         (("T", "3"), _index("U", "1"), 1, "batch axes that differ", ""),
         (("2", "T", "3"), _index("2", "5", "1"), 1, "2, 5, 3", ""),
