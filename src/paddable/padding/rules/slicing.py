@@ -2,7 +2,8 @@
 
 Passes: a cut that starts at a constant, a window that moves with the length, a concatenation whose last part is ragged.
 Needs: a gather by run-time index for what is counted from the end, reversed, or stands behind a ragged part.
-Refuses: bounds that change their sign again and again, several axes cut from the end at once, and an axis whose padding sits between valid steps.
+Refuses: bounds that change their sign again and again, several axes cut from the end at once, and an axis whose padding
+sits between valid steps.
 """
 
 from __future__ import annotations
