@@ -149,6 +149,7 @@ EXAMPLES = {
         rows=0,
         finds="PAD105 Gather",
         claims="finite",
+        guards="Gather",
         first="T=3",
     ),
     "the first step of rows": Example(
@@ -289,11 +290,32 @@ EXAMPLES = {
         claims="finite",
         harmless="PAD107",
     ),
-    "elements from the end, the same of all rows": Example(
+    "steps from both ends, the same of all rows": Example(
         "y = Gather <axis = 2> (x, i)",
-        "float[batch, 2, 2] y",
+        "float[batch, 2, 2, 2] y",
         "float[batch, 2, T] x",
-        "int64[2] i = {-1, 0}",
+        "int64[2, 2] i = {-1, 0, -3, 2}",
+        rows=0,
+        finds="PAD105 Gather",
+        claims="finite",
+        guards="Gather",
+        first="T=3",
+    ),
+    "the step before the last of each row, as one number": Example(
+        "s = Shape (x) n = Gather (s, time) k = Sub (n, two) y = Gather <axis = 2> (x, k)",
+        "float[batch, 2] y",
+        "float[batch, 2, T] x",
+        "int64 time = {2}, int64 two = {2}",
+        rows=0,
+        finds="PAD105 Gather",
+        claims="finite",
+        guards="Gather",
+    ),
+    "elements from the end of rows, by one index": Example(
+        "m = ArgMax <axis = 2, keepdims = 0> (w) n = Neg (m) k = Sub (n, one) y = Gather <axis = 2> (x, k)",
+        "float[batch, 2, 1, 4] y",
+        "float[batch, 2, T] x",
+        "float[1, 4, 3] w, int64 one = {1}",
         rows=0,
         refused="an index may be negative, and counts from an end that differ",
     ),
@@ -725,14 +747,22 @@ Gather(3, T; 5 | 2; int64; -1..8) axis=1 => 3, 2; finite | FromEnd(PAD105; 1; T)
 Gather(3, T; 5 image | 2; int64; 0..8) axis=0 => 2, T; 5; finite image
 Gather(3, T; 5 | U; int64; 0..8) axis=1 => 3, U; finite; finite | Fill(; 1; 0; 0.0)
 Gather(3, T; any | U; int64; 0..8) axis=1 => 3, U; any; finite | Fill(; 1; 0; 0.0)
-Gather(batch, T, 3 | = -1) axis=1 => batch, 1, 3; finite | Take(PAD105; 0; 1; 1; T; from 0: T-1 + 0 + 1k)
-Gather(batch, T, 3 | = -2) axis=1
-    => batch, 1, 3; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k) | T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = -1) axis=1
+    => batch, 1, 3; finite | UseSize(; 1; 0), Take(PAD105; 0; 1; 1; T; from 0: T-1 + 0 + 0k)
 Gather(batch, T, 3 | = -2 -1) axis=1
-    => batch, 2, 3; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k) | T in 2..: index -2 needs 2 steps
-Gather(batch, T, 3 | = -2 1) axis=1
-    => refused: an index may be negative, and counts from an end that differs by row |
+    => batch, 2, 3; finite | UseSize(; 1; 0 1), Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 0k from 1: T-1 + 0 + 0k) |
     T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = -2 1) axis=1
+    => batch, 2, 3; finite | UseSize(; 1; 0 1), Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 0k from 1: 1 + 0 + 0k) |
+    T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = T-2 0) axis=1
+    => batch, 2, 3; finite | UseSize(; 1; 0 1), Take(PAD105; 0; 1; 2; T; from 0: T-min(T, 2) + 0 + 0k
+    from 1: 0 + 0 + 0k)
+Gather(batch, T, 3 | = T-3) axis=1
+    => batch, 1, 3; finite | UseSize(; 1; 0), Take(PAD105; 0; 1; 1; T; from 0: T-2*min(T, 3)+3 + 0 + 0k) |
+    T in 2..: index T-3 needs a step there
+Gather(T, 3 | = -1) rows=None => refused: an index may be negative, and counts from an end that differs by row
+Gather(T, 3 | = T-1) rows=None => batch, 1, 3; finite rows_in_front | UseLength(PAD106; 1; T-1; 2)
 Gather(batch, T, 3 | = 1) axis=1 => batch, 1, 3; finite | T in 2..: index 1 needs 2 steps
 Gather(batch, T, 3 | = 0) axis=0 => refused: an index reads across the batch
 Gather(batch, T; rows_in_front | = 0) axis=1 => refused: what each row's own length made is read by index

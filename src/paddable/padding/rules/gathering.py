@@ -18,18 +18,21 @@ import numpy as np
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
-from paddable.padding.deduce.from_end import count_from_the_end, need_places
+from paddable.padding.deduce.from_end import count_from_the_end, counted_from_the_end, need_places
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_columns
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch, row_axis
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 from paddable.padding.facts.numbers import Face, Product, add, multiply, number
-from paddable.padding.remedies import Segment
+from paddable.padding.remedies import Segment, UseSize
 from paddable.padding.remedies.forms import RowGather
 
 __all__: list[str] = []
+
+_SEGMENTS = 16
+"""Steps that one run-time index may name one by one."""
 
 
 @rule("Gather")
@@ -69,7 +72,7 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         taken = _taken(context, value, index, axis)
         if taken is not None:
             return [taken]
-        value = _last_steps(context, value, index, axis)
+        value = _known_steps(context, value, index, axis)
         whole = value.axes[axis]
         varies = any(a.ragged or a.batch for a in whole)
     else:
@@ -168,20 +171,31 @@ def _taken(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts
     return context.take(0, axis, size, segments, "PAD105", leak, instead=True)
 
 
-def _last_steps(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts:
-    """Rows that end in different places, cut to the steps that constant negative indices count from the end."""
-    content = index.content
-    if context.scope.single_row or not isinstance(content, Elements) or not any(a.ragged for a in value.axes[axis]):
+def _known_steps(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts:
+    """Rows that end in different places, cut to the steps that known indices name, if one counts from the end."""
+    known = index.content
+    if context.scope.single_row or not isinstance(known, Elements) or row_axis(value.axes) is None:
         return value
-    if not all(pick is not None and pick.is_constant and pick.fraction < 0 for pick in content.array.flat):
+    if not any(atom.ragged for atom in value.axes[axis]):
         return value
-    count = -int(min(pick.fraction for pick in content.array.flat))
+    places = [found.integer if found is not None else None for found in known.array.flat]
+    lengths = [place for place in places if place is not None]
+    if len(lengths) < len(places) or len(lengths) > _SEGMENTS:
+        return value
+    if all(place.is_constant and place.constant >= 0 for place in lengths):
+        return value
     value = context.replace(0, context.prefix_axis(0, axis))
+    need_places(context, known, [value.axes[axis]])
     size = context.length_of(value.axes[axis])
-    context.need(size - count, f"index {-count} needs {count} steps")
-    segments = (Segment(constant(0), size - count, constant(0)),)
+    counted = [counted_from_the_end(context.scope, place, size) for place in lengths]
+    segments = [Segment(constant(k), place, constant(0), 0) for k, place in enumerate(counted) if place is not None]
+    if len(segments) < len(lengths):
+        return value
+    taken = np.array([number(k) for k in range(len(segments))], dtype=object).reshape(known.array.shape)
+    context.ask(UseSize("", "the steps that are read stand one behind the other", 1, Elements(taken)))
+    context.replace(1, Facts.known(index.dtype, index.axes, Elements(taken), 0.0, float(len(segments) - 1)))
     leak = "an index counted from the end reads the padding"
-    return context.take(0, axis, constant(count), segments, "PAD105", leak)
+    return context.take(0, axis, constant(len(segments)), segments, "PAD105", leak)
 
 
 def _guarded(context: RuleContext, index: Facts, source: Axis, position: int = 1) -> Facts:
