@@ -312,12 +312,15 @@ EXAMPLES = {
         guards="Gather",
     ),
     "elements from the end of rows, by one index": Example(
-        "m = ArgMax <axis = 2, keepdims = 0> (w) n = Neg (m) k = Sub (n, one) y = Gather <axis = 2> (x, k)",
+        "m = ArgMax <axis = 2, keepdims = 0> (w) n = Neg (m) k = Sub (n, one) c = CumSum (x, two) "
+        "y = Gather <axis = 2> (c, k)",
         "float[batch, 2, 1, 4] y",
         "float[batch, 2, T] x",
-        "float[1, 4, 3] w, int64 one = {1}",
+        "float[1, 4, 1] w, int64 one = {1}, int64 two = {2}",
         rows=0,
-        refused="an index may be negative, and counts from an end that differ",
+        finds="PAD105 Gather",
+        claims="finite",
+        guards="Gather Gather",
     ),
     "elements of one row for all": Example(
         "y = GatherElements <axis = 2> (x, i)",
@@ -672,7 +675,9 @@ def test_steps_of_one_axis(
 def test_rows_are_read_one_by_one() -> None:
     value = tensor("batch", "T", pad=constant(5))
     assert "batch" in _answer(context_of("Gather", value, _constants(1), rows=None, axis=0))[0]
-    assert "counts from an end" in _answer(context_of("Gather", value, _index("2", low=-1.0), rows=None, axis=1))[0]
+    assert "counts from an end" in _answer(context_of("Gather", value, _index(low=-1.0), rows=None, axis=1))[0]
+    given = _answer(context_of("Gather", value, _index("2", low=-1.0), rows=None, axis=1))
+    assert given == ("batch, 2", "GiveRows FromEnd RowGather")
     front = tensor("T", rows_in_front=True)
     assert "read by index" in _answer(context_of("Gather", front, _constants(1)))[0]
 

@@ -210,7 +210,7 @@ class RuleContext:
         """Move a shifted valid part to the front by a run-time gather, of each row's own where ``row_axis`` says so."""
         alike = self.scope.single_row or any(atom.batch for atom in value.atoms)
         if row_axis is not None and not alike:
-            value = self._give_rows(index, value, row_axis)
+            value = self.give_rows(index, value, row_axis)
         for axis in range(value.rank):
             for atom in value.axes[axis]:
                 if atom.prefix:
@@ -228,7 +228,7 @@ class RuleContext:
                 )
         return value
 
-    def _give_rows(self, index: int, value: Facts, row_axis: int) -> Facts:
+    def give_rows(self, index: int, value: Facts, row_axis: int) -> Facts:
         """A table repeated for every row, the batch ``row_axis`` from the right: each row reads another part of it."""
         added = max(0, row_axis - value.rank)
         axes = ((),) * added + value.axes

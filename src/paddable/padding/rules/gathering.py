@@ -77,14 +77,16 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         varies = any(a.ragged or a.batch for a in whole)
     else:
         _table_end(context, value, index, axis)
-    index = _guarded(context, context.data(1, row_axis=index.rank + 1, shifted=True), whole)
+    asked, index = index, _guarded(context, context.data(1, row_axis=index.rank + 1, shifted=True), whole)
+    if varies and index.low < 0 and index.rank == rank > 0 and _lacks_rows(context, value, index):
+        index = context.give_rows(1, index, index.rank + 1)
     in_front = index.rows_in_front or index.rank > rank
     if in_front and _picks_by_row(value, index):
-        return [_by_row(context, value, index, known, axis, tuples=False)]
+        return [_by_row(context, value, index, asked, axis, tuples=False)]
     if in_front and (axis or any(a.batch for a in value.atoms)):
         context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
     if varies:
-        value = _ragged_source(context, value, index, known, axis)
+        value = _ragged_source(context, value, index, asked, axis)
     axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
     return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
 
@@ -100,11 +102,14 @@ def _picks_by_row(value: Facts, index: Facts) -> bool:
     return index.rank >= 2 and any(map(is_batch, value.axes))
 
 
-def _by_row(
-    context: RuleContext, value: Facts, index: Facts, known: Elements | Affine | None, axis: int, *, tuples: bool
-) -> Facts:
+def _lacks_rows(context: RuleContext, value: Facts, index: Facts) -> bool:
+    """Whether one index serves rows that end in different places, and would count from the end of each."""
+    return not context.scope.single_row and row_axis(value.axes) is not None and row_axis(index.axes) is None
+
+
+def _by_row(context: RuleContext, value: Facts, index: Facts, picks: Facts, axis: int, *, tuples: bool) -> Facts:
     """Each row's steps by its own index, the rows where the data has them."""
-    value = _ragged_source(context, value, index, known, axis)
+    value = _ragged_source(context, value, index, picks, axis)
     own = replace(index, axes=index.axes[1:], pads=index.pads[len(index.axes[0]) :], content=None)
     context.ask(RowGather("", "each row reads by an index of its own", axis, own.axes, tuples))
     axes = (*value.axes[:axis], *own.axes, *value.axes[axis + 1 :])
@@ -212,20 +217,20 @@ def _guarded(context: RuleContext, index: Facts, source: Axis, position: int = 1
     return context.fill(position, loose, 0.0, "", "an index in the padding may be out of range")
 
 
-def _ragged_source(
-    context: RuleContext, value: Facts, index: Facts, known: Elements | Affine | None, axis: int
-) -> Facts:
-    """Reading valid steps of a ragged axis; negative indices count from its valid end."""
+def _ragged_source(context: RuleContext, value: Facts, index: Facts, picks: Facts, axis: int) -> Facts:
+    """Reading valid steps of a ragged axis, by an index that was ``picks`` before it was given to the rows; negative
+    ones count from the valid end."""
     value = context.prefix_axis(0, axis)
-    _need_picks(context, known, index, [value.axes[axis]])
-    count_from_the_end(context, 1, index, known, [value.axes[axis]])
+    _need_picks(context, picks, [value.axes[axis]])
+    count_from_the_end(context, 1, index, picks.content, [value.axes[axis]])
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")
     return value
 
 
-def _need_picks(context: RuleContext, known: Elements | Affine | None, index: Facts, axes: Sequence[Axis]) -> None:
+def _need_picks(context: RuleContext, picks: Facts, axes: Sequence[Axis]) -> None:
     """Known indices into a ragged axis need as many steps, from its beginning or from its end."""
+    known = picks.content
     if not isinstance(known, Affine) or not known.coefficients:
         need_places(context, known, axes)
         return
@@ -234,7 +239,7 @@ def _need_picks(context: RuleContext, known: Elements | Affine | None, index: Fa
         return
     highest, size = lowest, context.length_of(axis)
     for i, step in known.coefficients:
-        far = index.atoms[i].size - 1
+        far = picks.atoms[i].size - 1
         lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
     context.need(size + lowest, f"index {lowest} needs {lowest * -1} steps")
     context.need(size - 1 - highest, f"index {highest} needs {highest + 1} steps")
@@ -284,7 +289,7 @@ def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
 def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     axis = context.attribute("axis", 0) % value.rank
-    index, known = context.peek(1), context.peek(1).content
+    index = picks = context.peek(1)
     rows = next((index.rank - k for k, held in enumerate(index.axes) if any(a.batch for a in held)), None)
     index = _guarded(context, context.data(1, row_axis=rows), value.axes[axis])
     context.keep_rows_apart(value.axes[axis], "GatherElements along")
@@ -293,8 +298,8 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("GatherElements along a merged axis")
     value = merged
     if any(a.ragged for a in value.axes[axis]):
-        _need_picks(context, known, index, [value.axes[axis]])
-        count_from_the_end(context, 1, index, known, [value.axes[axis]])
+        _need_picks(context, picks, [value.axes[axis]])
+        count_from_the_end(context, 1, index, picks.content, [value.axes[axis]])
     for k in range(value.rank):
         if k == axis:
             continue
@@ -325,7 +330,8 @@ def _need_beginning(context: RuleContext, part: Axis, whole: Axis) -> None:
 @rule("GatherND")
 def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
     """Reading by index tuples. A uniform source gives the same whatever the index is; else indices must be valid."""
-    value, index, known = context.peek(0), context.peek(1), context.peek(1).content
+    value, index = context.peek(0), context.peek(1)
+    picks, known = index, index.content
     _need_own_axes(context, value)
     batch_dims = context.attribute("batch_dims", 0)
     if index.rows_in_front:
@@ -334,7 +340,7 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
             context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
         value = context.data(0)
         _guarded(context, context.data(1), value.axes[0])
-        return [_by_row(context, value, replace(context.peek(1), axes=index.axes), known, 0, tuples=True)]
+        return [_by_row(context, value, replace(context.peek(1), axes=index.axes), picks, 0, tuples=True)]
     width = context.length_of(index.axes[-1]) if index.axes[-1] else constant(1)
     if not width.is_constant:
         context.refuse("GatherND with tuples of varying width")
@@ -360,7 +366,7 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         value = merged
     read_along = [() if k == own else value.axes[k] for k in range(batch_dims, batch_dims + depth)]
     if depth == 1 and indexed:
-        _need_picks(context, known, index, read_along)
+        _need_picks(context, picks, read_along)
     else:
         need_places(context, known, read_along)
     count_from_the_end(context, 1, index, known, read_along)
