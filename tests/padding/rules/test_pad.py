@@ -399,6 +399,16 @@ EXAMPLES = {
         guards="Pad",
         claims="2*T+1 finite; finite",
     ),
+    "a front that varies, of rows, by a list of axes, the first of which is channels": Example(
+        "s = Shape <start = 2> (x) p = Concat <axis = 0> (one, s, rest) y = Pad (x, p, v, axes)",
+        "float[batch, 4, U] y",
+        "float[batch, 2, T] x",
+        "int64[1] one = {1}, int64[2] rest = {1, 2}, float v = {2}, int64[2] axes = {1, 2}",
+        rows=0,
+        finds="PAD102 Pad",
+        guards="Pad Pad",
+        claims="2*T+2 finite; finite",
+    ),
     "a front that varies, before another length that is padded": Example(
         "s = Shape <start = 1, end = 2> (x) p = Concat <axis = 0> (none, s, rest) y = Pad (x, p, v)",
         "float[1, V, W] y",

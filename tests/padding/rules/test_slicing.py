@@ -549,6 +549,20 @@ def test_how_many_steps_a_cut_has(cut: str, size: str | None, first: int, last: 
     assert size is None or str(found.size(0)) == size
 
 
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        ("0: 3, 3", "no step from min(T, 3) on"),
+        ("0: T, 9", "no step from T on"),
+        ("0: V%3+2, V%3+V%4", "end behind its start"),
+    ],
+)
+def test_an_empty_slice_is_refused_with_advice(cut: str, told: str) -> None:
+    with pytest.raises(NoProof) as error:
+        slice_(_sliced(tensor("T"), cut))
+    assert told in error.value.fix and "or leave it out" in error.value.fix, error.value
+
+
 def test_the_entries_of_a_shape_that_are_cut() -> None:
     given = _numbers("T", "3", "U", "7")
     cuts = {

@@ -388,11 +388,11 @@ class RuleContext:
         if any(atom.batch for atom in atoms):
             self.refuse(f"{what} the batch mixes rows of different lengths", "act along another axis, or use batch 1")
 
-    def need(self, length: Length, reason: str) -> None:
-        """State that ``length >= 0``; the model's domain shrinks to where it holds."""
+    def need(self, length: Length, reason: str, fix: str = "") -> None:
+        """State that ``length >= 0``; the model's domain shrinks to where it holds, or it is refused with a fix."""
         if not self.scope.need(length, reason):
             where = "at no length" if self.scope.never(length) else "at some lengths and not at others between them"
-            self.refuse(f"{reason}: {length} >= 0 holds {where}")
+            self.refuse(f"{reason}: {length} >= 0 holds {where}", fix)
 
     def need_steps(self, value: Facts, axes: Iterable[int], reader: str = "") -> None:
         """State that some axes of a value are not empty at any accepted length."""

@@ -34,6 +34,10 @@ KEEPS_SIGN = "must not change its sign"
 
 _HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
 
+_NOT_EMPTY = (
+    "let the slice end behind its start (a bound below 0 counts from the end), or leave it out with what reads it"
+)
+
 _FAR = 64
 """Lengths at which a size is seen to fall and to rise again."""
 
@@ -185,17 +189,13 @@ def _slice_axis(
         first, stop, count = _cut(context, start, end, size, step)
     varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
     if count.is_constant and count.constant == 0 and varies:
-        context.refuse(
-            "an empty slice",
-            f"no step from {first} on lies before {stop} at any length: let the slice end behind its start (a bound "
-            "below 0 counts from the end), or leave it out with what reads it",
-        )
+        context.refuse("an empty slice", f"no step from {first} on lies before {stop} at any length: {_NOT_EMPTY}")
     most = _most(scope, count)
     if most is not None or bounded is not None:
         _keep_alone(context, alone)
         return _bounded(context, value, axis, first, step, count, most)
     if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
-        context.need(count - 1, f"a slice of {count} steps must not be empty")
+        context.need(count - 1, f"a slice of {count} steps must not be empty", _NOT_EMPTY)
         count = scope.simplify(count)
     if scope.same(count, size) and step == 1:
         return value
