@@ -785,7 +785,11 @@ Gather(3, T | ~ T; T-1 -1) axis=1 => 3, T; finite; finite | Take(PAD105; 0; 1; T
 Gather(3, T; 5 any | ~ T; T-1 -1) axis=1
     => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
 Gather(3, T | ~ U; T-1 -1) axis=1
-    => 3, U; finite; finite | UseLength(PAD106; 1; T-1 + -1*i0; 2), Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T)
+    => 3, U; finite; finite | UseLength(PAD106; 1; T-1 + -1*i0; 2), Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T) |
+    T in 50..: index T-U needs U-T steps
+Gather(3, T | ~ T; T-3 -1) axis=1
+    => 3, T from T; finite; finite | Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T) | T in 2..: index -2 needs 2 steps
+Gather(3, T | ~ T; T 1) axis=1 => refused: index 2*T-1 needs 2*T steps: -T >= 0 holds at no length
 Gather(3, 2*T | ~ T; 2*T-1 -2) axis=1
     => 3, T; finite; finite | Take(PAD105; 0; 1; T; 2*T; from 0: 2*T-1 + 0 + -2k; True)
 Gather(3, 2*T | ~ T; 2*T-1 -2) axis=-1
@@ -815,7 +819,9 @@ Gather(9, 3 | U; int64; from_sizes 0..9) rows=None => U, 3; finite; finite
 Gather(9, 3 | U; int64; from_sizes 0..9) => U, 3; finite; finite | Fill(; 1; 0; 0.0)
 Gather(9, 3 | U; int64; 0..9) rows=None
     => refused: what depends on the length has no batch axis here, and each row has a length of its own
-Gather(3, T | ~ T; T -1/2) axis=1 => 3, T; finite; finite | UseLength(PAD106; 1; T + -1/2*i0; 2), Fill(; 1; 0; 0.0)
+Gather(3, T | ~ T; T -1/2) axis=1 => refused: index T needs T+1 steps: -1 >= 0 holds at no length
+Gather(3, T | ~ T; T-1 -1/2) axis=1
+    => 3, T; finite; finite | UseLength(PAD106; 1; T-1 + -1/2*i0; 2), Fill(; 1; 0; 0.0)
 Gather(V, 3, T; any 5 | U; int64; 0..2) axis=1 => V, U, T; any finite 5; finite
 Gather(V, T, 3; any 5 | = 1) axis=1 => V, 1, 3; any; finite | T in 2..: index 1 needs 2 steps
 Gather(~ T, 3; 2 0 0 | U; int64; 0..1) axis=0 => U, 3; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)

@@ -170,7 +170,8 @@ def _taken(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts
         return None
     if index.low < 0:
         return None
-    context.replace(0, context.prefix_axis(0, axis))
+    value = context.replace(0, context.prefix_axis(0, axis))
+    _need_picks(context, index, [value.axes[axis]])
     segments = (Segment(constant(0), start, constant(0), int(step)),)
     leak = "an index computed from the container's size reads its end"
     return context.take(0, axis, size, segments, "PAD105", leak, instead=True)
@@ -235,12 +236,13 @@ def _need_picks(context: RuleContext, picks: Facts, axes: Sequence[Axis]) -> Non
         need_places(context, known, axes)
         return
     (axis,), lowest = axes, known.base.integer
-    if known.face is not Face.CONSTANT or lowest is None:
+    if lowest is None:
         return
     highest, size = lowest, context.length_of(axis)
     for i, step in known.coefficients:
         far = picks.atoms[i].size - 1
         lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
+    lowest, highest = context.scope.simplify(lowest), context.scope.simplify(highest)
     context.need(size + lowest, f"index {lowest} needs {lowest * -1} steps")
     context.need(size - 1 - highest, f"index {highest} needs {highest + 1} steps")
 
