@@ -20,6 +20,7 @@ import numpy as np
 from paddable.api.measuring import Measured, longest
 from paddable.gates import Candidate, GateReport
 from paddable.gates.engine import Engine, Source
+from paddable.gates.exact import exact_where_replaced
 from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
 from paddable.gates.judge import ragged_lengths
@@ -28,7 +29,6 @@ from paddable.gates.lift import Twins, computes_in_half, moved, rounded, twins
 from paddable.gates.oracle import Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
-from paddable.gates.transforms import exact_where_replaced
 from paddable.gates.verdict import Difference, differences
 from paddable.gates.whole import judge_whole, largest_of, open_candidate
 from paddable.padding.analysis import Analysis

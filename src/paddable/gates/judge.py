@@ -14,6 +14,7 @@ from paddable.gates.apart import Apart
 from paddable.gates.diverge import first_difference
 from paddable.gates.domain import judge_domain
 from paddable.gates.engine import Source
+from paddable.gates.exact import exact_where_replaced
 from paddable.gates.index_limits import index_limits
 from paddable.gates.largest_value import largest_value
 from paddable.gates.lengths import LIMIT, choose, default_container
@@ -24,7 +25,6 @@ from paddable.gates.refused_lengths import judge_refused_lengths
 from paddable.gates.regions import Frame
 from paddable.gates.report import DomainCheck, GateReport, Row
 from paddable.gates.signals import Signals
-from paddable.gates.transforms import exact_where_replaced
 from paddable.gates.whole import Candidate, judge_whole, largest_of, open_candidate
 from paddable.graph.io.scratch import scratch_folder
 from paddable.lengths import Length

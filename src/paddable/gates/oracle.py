@@ -49,7 +49,7 @@ class Oracle:
     Where native computes in half, on and off often agree bit for bit, since both run float kernels (``gates.lift``).
     Its noise is then the largest of: on against off, native and its rounded form against the fp32 lift, and half an
     ulp. A lift's own is what its answer moves by when weights and inputs are moved by their last place. Where a padded
-    graph computes Fourier transforms otherwise, native's own noise is also what theirs in double change.
+    graph computes Fourier transforms or statistics otherwise, native's own noise is also what they change in double.
 
     Answers are kept, so that the containers of one model share them; a session is opened when it is first asked.
 
@@ -58,7 +58,7 @@ class Oracle:
         metadata: of the padded graph.
         twins: of a native model that computes in half.
         moved: where native is a lift, or computes in 8 bits, the same with its float weights moved.
-        exact: native with its Fourier transforms in double, where they are no longer in the padded graph.
+        exact: native with the kernels in double that are no longer in the padded graph (``gates.exact``).
         threads: of native; 0 takes every core.
         arena: whether sessions of native keep the memory of a run.
     """
@@ -111,7 +111,7 @@ class Oracle:
     @cached_property
     def _exact(self) -> Engine | None:
         source = self._exact_source
-        return None if source is None else Engine(source, where="native with transforms in double", half=self._half)
+        return None if source is None else Engine(source, where="native with kernels in double", half=self._half)
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner

@@ -28,7 +28,7 @@ ONE = constant(1)
         (Fill("", "", 0, (), (0,), 0.0, scalar_input=2), "fill the padding with the zero point"),
         (UseLength("", "", 0, None, ()), "substitute the run-time length"),
         (UseSize("", "", 0, None), "size by the container"),
-        (FromEnd("", "", 0, ONE), "count from the run-time length"),
+        (FromEnd("", "", 0, (ONE,), ()), "count from the run-time length"),
         (Spread("", "", 0, 1), "align the rows"),
         (Take("", "", 0, 1, (), ONE, ONE, ()), "gather by run-time index"),
         (SequenceLengths("", "", 4, ONE, ()), "give the operator its sequence lengths"),

@@ -149,6 +149,7 @@ EXAMPLES = {
         rows=0,
         finds="PAD105 Gather",
         claims="finite",
+        guards="Gather",
         first="T=3",
     ),
     "the first step of rows": Example(
@@ -166,7 +167,7 @@ EXAMPLES = {
         "float[batch, 2, T] x",
         "int64[1] i = {1}",
         rows=0,
-        refused="index 1 needs 2 steps: batch-2 >= 0 holds at some lengths an",
+        refused="an index reads across the batch",
     ),
     "every other step": Example(
         "s = Shape <start = 2> (x) n = Squeeze (s) i = Range (nil, n, two) y = Gather <axis = 2> (x, i)",
@@ -280,12 +281,46 @@ EXAMPLES = {
         harmless="PAD107",
     ),
     "elements from the end of rows": Example(
-        "m = ArgMax <axis = 2> (x) k = Sub (m, one) y = GatherElements <axis = 2> (x, k)",
+        "m = ArgMax <axis = 2> (x) n = Neg (m) k = Sub (n, one) e = Neg (x) y = GatherElements <axis = 2> (e, k)",
         "float[batch, 2, 1] y",
         "float[batch, 2, T] x",
         "int64 one = {1}",
         rows=0,
-        refused="an index may be negative, and counts from an end that differ",
+        finds="PAD107 ArgMax, PAD105 GatherElements",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "steps from both ends, the same of all rows": Example(
+        "y = Gather <axis = 2> (x, i)",
+        "float[batch, 2, 2, 2] y",
+        "float[batch, 2, T] x",
+        "int64[2, 2] i = {-1, 0, -3, 2}",
+        rows=0,
+        finds="PAD105 Gather",
+        claims="finite",
+        guards="Gather",
+        first="T=3",
+    ),
+    "the step before the last of each row, as one number": Example(
+        "s = Shape (x) n = Gather (s, time) k = Sub (n, two) y = Gather <axis = 2> (x, k)",
+        "float[batch, 2] y",
+        "float[batch, 2, T] x",
+        "int64 time = {2}, int64 two = {2}",
+        rows=0,
+        finds="PAD105 Gather",
+        claims="finite",
+        guards="Gather",
+    ),
+    "elements from the end of rows, by one index": Example(
+        "m = ArgMax <axis = 2, keepdims = 0> (w) n = Neg (m) k = Sub (n, one) c = CumSum (x, two) "
+        "y = Gather <axis = 2> (c, k)",
+        "float[batch, 2, 1, 4] y",
+        "float[batch, 2, T] x",
+        "float[1, 4, 1] w, int64 one = {1}, int64 two = {2}",
+        rows=0,
+        finds="PAD105 Gather",
+        claims="finite",
+        guards="Gather Gather",
     ),
     "elements of one row for all": Example(
         "y = GatherElements <axis = 2> (x, i)",
@@ -340,11 +375,43 @@ EXAMPLES = {
         claims="finite",
     ),
     "tuples of two along time from the end": Example(
-        "m = ArgMax <axis = 2, keepdims = 0> (x) k = Sub (m, one) u = Unsqueeze (k, last) z = Concat <axis = 2> "
-        "(u, u) y = GatherND <batch_dims = 1> (x, z)",
+        "m = ArgMax <axis = 2, keepdims = 0> (x) n = Neg (m) k = Sub (n, one) u = Unsqueeze (k, last) "
+        "o = Mul (u, nil) z = Concat <axis = 2> (o, u) y = GatherND <batch_dims = 1> (x, z)",
         "float[1, 2] y",
-        constants="int64 one = {1}, int64[1] last = {2}",
-        refused="an index tuple that may be negative counts from the end of t",
+        constants="int64 one = {1}, int64 nil = {0}, int64[1] last = {2}",
+        finds="PAD107 ArgMax, PAD105 GatherND",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "tuples of two steps of rows, both from the end": Example(
+        "m = ArgMax <axis = 1, keepdims = 0> (x) n = Neg (m) k = Sub (n, step) u = Unsqueeze (k, two) "
+        "z = Concat <axis = 2> (u, u) c = ReduceSum (x, two) d = Transpose <perm = [0, 2, 1]> (c) v = Mul (c, d) "
+        "y = GatherND <batch_dims = 1> (v, z)",
+        "float[batch, 2] y",
+        "float[batch, T, 2] x",
+        "int64[1] two = {2}, int64 step = {1}",
+        rows=0,
+        finds="PAD107 ArgMax, PAD105 GatherND",
+        claims="finite",
+        harmless="PAD107",
+    ),
+    "tuples of known steps": Example(
+        "y = GatherND (x, i)",
+        "float[2] y",
+        "float[1, T, 5] x",
+        "int64[2, 3] i = {0, -2, 4, 0, 3, -5}",
+        finds="PAD105 GatherND",
+        claims="finite",
+        first="T=4",
+    ),
+    "steps before the last, more than there may be": Example(
+        "s = Shape (x) n = Gather (s, time) k = Sub (n, three) y = Gather <axis = 2> (x, k)",
+        "float[1, 2, 1] y",
+        constants="int64[1] time = {2}, int64[1] three = {3}",
+        finds="PAD106 Gather, PAD105 Gather",
+        claims="finite",
+        harmless="PAD105",  # the input's last step is repeated
+        first="T=2",
     ),
     "tuples of what may be infinite": Example(
         "e = Exp (x) m = ArgMax <axis = 2> (x) y = GatherND <batch_dims = 2> (e, m)",
@@ -608,7 +675,9 @@ def test_steps_of_one_axis(
 def test_rows_are_read_one_by_one() -> None:
     value = tensor("batch", "T", pad=constant(5))
     assert "batch" in _answer(context_of("Gather", value, _constants(1), rows=None, axis=0))[0]
-    assert "counts from an end" in _answer(context_of("Gather", value, _index("2", low=-1.0), rows=None, axis=1))[0]
+    assert "counts from an end" in _answer(context_of("Gather", value, _index(low=-1.0), rows=None, axis=1))[0]
+    given = _answer(context_of("Gather", value, _index("2", low=-1.0), rows=None, axis=1))
+    assert given == ("batch, 2", "GiveRows FromEnd RowGather")
     front = tensor("T", rows_in_front=True)
     assert "read by index" in _answer(context_of("Gather", front, _constants(1)))[0]
 
@@ -644,7 +713,7 @@ def test_an_index_covers_as_many_steps_as_there_are() -> None:
     [
         (("3", "T"), _index("2", "1"), 0, "2, T; finite", ""), (("T", "3"), _index("2", "1"), 0, "2, 3", ""),
         (("T", "3"), _index("2", "1", low=-1.0), 0, "2, 3", "FromEnd"), (("T", "U"), _index("2", "2"), 0, "2", ""),
-        (("T", "U"), _index("2", "2", low=-1.0), 0, "counts from the end of the padding", ""),
+        (("T", "U"), _index("2", "2", low=-1.0), 0, "2", "FromEnd"),
         (("4", "3"), _index("2", "2", low=-1.0), 0, "2", ""), (("T", "3"), _index("T", "1"), 1, "T; finite", ""),
         (("T", "3"), _index("U", "1"), 1, "batch axes that differ", ""),
         (("2", "T", "3"), _index("2", "5", "1"), 1, "2, 5, 3", ""),
@@ -683,14 +752,22 @@ Gather(3, T; 5 | 2; int64; -1..8) axis=1 => 3, 2; finite | FromEnd(PAD105; 1; T)
 Gather(3, T; 5 image | 2; int64; 0..8) axis=0 => 2, T; 5; finite image
 Gather(3, T; 5 | U; int64; 0..8) axis=1 => 3, U; finite; finite | Fill(; 1; 0; 0.0)
 Gather(3, T; any | U; int64; 0..8) axis=1 => 3, U; any; finite | Fill(; 1; 0; 0.0)
-Gather(batch, T, 3 | = -1) axis=1 => batch, 1, 3; finite | Take(PAD105; 0; 1; 1; T; from 0: T-1 + 0 + 1k)
-Gather(batch, T, 3 | = -2) axis=1
-    => batch, 1, 3; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k) | T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = -1) axis=1
+    => batch, 1, 3; finite | UseSize(; 1; 0), Take(PAD105; 0; 1; 1; T; from 0: T-1 + 0 + 0k)
 Gather(batch, T, 3 | = -2 -1) axis=1
-    => batch, 2, 3; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k) | T in 2..: index -2 needs 2 steps
-Gather(batch, T, 3 | = -2 1) axis=1
-    => refused: an index may be negative, and counts from an end that differs by row |
+    => batch, 2, 3; finite | UseSize(; 1; 0 1), Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 0k from 1: T-1 + 0 + 0k) |
     T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = -2 1) axis=1
+    => batch, 2, 3; finite | UseSize(; 1; 0 1), Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 0k from 1: 1 + 0 + 0k) |
+    T in 2..: index -2 needs 2 steps
+Gather(batch, T, 3 | = T-2 0) axis=1
+    => batch, 2, 3; finite | UseSize(; 1; 0 1), Take(PAD105; 0; 1; 2; T; from 0: T-min(T, 2) + 0 + 0k
+    from 1: 0 + 0 + 0k)
+Gather(batch, T, 3 | = T-3) axis=1
+    => batch, 1, 3; finite | UseSize(; 1; 0), Take(PAD105; 0; 1; 1; T; from 0: T-2*min(T, 3)+3 + 0 + 0k) |
+    T in 2..: index T-3 needs a step there
+Gather(T, 3 | = -1) rows=None => refused: an index may be negative, and counts from an end that differs by row
+Gather(T, 3 | = T-1) rows=None => batch, 1, 3; finite rows_in_front | UseLength(PAD106; 1; T-1; 2)
 Gather(batch, T, 3 | = 1) axis=1 => batch, 1, 3; finite | T in 2..: index 1 needs 2 steps
 Gather(batch, T, 3 | = 0) axis=0 => refused: an index reads across the batch
 Gather(batch, T; rows_in_front | = 0) axis=1 => refused: what each row's own length made is read by index
@@ -708,7 +785,11 @@ Gather(3, T | ~ T; T-1 -1) axis=1 => 3, T; finite; finite | Take(PAD105; 0; 1; T
 Gather(3, T; 5 any | ~ T; T-1 -1) axis=1
     => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
 Gather(3, T | ~ U; T-1 -1) axis=1
-    => 3, U; finite; finite | UseLength(PAD106; 1; T-1 + -1*i0; 2), Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T)
+    => 3, U; finite; finite | UseLength(PAD106; 1; T-1 + -1*i0; 2), Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T) |
+    T in 50..: index T-U needs U-T steps
+Gather(3, T | ~ T; T-3 -1) axis=1
+    => 3, T from T; finite; finite | Fill(; 1; 0; 0.0), FromEnd(PAD105; 1; T) | T in 2..: index -2 needs 2 steps
+Gather(3, T | ~ T; T 1) axis=1 => refused: index 2*T-1 needs 2*T steps: -T >= 0 holds at no length
 Gather(3, 2*T | ~ T; 2*T-1 -2) axis=1
     => 3, T; finite; finite | Take(PAD105; 0; 1; T; 2*T; from 0: 2*T-1 + 0 + -2k; True)
 Gather(3, 2*T | ~ T; 2*T-1 -2) axis=-1
@@ -738,7 +819,9 @@ Gather(9, 3 | U; int64; from_sizes 0..9) rows=None => U, 3; finite; finite
 Gather(9, 3 | U; int64; from_sizes 0..9) => U, 3; finite; finite | Fill(; 1; 0; 0.0)
 Gather(9, 3 | U; int64; 0..9) rows=None
     => refused: what depends on the length has no batch axis here, and each row has a length of its own
-Gather(3, T | ~ T; T -1/2) axis=1 => 3, T; finite; finite | UseLength(PAD106; 1; T + -1/2*i0; 2), Fill(; 1; 0; 0.0)
+Gather(3, T | ~ T; T -1/2) axis=1 => refused: index T needs T+1 steps: -1 >= 0 holds at no length
+Gather(3, T | ~ T; T-1 -1/2) axis=1
+    => 3, T; finite; finite | UseLength(PAD106; 1; T-1 + -1/2*i0; 2), Fill(; 1; 0; 0.0)
 Gather(V, 3, T; any 5 | U; int64; 0..2) axis=1 => V, U, T; any finite 5; finite
 Gather(V, T, 3; any 5 | = 1) axis=1 => V, 1, 3; any; finite | T in 2..: index 1 needs 2 steps
 Gather(~ T, 3; 2 0 0 | U; int64; 0..1) axis=0 => U, 3; finite; = 2; 2..2; finite | Fill(; 1; 0; 0.0)

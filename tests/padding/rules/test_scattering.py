@@ -9,10 +9,12 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
+from paddable.lengths import parse
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.facts.facts import Affine, Elements, Facts
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, constant
 from paddable.padding.facts.numbers import number
+from paddable.padding.remedies import FromEnd
 from paddable.padding.rules.scattering import scatter_elements, scatter_nd
 
 from ..example import Example
@@ -84,7 +86,46 @@ EXAMPLES = {
         "float[1, T] y",
         PLACE,
         "int64[1, 2] p = {0, -1}, float[1] u = {5}",
-        refused="a place that may be negative",
+        finds="PAD105 ScatterND",
+        claims="T finite; finite",
+    ),
+    "steps from both ends, added": Example(
+        'y = ScatterND <reduction = "add"> (x, p, u)',
+        "float[1, 2, T] y",
+        constants="int64[3, 3] p = {0, -2, -3, 0, 1, 0, 0, -1, -1}, float[3] u = {5, 6, 7}",
+        finds="PAD105 ScatterND",
+        claims="T finite; finite",
+        first="T=3",
+    ),
+    "the step before the last, which is the last of one": Example(
+        f"{ZEROS} m = Sub (n, two) i = Reshape (m, pair) p = Concat <axis = 1> (row, i) w = ScatterND (z, p, u) "
+        "y = Add (w, x)",
+        "float[1, T] y",
+        PLACE,
+        f"{TIME}, int64[2] pair = {{1, 1}}, float[1] u = {{5}}, int64 two = {{2}}",
+        finds="PAD106 ScatterND, PAD105 ScatterND",
+        claims="T finite; finite",
+    ),
+    "a step before the last three, which two have": Example(
+        f"{ZEROS} m = Sub (n, three) i = Reshape (m, pair) p = Concat <axis = 1> (row, i) w = ScatterND (z, p, u) "
+        "y = Add (w, x)",
+        "float[1, T] y",
+        PLACE,
+        f"{TIME}, int64[2] pair = {{1, 1}}, float[1] u = {{5}}, int64 three = {{3}}",
+        finds="PAD106 ScatterND, PAD105 ScatterND",
+        claims="T finite; finite",
+        first="T=2",
+    ),
+    "elements from the end, where each row has its own": Example(
+        "m = ArgMax <axis = 1> (x) n = Neg (m) k = Sub (n, axis) f = Cast <to = 1> (m) "
+        "y = ScatterElements <axis = 1> (x, k, f)",
+        "float[batch, T] y",
+        "float[batch, T] x",
+        TIME,
+        rows=0,
+        finds="PAD107 ArgMax, PAD105 ScatterElements",
+        claims="T finite; finite",
+        harmless="PAD107",
     ),
     "as many places as steps": Example(
         f"{ZEROS} r = Range (none, n, one) h = Unsqueeze (r, axis) k = Shape (h) f = Expand (none, k) "
@@ -223,16 +264,16 @@ def _of(*axes: str, kind: Kind) -> Facts:
         (("3", "T"), _places(1, axes=("1", "1")), ("1", "T"), "3, T"),
         (("3", "T"), _places(1, axes=("1", "1")), ("1", "U"), "other axes"),
         (("3", "T"), _places(1, axes=("1", "1")), ("1",), "other axes"),
-        (("3", "T"), _places(0, -1, axes=("1", "2")), ("1",), "may be negative"),
+        (("3", "T"), _places(0, -1, axes=("1", "2")), ("1",), "3, T"),
         (("3", "4"), _places(0, -1, axes=("1", "2")), ("1",), "3, 4"),
-        (("T", "3"), _places(-1, axes=("1", "1")), ("1", "3"), "may be negative"),
+        (("T", "3"), _places(-1, axes=("1", "1")), ("1", "3"), "T, 3"),
         (("batch", "T"), _places(0, 3, axes=("1", "2")), ("1",), "along the batch"),
         (("T", "batch"), _places(1, axes=("1", "1")), ("1", "batch"), "the same places for every row"),
         (("1", "T x 3"), _places(0, 3, axes=("1", "2")), ("1",), "1, T x 3"),
         (("1", "3 x T"), _places(0, 3, axes=("1", "2")), ("1",), "interleaved"),
         (("2 x 3", "T"), _places(1, axes=("1", "1")), ("1", "T"), "2 x 3, T"),
         (("3", "T"), tensor("1", "2", dtype=INT64, low=0.0), ("1",), "3, T"),
-        (("3", "T"), tensor("1", "2", dtype=INT64, low=-1.0), ("1",), "may be negative"),
+        (("3", "T"), tensor("1", "2", dtype=INT64, low=-1.0), ("1",), "3, T"),
         (("3", "T"), tensor("T", "2", dtype=INT64, low=0.0), ("T",), "the number of places"),
         (("3", "T"), tensor("1", "T", dtype=INT64), ("1",), "varying width"),
     ],
@@ -249,11 +290,13 @@ def test_places_as_tuples(axes: tuple[str, ...], places: Facts, updates: tuple[s
     assert found.startswith(f"{expected}; ") or (not expected[0].isdigit() and expected in found), found
 
 
-@pytest.mark.parametrize(("places", "first"), [((0, 0), 1), ((0, 3), 4), ((2, 7), 8)])
+@pytest.mark.parametrize(("places", "first"), [((0, 0), 1), ((0, 3), 4), ((2, 7), 8), ((-1, -4), 4), ((-3, 2), 3)])
 def test_native_has_the_steps_that_are_written(places: tuple[int, int], first: int) -> None:
     context = context_of("ScatterND", tensor("3", "T"), _places(*places, axes=("1", "2")), ONE)
     _answer(context)
     assert context.scope.spans["T"].first == first
+    sizes = [remedy.sizes for remedy in context.remedies if isinstance(remedy, FromEnd)]
+    assert sizes == ([(None, parse("T"))] if places[1] < 0 else [])
 
 
 @pytest.mark.parametrize(
@@ -264,7 +307,9 @@ def test_native_has_the_steps_that_are_written(places: tuple[int, int], first: i
         (None, ("T",), _places(3, 5, axes=("2",)), ("2",), "T"),
         (1, ("2", "T"), _places(3, 3, axes=("1", "2")), ("1", "2"), "a part of an axis"),
         (1, ("2", "T"), _places(3, 3, axes=("2", "1")), ("2", "3"), "other axes"),
-        (1, ("2", "T"), _places(3, -3, axes=("2", "1")), ("2", "1"), "may be negative"),
+        (1, ("2", "T"), _places(3, -3, axes=("2", "1")), ("2", "1"), "2, T"),
+        (1, ("batch", "2", "T"), tensor("1", "2", "1", dtype=INT64), ("1", "2", "1"), "a part of an axis"),
+        (2, ("batch", "2", "T"), tensor("batch", "2", "1", dtype=INT64), ("batch", "2", "1"), "batch, 2, T"),
         (0, ("2", "3"), _places(*[1] * 3, axes=("1", "3")), ("1", "3"), "2, 3"),
         (0, ("batch", "3"), _places(*[1] * 3, axes=("1", "3")), ("1", "3"), "along the batch"),
         (1, ("2", "3 x T"), _places(3, 3, axes=("2", "1")), ("2", "1"), "interleaved"),

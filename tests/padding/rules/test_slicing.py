@@ -58,6 +58,29 @@ EXAMPLES = {
     "the last two": cut("-2", END, finds="PAD105 Slice", claims="T-max(T, 2)+2 finite; finite"),
     "the one before the last": cut("-2", "-1", finds="PAD105 Slice", claims="finite", first="T=2"),
     "none": cut("3", "3", refused="an empty slice"),
+    "the last three, counted by hand": Example(
+        "s = Shape (x) n = Gather (s, axis) b = Sub (n, three) y = Slice (x, b, n, axis)",
+        constants="int64[1] axis = {2}, int64[1] three = {3}",
+        finds="PAD105 Slice",
+        claims="T-max(T+min(T, 6-2*min(T, 3)), 3)+3 finite; finite",
+    ),
+    "without the last, counted by hand": Example(
+        "s = Shape (x) n = Gather (s, axis) b = Sub (n, two) y = Slice (x, zero, b, axis)",
+        constants="int64[1] axis = {2}, int64[1] two = {2}, int64[1] zero = {0}",
+        claims="T-2 finite; finite",
+        first="T=3",
+    ),
+    "the last two of rows, counted by hand, beside an axis that stays": Example(
+        "s = Shape (x) n = Gather (s, time) b = Sub (n, two) i = Concat <axis = 0> (zero, b) "
+        "e = Concat <axis = 0> (end, n) y = Slice (x, i, e, axes)",
+        "float[batch, 2, U] y",
+        "float[batch, 2, T] x",
+        "int64[2] axes = {1, 2}, int64[1] time = {2}, int64[1] zero = {0}, int64[1] two = {2}, "
+        "int64[1] end = {9223372036854775807}",
+        finds="PAD105 Slice",
+        claims="min(T, 2) finite; finite",
+        rows=0,
+    ),
     "every other": cut("0", END, "2", claims="T-(T//2) finite; finite"),
     "every third from the second": cut("1", END, "3", claims="(T+1)//3 finite; finite", first="T=2"),
     "every other without the last": cut("0", "-1", "2", claims="T-((T+1)//2) finite; finite", first="T=2"),
@@ -512,17 +535,32 @@ def test_what_is_cut(axes: tuple[str, ...], cut: str, expected: str, remedies: s
     [
         ("0: 2, 9", "min(T, 9)-min(T, 2)", 1, None), ("0: -3, 9999999999", None, 1, None),
         ("0: 0, -3", "max(T, 3)-3", 1, None),
-        ("0: T-3, T", "3", 3, None), ("0: 0, 2*T", "T", 1, None), ("0: 1, T-1", "max(T, 2)-2", 1, None),
+        ("0: T-3, T", None, 1, None), ("0: T-4, T-2", None, 1, None),
+        ("0: 0, 2*T", "T", 1, None), ("0: 1, T-1", "max(T, 2)-2", 1, None),
         ("0: 5-T, T", None, 1, 5),
     ],
 )  # fmt: skip
 def test_how_many_steps_a_cut_has(cut: str, size: str | None, first: int, last: int | None) -> None:
-    """None at short lengths, as in native; and the domain ends where a bound would change its sign."""
+    """None at short lengths, as in native; the domain ends where the sign of a bound makes the steps fall in number."""
     context = _sliced(tensor("T", finite=True), cut)
     (found,) = slice_(context)
     span = context.scope.spans["T"]
     assert found is not None and (span.first, span.last) == (first, last)
     assert size is None or str(found.size(0)) == size
+
+
+@pytest.mark.parametrize(
+    ("cut", "told"),
+    [
+        ("0: 3, 3", "no step from min(T, 3) on"),
+        ("0: T, 9", "no step from T on"),
+        ("0: V%3+2, V%3+V%4", "end behind its start"),
+    ],
+)
+def test_an_empty_slice_is_refused_with_advice(cut: str, told: str) -> None:
+    with pytest.raises(NoProof) as error:
+        slice_(_sliced(tensor("T"), cut))
+    assert told in error.value.fix and "or leave it out" in error.value.fix, error.value
 
 
 def test_the_entries_of_a_shape_that_are_cut() -> None:
@@ -678,11 +716,17 @@ Slice(3, T; 5 | = -1 | = -9999999999 | = 1 | = -1)
 Slice(3, T; 5 | = -1 | = -9999999999 | = 1 | = -2)
     => 3, T-(T//2); finite; finite | Take(PAD105; 0; 1; T-(T//2); T; from 0: T-1 + 0 + -2k; True)
 Slice(3, T; 5 | = 1 | = 9999999999 | = 1 | = 2) => 3, T-((T+1)//2); 5; finite
-Slice(3, T; 5 | = 0 | = T-2 | = 1) => 3, T-2; finite; finite | T in 2..: the slice bound T-2 must not change its sign
+Slice(3, T; 5 | = 0 | = T-2 | = 1) => 3, T-min(T, 2); finite; finite
+Slice(3, T; 5 | = 0 | = T-3 | = 1) => 3, T-3; finite; finite | T in 3..: the slice bound T-3 must not change its sign
 Slice(3, T; 5 | = T-2 | = T | = 1)
-    => 3, 2; finite | Take(PAD105; 0; 1; 2; T; from 0: T-2 + 0 + 1k; True) |
-    T in 2..: the slice bound T-2 must not change its sign
-Slice(3, T, 5 | = 0 -2 | = 9999999999 9999999999 | = 0 1) => refused: a slice from the end along several axes at once
+    => 3, min(T, 2); finite; finite | Take(PAD105; 0; 1; min(T, 2); T; from 0: T-min(T, 2) + 0 + 1k; True)
+Slice(3, T, 5 | = 1 -2 | = 9999999999 9999999999 | = 0 1) => refused: a slice from the end along several axes at once
+Slice(3, T, 5 | = 0 -2 | = 9999999999 9999999999 | = 0 1)
+    => 3, T-max(T, 2)+2, 5; finite; finite | Take(PAD105; 0; 1; T-max(T, 2)+2; T; from 0: max(T, 2)-2 + 0 + 1k; True)
+Slice(3, T, 5 | = 0 -1 0 | = 3 -9 T+5 | = 0 1 2 | = 1 -1 1)
+    => 3, T-max(T, 8)+8, 5; finite; finite | Take(PAD105; 0; 1; T-max(T, 8)+8; T; from 0: T-1 + 0 + -1k; True)
+Slice(3, 2 x T | = 1 0 | = 3 2*T | = 0 1) => 2, 2 x T; finite; finite
+Slice(3, V | = 0 | = V%3-1 | = 1) => refused: the slice bound V-3*(V//3)-1 changes its sign
 Slice(3, V; 5 | = 0 | = V%3 | = 1)
     => 3, 2; axis 1: V-3*(V//3); finite | Take(PAD105; 0; 1; 2; V; from 0: 0 + 0 + 1k; True)
 Slice(3, T; 5 | = 0 | = T%3 | = 1)
@@ -713,7 +757,8 @@ Slice(3, T; 5 | = -9999999999 | = 6 | = 1) => 3, min(T, 6); finite; finite
 Slice(3, T; 5 | = 9999999999 | = -9999999999 | = 1 | = -1)
     => 3, T; finite; finite | Take(PAD105; 0; 1; T; T; from 0: T-1 + 0 + -1k; True)
 Slice(3, T; 5 | = 2 | = T | = -1 | = 3) => 3, (T-min(T, 2)+2)//3; 5; finite
-Slice(3, T; 5 | = 1-T | = 9999999999 | = 1) => refused: the slice bound 1-T changes its sign
+Slice(3, T; 5 | = 1-T | = 9999999999 | = 1)
+    => 3, T-min(T, 2)+1; finite; finite | Take(PAD105; 0; 1; T-min(T, 2)+1; T; from 0: min(T, 2)-1 + 0 + 1k; True)
 Slice(= 4 7 T 9 | = 0 | = -9 | = 0) => 0; = ; 1..inf; finite
 Slice(= 4 7 T 9 | = 3 | = -9 | = 0 | = -1) => 4; = 9 T 7 4; 1..inf; finite
 Slice(= 4 7 T 9 | = 3 | = -4 | = 0 | = -1) => 3; = 9 T 7; 1..inf; finite

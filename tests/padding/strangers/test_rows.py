@@ -43,14 +43,42 @@ def test_a_row_picked_by_the_place_of_another_is_refused() -> None:
     assert verdict_of(text, "x:1=T", rows=None, padded_rows=2).outcome == "refused"
 
 
+@pytest.mark.parametrize("rows", _ROWS)
 @pytest.mark.parametrize("number", ["t", "n"])
-def test_an_index_made_of_the_length_itself_is_each_rows_own(number: str) -> None:
-    """T - 1 - log i reads another step in every row: no index serves them all."""
+def test_an_index_made_of_the_length_itself_is_each_rows_own(number: str, rows: int) -> None:
+    """T - 1 - log i reads another step in every row, and no bound is known of it: each row counts from its own end."""
     body = f"""{_SIZE} m = Sub (t, o) n = Identity (m) r1 = Add (r, o) f = Cast <to = 1> (r1) l = Log (f)
         k = Cast <to = 7> (l) d = Sub ({number}, k) e = Sub (d, {"o" if number == "t" else "z"})
         y = Gather <axis = 1> (x, e)"""
     text = f"g (float[batch, T] x) => (float[batch, U] y) {{ {body} }}"
-    assert verdict_of(text, "x:1=T", rows=None, padded_rows=2).outcome == "refused"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+@pytest.mark.parametrize(
+    "index",
+    [
+        "d = Sub (t, o) b = Sub (d, r) i = Mod (b, t)",  # (n - 1 - r) % n
+        "d = Add (r, three) i = Mod (d, t)",  # (r + 3) % n
+        "d = Sub (t, o) i = Sub (d, r)",
+        "d = Sub (r, t) i = Identity (d)",  # r - n, every one of them from the end
+        "d = Neg (r) i = Sub (d, o)",  # -1 - r
+    ],
+)
+def test_steps_turned_and_rolled_by_an_index_vector(index: str, rows: int) -> None:
+    body = f"{_SIZE} {index} e = Neg (x) y = Gather <axis = 1> (e, i)"
+    text = f"g (float[batch, T, 2] x) => (float[batch, T, 2] y) <int64 three = {{3}}> {{ {body} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
+
+
+@pytest.mark.parametrize("rows", _ROWS)
+@pytest.mark.parametrize("back", [1, 2])
+def test_a_step_from_the_end_of_every_row_by_its_own_place(back: int, rows: int) -> None:
+    """TorchScript writes x[arange(B), n - 1] as two Gathers, the second of which moves nothing."""
+    body = f"""{_SIZE} b = Gather (sh, z) own = Range (z, b, o) n = Sub (t, back) e = Neg (x)
+        last = Gather <axis = 1> (e, n) y = Gather <axis = 0> (last, own)"""
+    text = f"g (float[batch, T, 4] x) => (float[batch, 4] y) <int64 back = {{{back}}}> {{ {body} }}"
+    assert_exact(text, "x:1=T", rows=None, padded_rows=rows)
 
 
 @pytest.mark.parametrize("rows", _ROWS)

@@ -46,6 +46,49 @@ def padded_to_a_multiple(b: Builder, x: Tensor) -> Tensor:
 
 
 @step
+def padded_in_front_by_a_size(b: Builder, x: Tensor) -> Tensor:
+    """Up to a multiple, or by half the length: constant, repeated or mirrored."""
+    axis, factor = b.time_axis(x), b.between(2, 6)
+    size, time = b.dim(x, axis), x.shape[axis]
+    if b.chance():
+        amount = b.op("Mod", b.op("Sub", b.constant([0]), size), b.constant([factor]))
+        total = time.ceildiv(factor) * factor
+    else:
+        amount, total = b.calc("Div", size, factor), time + time // factor
+    shape = [total if i == axis else s for i, s in enumerate(x.shape)]
+    mode = b.pick(["constant", "constant", "edge", "reflect"])
+    value = b.floats(b.pick([0.0, 1.0, -2.0])) if mode == "constant" and b.chance() else None
+    return b.op("Pad", x, _pads(b, x, amount, 0), value, shape=shape, mode=mode)
+
+
+@step
+def steps_again_up_to_a_multiple(b: Builder, x: Tensor) -> Tensor:
+    """The first, the last or the mirrored last steps, as many as fill the last frame."""
+    x = b.time_middle(x)
+    time, factor = x.shape[1], b.between(2, 5)
+    size, total = b.dim(x, 1), x.shape[1].ceildiv(factor) * factor
+    amount = b.op("Mod", b.op("Sub", b.constant([0]), size), b.constant([factor]))
+    rest = total - time
+    if b.chance():
+        again = b.slice(x, 1, 0, amount, rest)
+    else:
+        again = b.slice(x, 1, b.op("Sub", size, amount), size, rest)
+        if b.chance():
+            ends = (b.constant([end]) for end in (-1, -(1 << 62), 1, -1))
+            again = b.op("Slice", again, *ends, shape=again.shape)
+    return b.op("Concat", x, again, shape=[x.shape[0], total, x.shape[2]], axis=1)
+
+
+@step
+def numbers_beside_channels(b: Builder, x: Tensor) -> Tensor:
+    """Channels of a constant: they are that in the padding too."""
+    x = b.time_middle(x)
+    value = b.floats(b.pick([1.0, -2.0])) if b.chance() else None
+    shape = [*x.shape[:2], x.shape[2] + 2]
+    return b.op("Pad", x, b.constant([0, 0, 1, 0, 0, 1]), value, shape=shape, mode="constant")
+
+
+@step
 def padded_convolution(b: Builder, x: Tensor) -> Tensor:
     """Mirrored or repeated ends before a valid convolution."""
     x = b.time_last(x)

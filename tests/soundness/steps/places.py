@@ -141,5 +141,5 @@ def resized_to_a_size(b: Builder, x: Tensor) -> Tensor:
     return b.op(
         "Resize", x, None, None, sizes, shape=[x.shape[0], x.shape[1], wanted], mode=b.pick(["nearest", "linear"]),
         coordinate_transformation_mode=b.pick(["asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners"]),
-        nearest_mode=b.pick(["floor", "ceil"]),
+        nearest_mode=b.pick(["floor", "ceil", "round_prefer_floor", "round_prefer_ceil"]),
     )  # fmt: skip

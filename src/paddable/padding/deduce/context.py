@@ -210,7 +210,7 @@ class RuleContext:
         """Move a shifted valid part to the front by a run-time gather, of each row's own where ``row_axis`` says so."""
         alike = self.scope.single_row or any(atom.batch for atom in value.atoms)
         if row_axis is not None and not alike:
-            value = self._give_rows(index, value, row_axis)
+            value = self.give_rows(index, value, row_axis)
         for axis in range(value.rank):
             for atom in value.axes[axis]:
                 if atom.prefix:
@@ -228,7 +228,7 @@ class RuleContext:
                 )
         return value
 
-    def _give_rows(self, index: int, value: Facts, row_axis: int) -> Facts:
+    def give_rows(self, index: int, value: Facts, row_axis: int) -> Facts:
         """A table repeated for every row, the batch ``row_axis`` from the right: each row reads another part of it."""
         added = max(0, row_axis - value.rank)
         axes = ((),) * added + value.axes
@@ -388,11 +388,11 @@ class RuleContext:
         if any(atom.batch for atom in atoms):
             self.refuse(f"{what} the batch mixes rows of different lengths", "act along another axis, or use batch 1")
 
-    def need(self, length: Length, reason: str) -> None:
-        """State that ``length >= 0``; the model's domain shrinks to where it holds."""
+    def need(self, length: Length, reason: str, fix: str = "") -> None:
+        """State that ``length >= 0``; the model's domain shrinks to where it holds, or it is refused with a fix."""
         if not self.scope.need(length, reason):
             where = "at no length" if self.scope.never(length) else "at some lengths and not at others between them"
-            self.refuse(f"{reason}: {length} >= 0 holds {where}")
+            self.refuse(f"{reason}: {length} >= 0 holds {where}", fix)
 
     def need_steps(self, value: Facts, axes: Iterable[int], reader: str = "") -> None:
         """State that some axes of a value are not empty at any accepted length."""

@@ -124,7 +124,11 @@ def need_joined_rows(context: RuleContext, joined: Axis, index: Facts) -> None:
     """Refuse ``place * size + step`` as an index into anything but rows joined with that many steps."""
     own, rows = index.own_row, [atom for atom in index.atoms if atom.batch]
     if own is None or own.stride is None or len(rows) != 1:
-        context.refuse(_REASON, _FIX)
+        context.refuse(
+            "rows that were joined with their steps are read by another index than place * size + step, with a step "
+            "that does not depend on the length",
+            "export with dynamo=True, which writes index tuples (GatherND), or with batch 1",
+        )
     if len(joined) != 2 or joined[0] != rows[0] or joined[1].batch or not joined[1].prefix:
         context.refuse(_NOT_ITS_OWN, _FIX)
     if not context.scope.same(joined[1].size, own.stride):

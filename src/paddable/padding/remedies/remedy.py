@@ -120,10 +120,12 @@ class FromEnd(Remedy):
     """``operand := Where(operand < 0, operand + size, operand)``: an index from the end counts from the valid end.
 
     Attributes:
-        size: the native size of the axis that is read.
+        sizes: the native size of the axis that is read; of index tuples of each entry, None where it stays as it is.
+        axes: of the operand.
     """
 
-    size: Length
+    sizes: tuple[Length | None, ...]
+    axes: Axes
 
     @property
     def text(self) -> str:

@@ -13,7 +13,7 @@ from paddable.errors import MisuseError
 from paddable.lengths import Length, constant, symbol
 from paddable.padding.analysis import Analysis
 from paddable.padding.deduce.scope import BATCH
-from paddable.padding.facts.axes import Axes, Axis, axis_size
+from paddable.padding.facts.axes import Axes, Axis, axis_size, row_axis
 from paddable.padding.facts.facts import Facts
 from paddable.padding.remedies import (
     Fill,
@@ -300,8 +300,7 @@ class _Rewriter:
             return emitter.once(key, lambda: emitter.select(mask, value, remedy.value, dtype))
         if isinstance(remedy, FromEnd):
             zero = emitter.constant(np.array(0), dtype)
-            length = emitter.op("Squeeze", emitter.cast(emitter.length(remedy.size), dtype))
-            counted = emitter.op("Add", value, length)
+            counted = emitter.op("Add", value, self._ends(remedy, dtype))
             return emitter.where(emitter.op("Less", value, zero), counted, value, name="index")
         if isinstance(remedy, Spread):
             change = emitter.unsqueeze if remedy.count > 0 else emitter.squeeze
@@ -319,6 +318,26 @@ class _Rewriter:
         if isinstance(remedy, Take):
             return self._take(value, remedy)
         raise AssertionError(f"no way to apply {type(remedy).__name__}")
+
+    def _ends(self, remedy: FromEnd, dtype: ir.DataType) -> ir.Value:
+        """What a negative index counts from: a scalar, of tuples one for each entry, of rows one for each."""
+        emitter, depth = self.emitter, len(remedy.sizes)
+        row = row_axis(remedy.axes)
+        total: ir.Value | None = None
+        for entry, size in enumerate(remedy.sizes):
+            if size is None:
+                continue
+            end = emitter.cast(emitter.length(size), dtype)
+            if emitter.scope.single_row:
+                end = emitter.op("Squeeze", end)
+            else:
+                assert row is not None
+                end = emitter.unsqueeze(end, list(range(1, len(remedy.axes) - row)))
+            if depth > 1:
+                end = emitter.op("Mul", end, emitter.constant(np.eye(depth)[entry], dtype))
+            total = end if total is None else emitter.op("Add", total, end)
+        assert total is not None
+        return total
 
     def _sequence_lengths(self, node: ir.Node, remedy: SequenceLengths) -> None:
         emitter = self.emitter

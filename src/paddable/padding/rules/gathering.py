@@ -18,25 +18,29 @@ import numpy as np
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
+from paddable.padding.deduce.from_end import count_from_the_end, counted_from_the_end, need_places
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_columns
-from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch
+from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch, row_axis
 from paddable.padding.facts.facts import Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 from paddable.padding.facts.numbers import Face, Product, add, multiply, number
-from paddable.padding.remedies import FromEnd, Segment
+from paddable.padding.remedies import Segment, UseSize
 from paddable.padding.remedies.forms import RowGather
 
 __all__: list[str] = []
+
+_SEGMENTS = 16
+"""Steps that one run-time index may name one by one."""
 
 
 @rule("Gather")
 def gather(context: RuleContext) -> Sequence[Facts | None]:
     value, index = context.peek(0), context.peek(1)
-    axis = context.attribute("axis", 0) % value.rank
-    if isinstance(value.content, Elements) and isinstance(index.content, Elements):
-        picks = index.content.array
+    axis, known = context.attribute("axis", 0) % value.rank, index.content
+    if isinstance(value.content, Elements) and isinstance(known, Elements):
+        picks = known.array
         if all(p is not None and p.is_constant for p in picks.flat):
             chosen = np.vectorize(lambda p: int(p.fraction), otypes=[np.int64])(picks) if picks.size else picks
             array = np.asarray(value.content.array.take(chosen, axis=axis), dtype=object)
@@ -68,19 +72,21 @@ def gather(context: RuleContext) -> Sequence[Facts | None]:
         taken = _taken(context, value, index, axis)
         if taken is not None:
             return [taken]
-        value = _last_steps(context, value, index, axis)
+        value = _known_steps(context, value, index, axis)
         whole = value.axes[axis]
         varies = any(a.ragged or a.batch for a in whole)
     else:
         _table_end(context, value, index, axis)
-    index = _guarded(context, context.data(1, row_axis=index.rank + 1, shifted=True), whole)
+    asked, index = index, _guarded(context, context.data(1, row_axis=index.rank + 1, shifted=True), whole)
+    if varies and index.low < 0 and index.rank == rank > 0 and _lacks_rows(context, value, index):
+        index = context.give_rows(1, index, index.rank + 1)
     in_front = index.rows_in_front or index.rank > rank
     if in_front and _picks_by_row(value, index):
-        return [_by_row(context, value, index, axis, tuples=False)]
+        return [_by_row(context, value, index, asked, axis, tuples=False)]
     if in_front and (axis or any(a.batch for a in value.atoms)):
         context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
     if varies:
-        value, index = _ragged_source(context, value, index, axis)
+        value = _ragged_source(context, value, index, asked, axis)
     axes = (*value.axes[:axis], *index.axes, *value.axes[axis + 1 :])
     return [replace(_gathered(value, index, axis, axes), rows_in_front=in_front)]
 
@@ -96,9 +102,14 @@ def _picks_by_row(value: Facts, index: Facts) -> bool:
     return index.rank >= 2 and any(map(is_batch, value.axes))
 
 
-def _by_row(context: RuleContext, value: Facts, index: Facts, axis: int, *, tuples: bool) -> Facts:
+def _lacks_rows(context: RuleContext, value: Facts, index: Facts) -> bool:
+    """Whether one index serves rows that end in different places, and would count from the end of each."""
+    return not context.scope.single_row and row_axis(value.axes) is not None and row_axis(index.axes) is None
+
+
+def _by_row(context: RuleContext, value: Facts, index: Facts, picks: Facts, axis: int, *, tuples: bool) -> Facts:
     """Each row's steps by its own index, the rows where the data has them."""
-    value, index = _ragged_source(context, value, index, axis)
+    value = _ragged_source(context, value, index, picks, axis)
     own = replace(index, axes=index.axes[1:], pads=index.pads[len(index.axes[0]) :], content=None)
     context.ask(RowGather("", "each row reads by an index of its own", axis, own.axes, tuples))
     axes = (*value.axes[:axis], *own.axes, *value.axes[axis + 1 :])
@@ -159,26 +170,38 @@ def _taken(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts
         return None
     if index.low < 0:
         return None
-    context.replace(0, context.prefix_axis(0, axis))
+    value = context.replace(0, context.prefix_axis(0, axis))
+    _need_picks(context, index, [value.axes[axis]])
     segments = (Segment(constant(0), start, constant(0), int(step)),)
     leak = "an index computed from the container's size reads its end"
     return context.take(0, axis, size, segments, "PAD105", leak, instead=True)
 
 
-def _last_steps(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts:
-    """Rows that end in different places, cut to the steps that constant negative indices count from the end."""
-    content = index.content
-    if context.scope.single_row or not isinstance(content, Elements) or not any(a.ragged for a in value.axes[axis]):
+def _known_steps(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts:
+    """Rows that end in different places, cut to the steps that known indices name, if one counts from the end."""
+    known = index.content
+    if context.scope.single_row or not isinstance(known, Elements) or row_axis(value.axes) is None:
         return value
-    if not all(pick is not None and pick.is_constant and pick.fraction < 0 for pick in content.array.flat):
+    if not any(atom.ragged for atom in value.axes[axis]):
         return value
-    count = -int(min(pick.fraction for pick in content.array.flat))
+    places = [found.integer if found is not None else None for found in known.array.flat]
+    lengths = [place for place in places if place is not None]
+    if len(lengths) < len(places) or len(lengths) > _SEGMENTS:
+        return value
+    if all(place.is_constant and place.constant >= 0 for place in lengths):
+        return value
     value = context.replace(0, context.prefix_axis(0, axis))
+    need_places(context, known, [value.axes[axis]])
     size = context.length_of(value.axes[axis])
-    context.need(size - count, f"index {-count} needs {count} steps")
-    segments = (Segment(constant(0), size - count, constant(0)),)
+    counted = [counted_from_the_end(context.scope, place, size) for place in lengths]
+    segments = [Segment(constant(k), place, constant(0), 0) for k, place in enumerate(counted) if place is not None]
+    if len(segments) < len(lengths):
+        return value
+    taken = np.array([number(k) for k in range(len(segments))], dtype=object).reshape(known.array.shape)
+    context.ask(UseSize("", "the steps that are read stand one behind the other", 1, Elements(taken)))
+    context.replace(1, Facts.known(index.dtype, index.axes, Elements(taken), 0.0, float(len(segments) - 1)))
     leak = "an index counted from the end reads the padding"
-    return context.take(0, axis, constant(count), segments, "PAD105", leak)
+    return context.take(0, axis, constant(len(segments)), segments, "PAD105", leak)
 
 
 def _guarded(context: RuleContext, index: Facts, source: Axis, position: int = 1) -> Facts:
@@ -195,46 +218,33 @@ def _guarded(context: RuleContext, index: Facts, source: Axis, position: int = 1
     return context.fill(position, loose, 0.0, "", "an index in the padding may be out of range")
 
 
-def _ragged_source(context: RuleContext, value: Facts, index: Facts, axis: int) -> tuple[Facts, Facts]:
-    """Reading valid steps of a ragged axis; negative constants count from the end and are emitted from the length."""
+def _ragged_source(context: RuleContext, value: Facts, index: Facts, picks: Facts, axis: int) -> Facts:
+    """Reading valid steps of a ragged axis, by an index that was ``picks`` before it was given to the rows; negative
+    ones count from the valid end."""
     value = context.prefix_axis(0, axis)
-    size = context.length_of(value.axes[axis])
-    _need_picks(context, index, size)
-    _from_the_end(context, index, size)
+    _need_picks(context, picks, [value.axes[axis]])
+    count_from_the_end(context, 1, index, picks.content, [value.axes[axis]])
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")
-    return value, index
+    return value
 
 
-def _need_picks(context: RuleContext, index: Facts, size: Length) -> None:
-    """Constant indices into a ragged axis need as many steps, from its beginning or from its end."""
-    content = index.content
-    if content is None or content.face is not Face.CONSTANT:
+def _need_picks(context: RuleContext, picks: Facts, axes: Sequence[Axis]) -> None:
+    """Known indices into a ragged axis need as many steps, from its beginning or from its end."""
+    known = picks.content
+    if not isinstance(known, Affine) or not known.coefficients:
+        need_places(context, known, axes)
         return
-    if isinstance(content, Elements):
-        picks = [int(p.fraction) for p in content.array.flat if p is not None]
-        lowest, highest = constant(min(picks, default=0)), constant(max(picks, default=-1))
-    elif content.base.integer is None:
+    (axis,), lowest = axes, known.base.integer
+    if lowest is None:
         return
-    else:
-        lowest = highest = content.base.integer
-        for i, step in content.coefficients:
-            far = index.atoms[i].size - 1
-            lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
+    highest, size = lowest, context.length_of(axis)
+    for i, step in known.coefficients:
+        far = picks.atoms[i].size - 1
+        lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
+    lowest, highest = context.scope.simplify(lowest), context.scope.simplify(highest)
     context.need(size + lowest, f"index {lowest} needs {lowest * -1} steps")
     context.need(size - 1 - highest, f"index {highest} needs {highest + 1} steps")
-
-
-def _from_the_end(context: RuleContext, index: Facts, size: Length) -> None:
-    """A negative index counts from the container's end: it is made to count from the valid one."""
-    if index.low >= 0:
-        return
-    if not context.scope.single_row:
-        context.refuse(
-            "an index may be negative, and counts from an end that differs by row",
-            "clamp it at 0 if it never is negative, or export with batch 1",
-        )
-    context.ask(FromEnd("PAD105", "an index counted from the end reads the padding", 1, size))
 
 
 def _table_end(context: RuleContext, value: Facts, index: Facts, axis: int) -> None:
@@ -281,7 +291,7 @@ def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
 def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
     value = context.data(0)
     axis = context.attribute("axis", 0) % value.rank
-    index = context.peek(1)
+    index = picks = context.peek(1)
     rows = next((index.rank - k for k, held in enumerate(index.axes) if any(a.batch for a in held)), None)
     index = _guarded(context, context.data(1, row_axis=rows), value.axes[axis])
     context.keep_rows_apart(value.axes[axis], "GatherElements along")
@@ -290,8 +300,8 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("GatherElements along a merged axis")
     value = merged
     if any(a.ragged for a in value.axes[axis]):
-        _need_picks(context, index, context.length_of(value.axes[axis]))
-        _from_the_end(context, index, context.length_of(value.axes[axis]))
+        _need_picks(context, picks, [value.axes[axis]])
+        count_from_the_end(context, 1, index, picks.content, [value.axes[axis]])
     for k in range(value.rank):
         if k == axis:
             continue
@@ -323,6 +333,7 @@ def _need_beginning(context: RuleContext, part: Axis, whole: Axis) -> None:
 def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
     """Reading by index tuples. A uniform source gives the same whatever the index is; else indices must be valid."""
     value, index = context.peek(0), context.peek(1)
+    picks, known = index, index.content
     _need_own_axes(context, value)
     batch_dims = context.attribute("batch_dims", 0)
     if index.rows_in_front:
@@ -331,7 +342,7 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
             context.refuse("rows are gathered by each row's own length", "export with batch 1, or use a slice")
         value = context.data(0)
         _guarded(context, context.data(1), value.axes[0])
-        return [_by_row(context, value, replace(context.peek(1), axes=index.axes), 0, tuples=True)]
+        return [_by_row(context, value, replace(context.peek(1), axes=index.axes), picks, 0, tuples=True)]
     width = context.length_of(index.axes[-1]) if index.axes[-1] else constant(1)
     if not width.is_constant:
         context.refuse("GatherND with tuples of varying width")
@@ -355,10 +366,12 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         if merged is None:
             context.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")
         value = merged
-        if any(a.ragged for a in value.axes[k]):
-            if depth > 1 and index.low < 0:
-                context.refuse("an index tuple that may be negative counts from the end of the padding")
-            _from_the_end(context, index, context.length_of(value.axes[k]))
+    read_along = [() if k == own else value.axes[k] for k in range(batch_dims, batch_dims + depth)]
+    if depth == 1 and indexed:
+        _need_picks(context, picks, read_along)
+    else:
+        need_places(context, known, read_along)
+    count_from_the_end(context, 1, index, known, read_along)
     finite = value.everywhere.finite
     pads = tuple(PaddingFact.of(FINITE if finite else ANY) for a in axes for _ in a)
     return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]

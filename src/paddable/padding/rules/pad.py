@@ -49,14 +49,16 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     value = replace(context.data(0), appended=None)
     if mode != "constant":  # what the node still does comes last: a gather reads the operand as it is before
         amounts = dict(sorted(amounts.items(), key=lambda item: _by_the_node(context, value.axes[item[0]], *item[1])))
+    else:  # a gather reads what the node made
+        amounts = dict(sorted(amounts.items(), key=lambda item: _in_front(context, value, item[0], item[1][0])))
     for axis, (before, after) in amounts.items():
         held = value.axes[axis]
         if value.bounded is not None and value.bounded.axis == axis:
             if mode != "constant":
                 context.refuse(f"Pad mode {mode} of an axis whose size does not grow with the length")
-            value = _gathered(context, value, axis, before, after)
+            value = _gathered(context, value, axis, amounts)
             break
-        value = _pad_axis(context, value, axis, before, after, mode)
+        value = _pad_axis(context, value, axis, amounts, mode)
         if mode == "constant" and axis == value.rank - 1 and len(amounts) == 1:
             value = replace(value, appended=_appended(context, held, before, after))
         context.replace(0, value)
@@ -65,6 +67,14 @@ def pad(context: RuleContext) -> Sequence[Facts | None]:
     if gathered and left:
         context.ask(PadAll("PAD102", "", 1, _written(value.rank, left)))
     return [value]
+
+
+def _in_front(context: RuleContext, value: Facts, axis: int, before: Length) -> bool:
+    """Whether a constant stands in front of valid steps as often as the length asks for, or behind a few of them."""
+    if value.bounded is not None and value.bounded.axis == axis:
+        return True
+    ragged = any(not atom.fixed for atom in value.axes[axis])
+    return ragged and context.scope.domain.is_constant(before) is None
 
 
 def _by_the_node(context: RuleContext, axis: Axis, before: Length, after: Length) -> bool:
@@ -118,8 +128,10 @@ def _fill_value(context: RuleContext) -> float:
     return float(array.reshape(-1)[0])
 
 
-def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, after: Length, mode: str) -> Facts:
-    scope = context.scope
+def _pad_axis(
+    context: RuleContext, value: Facts, axis: int, amounts: Mapping[int, tuple[Length, Length]], mode: str
+) -> Facts:
+    scope, (before, after) = context.scope, amounts[axis]
     whole = value.axes[axis]
     context.keep_rows_apart(whole, "Pad along")
     if len(whole) > 1:
@@ -129,7 +141,7 @@ def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, aft
     front = scope.domain.is_constant(before)
     if front is None and mode == "constant":
         window = _window(context, value, axis, before, total)
-        return _gathered(context, value, axis, before, after) if window is None else window
+        return _gathered(context, value, axis, amounts) if window is None else window
     context.need(total, f"a crop to {total} steps must not take more than there is")
     if not any(atom.ragged for atom in whole) and front is not None and scope.domain.is_constant(after) is not None:
         result = replaced_axis(value, axis, context.axis(total), PaddingFact())
@@ -143,19 +155,21 @@ def _pad_axis(context: RuleContext, value: Facts, axis: int, before: Length, aft
     return _continued(context, value, axis, before, after, total, mirrored=mode == "reflect")
 
 
-def _gathered(context: RuleContext, value: Facts, axis: int, before: Length, after: Length) -> Facts:
+def _gathered(context: RuleContext, value: Facts, axis: int, amounts: Mapping[int, tuple[Length, Length]]) -> Facts:
     """The constant in front as often as the length asks for: the Pad adds one on both sides, from which they are read.
 
-    Of an axis whose size does not grow, likewise.
+    Of an axis whose size does not grow, likewise. The other axes are padded by the node, before.
     """
-    if len(_amounts(context, value)) > 1:
-        context.refuse("Pad of several axes, one by an amount that the length makes", "pad one axis after the other")
+    if axis != list(amounts)[-1]:
+        context.refuse("Pad of several axes by amounts that the length makes", "pad one axis after the other")
+    before, after = amounts[axis]
     bounded, held = value.bounded, context.length_of(value.axes[axis])
     size = held if bounded is None else bounded.count
     total = context.scope.simplify(size + before + after)
     context.need(total, f"a crop to {total} steps must not take more than there is")
     leak = "the constant stands in front of the valid part as often as the container's size asks for"
-    context.ask(PadByOne("PAD102", leak, 1, _written(value.rank, {axis: (constant(1), constant(1))})))
+    by_one = {**amounts, axis: (constant(1), constant(1))}
+    context.ask(PadByOne("PAD102", leak, 1, _written(value.rank, by_one)))
     equal = bounded is not None and bounded.equal
     body = Segment(before, constant(0), constant(1), 0) if equal else Segment(before, -before, constant(1))
     behind = Segment(before + size, constant(0), held + 1, 0)

@@ -4,7 +4,7 @@ Passes: nearest by an integer scale.
 Needs: elsewhere the last valid step repeated behind the valid end, as native repeats it; to a size whose ratio to time
 depends on the length, gathers at the positions that native computes, in the same float arithmetic; zeros along the axes
 that stay, where the padding may be infinite and steps are averaged.
-Refuses: given scales that vary with the length, cubic interpolation, align_corners of a given scale, and crops.
+Refuses: given scales that vary with the length, cubic interpolation, several axes with aligned corners, and crops.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def resize(context: RuleContext) -> Sequence[Facts | None]:
     for axis, scale in enumerate(scales):
         if isinstance(scale, Fraction) and scale == 1:
             continue
+        if transform == "align_corners" and isinstance(scale, Fraction):
+            scale = _aligned(context, axis, scale)
         if isinstance(scale, Length):  # one step is a size of its own, and equal to 1 too
             if any(isinstance(other, Length) or other != 1 for k, other in enumerate(scales) if k != axis):
                 context.refuse("Resize of several axes to sizes of their own", "resize one axis after the other")
@@ -58,6 +60,14 @@ def resize(context: RuleContext) -> Sequence[Facts | None]:
     for axis, new in resized.items():
         value = replaced_axis(value, axis, new, pad)
     return [value]
+
+
+def _aligned(context: RuleContext, axis: int, scale: Fraction) -> Fraction | Length:
+    """The size to which aligned corners scale an axis: their positions depend on the sizes, and not on the scale."""
+    held = context.peek(0).axes[axis]
+    if not any(atom.ragged for atom in held):
+        return scale
+    return context.scope.simplify(context.length_of(held) * scale.numerator // scale.denominator)
 
 
 def _finite_beside(context: RuleContext, axes: Sequence[int]) -> None:
@@ -146,7 +156,7 @@ def _resize_axis(context: RuleContext, axis: int, scale: Fraction, mode: str, tr
     total = context.scope.simplify(size * scale.numerator // scale.denominator)
     context.need(total - 1, "a resized axis must not be empty")
     if transform not in ("asymmetric", "half_pixel", "pytorch_half_pixel"):
-        context.refuse(f"Resize with {transform} depends on the length", "use half_pixel or asymmetric")
+        context.refuse(f"Resize with {transform} over time", "use align_corners, half_pixel or asymmetric")
     if mode not in ("nearest", "linear", "bilinear"):
         context.refuse(f"Resize mode {mode} over time", "use nearest or linear")
     inside = (

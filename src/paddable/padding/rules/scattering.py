@@ -1,8 +1,8 @@
 """ScatterND and ScatterElements: writing by index.
 
 Passes: places that each row has of its own, written into the valid part or into axes without padding.
-Needs: nothing; a place counted from the end was read as data, so that the run-time length stands in it.
-Refuses: places that vary in number with the length, may be negative, or lie in another row.
+Needs: the run-time length where a place counts from the end (PAD105), or is computed from a size (PAD106).
+Refuses: places that vary in number with the length, or lie in another row.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from paddable.lengths import constant
 from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.from_end import count_from_the_end, need_places
 from paddable.padding.deduce.own_rows import is_place, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.axes import Axis, axis_size
@@ -42,7 +43,7 @@ def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("ScatterND with the same places for every row", _WRITTEN_AS_MASK)
     updates = context.data(2)
     _need_equal_axes(context, updates, (*index.axes[:-1], *value.axes[depth:]))
-    _need_valid_places(context, index, known, value.axes[:depth])
+    _need_valid_places(context, index, known, [() if k == own else value.axes[k] for k in range(depth)])
     return [_written(context, value, updates, depth)]
 
 
@@ -84,7 +85,7 @@ def _need_equal_axes(context: RuleContext, updates: Facts, axes: Sequence[Axis])
 def _need_valid_places(
     context: RuleContext, index: Facts, known: Elements | Affine | None, axes: Sequence[Axis]
 ) -> None:
-    """The places are as many at every length, and none of them is counted from the container's end.
+    """The places are as many at every length, native has them, and none is counted from the container's end.
 
     Args:
         context: of the node.
@@ -94,26 +95,8 @@ def _need_valid_places(
     """
     if index.ragged:
         context.refuse("the number of places that are written varies with the length", _WRITTEN_AS_MASK)
-    if not any(atom.ragged for axis in axes for atom in axis):
-        return
-    low = index.low
-    if isinstance(known, Elements):
-        _need_room(context, known, axes)
-        low = max(low, context.bounds(known, ())[0])
-    if low < 0:
-        context.refuse("a place that may be negative counts from the end of the padding", "clamp it at 0")
-
-
-def _need_room(context: RuleContext, places: Elements, axes: Sequence[Axis]) -> None:
-    """Native has the steps at the places that are known: of tuples, the entry of each axis."""
-    tuples = places.array.reshape(-1, len(axes)) if places.array.size % len(axes) == 0 else places.array.reshape(-1, 1)
-    for entry, axis in enumerate(axes):
-        for place in tuples[:, entry]:
-            length = place.integer if place is not None else None
-            if length is not None and any(atom.ragged for atom in axis):
-                if not length.is_constant:
-                    context.need(length, f"the place {length} must not change its sign")
-                context.need(context.length_of(axis) - 1 - length, f"place {length} needs a step there")
+    need_places(context, known, axes)
+    count_from_the_end(context, 1, index, known, axes)
 
 
 def _written(context: RuleContext, value: Facts, updates: Facts, depth: int) -> Facts:

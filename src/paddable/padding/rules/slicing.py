@@ -2,7 +2,8 @@
 
 Passes: a cut that starts at a constant, a window that moves with the length, a concatenation whose last part is ragged.
 Needs: a gather by run-time index for what is counted from the end, reversed, or stands behind a ragged part.
-Refuses: bounds that change their sign, and an axis whose padding sits between valid steps.
+Refuses: bounds that change their sign again and again, several axes cut from the end at once, and an axis whose padding
+sits between valid steps.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from paddable.lengths import Length, constant, maximum, minimum
 from paddable.padding.deduce.broadcast import counts_rows, pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis, window_shift
+from paddable.padding.deduce.from_end import counted_from_the_end
 from paddable.padding.deduce.own_rows import index_tuples
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_shift, relative_start
@@ -31,6 +33,10 @@ KEEPS_SIGN = "must not change its sign"
 """Of a bound: with another sign it counts from the other end of the axis, and native answers another question."""
 
 _HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
+
+_NOT_EMPTY = (
+    "let the slice end behind its start (a bound below 0 counts from the end), or leave it out with what reads it"
+)
 
 _FAR = 64
 """Lengths at which a size is seen to fall and to rise again."""
@@ -67,9 +73,21 @@ def slice_(context: RuleContext) -> Sequence[Facts | None]:
     shifted = relative_shift(context, value, axes, starts, ends)
     if shifted is not None:
         return [shifted]
-    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        value = _slice_axis(context, value, axis, start, end, step, alone=len(axes) == 1)
+    cuts = list(zip(axes, starts, ends, steps, strict=True))
+    parts = [cut for cut in cuts if not _is_whole(context, value, *cut)]
+    for cut in parts:
+        value = _slice_axis(context, value, *cut, alone=len(parts) == 1)
     return [value]
+
+
+def _is_whole(context: RuleContext, value: Facts, axis: int, start: Number, end: Number, step: int) -> bool:
+    """Whether a slice leaves an axis as it is, however the axis came about."""
+    size, first, last = value.size(axis), start.integer, end.integer
+    if step != 1 or first != constant(0) or last is None or (value.bounded and value.bounded.axis == axis):
+        return False
+    if last.is_constant and last.constant >= _HUGE:
+        return True
+    return isinstance(size, Length) and context.scope.at_most(size, last)
 
 
 def _arguments(context: RuleContext, value: Facts) -> tuple[list[Number], list[Number], list[int], list[int]]:
@@ -98,28 +116,57 @@ def _sliced_elements(
     return picked
 
 
-def _bound(context: RuleContext, bound: Number, size: Length, *, backward: bool, last: bool) -> Length:
-    """A slice bound as ONNX clamps it, as a length."""
-    length = bound.integer
-    if length is None:
-        context.refuse(f"the slice bound {bound} cannot be written as an expression of the input length")
-    scope, low = context.scope, constant(-1 if backward and last else 0)
-    if length.is_constant:
-        value = length.constant
-        if value >= _HUGE:
-            return size - backward
-        if value <= -_HUGE:
-            return low
-        length = size + value if value < 0 else length
-    else:
-        sign = scope.domain.sign(length) if context.decided(lambda: scope.domain.sign(length) is not None) else None
-        if sign is None:
-            if not scope.need(length, f"the slice bound {length} {KEEPS_SIGN}"):
-                context.refuse(f"the slice bound {length} changes its sign")
-        elif sign < 0:
-            length = size + length
+def _clamped(scope: Scope, length: Length, size: Length, *, backward: bool, last: bool) -> Length:
+    """A slice bound within the axis, as ONNX clamps it."""
+    low = constant(-1 if backward and last else 0)
     high = size - 1 if backward and not last else size
     return scope.simplify(minimum(maximum(length, low), high))
+
+
+def _bound(context: RuleContext, bound: Number, size: Length, *, backward: bool, last: bool) -> Length:
+    """A slice bound as ONNX counts and clamps it, as a length."""
+    length = bound.integer
+    if length is None:
+        context.refuse(
+            f"the slice bound {bound} cannot be written as an expression of the input length",
+            "compute the bound from x.shape with additions, integer factors, floor divisions, minima and maxima",
+        )
+    if length.is_constant and abs(length.constant) >= _HUGE:
+        beyond = size - backward if length.constant > 0 else constant(-1 if backward and last else 0)
+        return context.scope.simplify(beyond)
+    counted = counted_from_the_end(context.scope, length, size)
+    if counted is None:
+        _keep_sign(context, bound)
+        counted = counted_from_the_end(context.scope, length, size)
+    if counted is None:
+        context.refuse(*_changes_sign(length))
+    return _clamped(context.scope, counted, size, backward=backward, last=last)
+
+
+def _keep_sign(context: RuleContext, bound: Number) -> None:
+    """Leave the lengths at which a bound counts from the other end than at most lengths."""
+    length = bound.integer
+    assert length is not None
+    if context.scope.never(length) or context.scope.need(length, f"the slice bound {length} {KEEPS_SIGN}"):
+        return
+    context.refuse(*_changes_sign(length))
+
+
+def _changes_sign(length: Length) -> tuple[str, str]:
+    return (
+        f"the slice bound {length} changes its sign",
+        "a negative bound counts from the end: clamp it at 0 (Max) before the slice if it should not",
+    )
+
+
+def _cut(context: RuleContext, start: Number, end: Number, size: Length, step: int) -> tuple[Length, Length, Length]:
+    """Where a slice begins and stops, and how many steps it has."""
+    backward = step < 0
+    first = _bound(context, start, size, backward=backward, last=False)
+    stop = _bound(context, end, size, backward=backward, last=True)
+    way = -1 if backward else 1
+    count = ((stop - first) * way).ceildiv(step * way)
+    return first, stop, context.scope.simplify(maximum(count, constant(0)))
 
 
 def _slice_axis(
@@ -135,20 +182,20 @@ def _slice_axis(
     bounded = value.bounded if value.bounded is not None and value.bounded.axis == axis else None
     size = context.length_of(value.axes[axis]) if bounded is None else bounded.count
     backward = step < 0
-    first = _bound(context, start, size, backward=backward, last=False)
-    stop = _bound(context, end, size, backward=backward, last=True)
-    way = -1 if backward else 1
-    count = ((stop - first) * way).ceildiv(step * way)
-    count = scope.simplify(maximum(count, constant(0)))
+    first, stop, count = _cut(context, start, end, size, step)
+    if not count.is_constant and not scope.grows(count):  # a bound that jumps with its sign: no container holds that
+        for bound in (start, end):
+            _keep_sign(context, bound)
+        first, stop, count = _cut(context, start, end, size, step)
     varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
     if count.is_constant and count.constant == 0 and varies:
-        context.refuse("an empty slice")
+        context.refuse("an empty slice", f"no step from {first} on lies before {stop} at any length: {_NOT_EMPTY}")
     most = _most(scope, count)
     if most is not None or bounded is not None:
         _keep_alone(context, alone)
         return _bounded(context, value, axis, first, step, count, most)
     if not count.is_constant and not scope.grows(count):  # empty again at great lengths: the domain ends before
-        context.need(count - 1, f"a slice of {count} steps must not be empty")
+        context.need(count - 1, f"a slice of {count} steps must not be empty", _NOT_EMPTY)
         count = scope.simplify(count)
     if scope.same(count, size) and step == 1:
         return value
