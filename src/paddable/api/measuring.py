@@ -94,7 +94,8 @@ class Observed:
         examples: those that it runs on.
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
-        louder: levels that it may meet by mistake or seldom, none where examples were given.
+        louder: levels that it may meet by mistake or seldom.
+        given: whether the examples are the user's.
         samples: values that hold 16-bit samples as they are.
         damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
     """
@@ -104,6 +105,7 @@ class Observed:
     numbers: Numbers
     ranges: Mapping[str, Range]
     louder: Sequence[Louder]
+    given: bool
     samples: Collection[str]
     damage: Mapping[str, Mapping[str, float]]
 
@@ -188,7 +190,7 @@ def observe(
     # The loudest of the long ones is judged as well: each costs a run of every container.
     loudest = max(long, key=lambda one: max((found.peak for found in one[1].values()), default=0.0), default=None)
     judged = [*used, loudest[0]] if loudest is not None else used
-    return Observed(native, judged, numbers, ranges, louder, samples, damage)
+    return Observed(native, judged, numbers, ranges, louder, given is not None, samples, damage)
 
 
 def _filled(
@@ -351,14 +353,14 @@ def _lines(
     nodes: Mapping[str, ir.Node],
     layers: Sequence[Mapping[str, Any]],
 ) -> Iterable[str]:
-    """What stays because of its range; the first louder level that overflows, or how near the examples come to it."""
+    """What stays because of its range; the first louder level that overflows, or how near the user's examples come."""
     named = [name for name in kept if name in nodes]
     if named:
         yield (
             f"{precision}: {'1 value stays' if len(named) == 1 else f'{len(named)} values stay'} in fp32: "
             + _several([f"{_called(nodes[name])} {kept[name]}" for name in named])
         )
-    for level in observed.louder:
+    for level in observed.louder if not observed.given else ():
         found = level.ranges
         over = [name for name, seen in found.items() if seen.peak > LARGEST and name in nodes and name not in stays]
         if over:
@@ -369,7 +371,7 @@ def _lines(
             )
             return
     near = min(layers, key=lambda layer: float(layer["headroom"] or 0), default=None)
-    if near is not None and float(near["headroom"] or 0) < _NEAR and not observed.louder:
+    if observed.given and near is not None and float(near["headroom"] or 0) < _NEAR:
         yield (
             f"{precision}: an input that makes {near['op']} {near['node']} {near['headroom']:.2g} times louder than "
             f"the examples do overflows: it reaches {near['peak']:.2g} on them, half ends at {LARGEST:.0f}; add louder "

@@ -6,8 +6,8 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
   provider);
 - *positions*: floats made from integers, the sine or cosine of constants and what is made on the way to it and from it,
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
-  element by element (a lookup by what the model hears or reads is no position, and a product that sums over several
-  numbers ends one: samples and codes are integers too);
+  element by element (a lookup by what the model hears or reads is no position, and without a sine a product that
+  sums over several numbers ends one: samples and codes are integers too);
 - *what half cannot hold*: arithmetic with a constant that would become 0 or infinite, and products with a weight beyond
   half or wholly below its normal numbers;
 - *what was measured*: values that overflow, underflow or lose integers on examples (``ranges``), and what moves them;
@@ -141,6 +141,7 @@ def _positions(graph: ir.Graph) -> set[ir.Node]:
     """Nodes whose float results hang on integers, or on constants behind or before a sine, and on nothing else."""
     found: set[ir.Node] = set()
     angles = _angles(graph)
+    turned: set[ir.Node] = set()  # behind a sine
     fixed: set[ir.Node] = set()  # of constants alone: angles if a sine follows, else a weight in another layout
     for node in graph:
         floats = [value for value in node.inputs if value is not None and value.dtype == ir.DataType.FLOAT]
@@ -150,11 +151,13 @@ def _positions(graph: ir.Graph) -> set[ir.Node]:
         if floats and len(constant) == len(floats) and not _is_lookup(node):
             fixed.add(node)
             starts = node.op_type in _WAVES
+        if node.op_type in _WAVES or any(value.producer() in turned for value in made):
+            turned.add(node)
         if starts:
             found |= {node} | (_ancestors(node) & fixed)
         elif made and all(value in made or value in constant for value in floats):
             ends = sums_products(node) or node.op_type in _RECURRENT
-            found |= {node} if not ends or node in angles else set()
+            found |= {node} if not ends or node in angles | turned else set()
     return found
 
 
