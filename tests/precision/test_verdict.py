@@ -129,3 +129,10 @@ def test_examples_that_come_near_the_end_of_half_are_told(tmp_path: Path) -> Non
 
 
 PLAIN_U = numpy_helper.to_array(PLAIN.graph.initializer[0])
+
+
+def test_an_output_that_is_a_constant_hinders_nothing() -> None:
+    both = model(
+        "a = MatMul(x, u) y = Relu(a) k = Identity(c)", "float[1, T, 5] y, float[3] k", u=normal(8, 5), c=np.ones(3)
+    )
+    assert told_of(both, "fp16", accept=["cosine=0.99"])

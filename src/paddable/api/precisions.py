@@ -117,7 +117,9 @@ def measure_native(
 def _measures_of_outputs(analysis: Analysis) -> dict[str, set[str]]:
     found = {}
     for value in analysis.model.graph.outputs:
-        facts = analysis.values[str(value.name)]
+        facts = analysis.values.get(str(value.name))
+        if facts is None:  # a constant
+            continue
         sizes = [axis_size(axis) for axis in facts.axes]
         constants = [size.constant if isinstance(size, Length) and size.is_constant else None for size in sizes]
         kind = value.dtype.numpy().kind if value.dtype is not None else "f"
