@@ -141,8 +141,9 @@ class Inputs:
         for name, array in example.arrays.items():
             shape = self.row_shape(name, steps)
             for axis, size in enumerate(shape):
-                array = array.take(np.arange(size) % max(1, array.shape[axis]), axis, mode="clip")
-            arrays[name] = array
+                if array.size:
+                    array = array.take(np.arange(size) % array.shape[axis], axis)
+            arrays[name] = array if array.size else np.zeros(shape, array.dtype)
         told = ", ".join(f"{size:,} steps of {name}" for name, size in steps.items())
         return Example(f"{example.name} repeated to {told}", dict(steps), arrays)
 
