@@ -97,3 +97,11 @@ def test_a_backward_lstm(case: Callable[[str], ModuleType], tmp_path: Path) -> N
     ok, detail = module.check(run)
     assert ok, detail
     assert codes(path, 1) == {"PAD104"}
+
+
+@pytest.mark.parametrize("half", ["exact", "fast"])
+def test_a_mask_of_the_lowest_float_in_half(case: Callable[[str], ModuleType], half: str) -> None:
+    module = case("case_15_fp16_mask_constant_becomes_inf")
+    assert module.demo()["fault"]
+    right, told = module.check(lambda native: convert(native, [], precision="fp16", half=half))
+    assert right, told

@@ -124,7 +124,10 @@ def measure(
             )
             after = [engine.run(one) for one in feeds]
             seen = [
-                told for want, got in zip(before, after, strict=True) for output, told in differences(got, want).items()
+                told
+                for want, got in zip(before, after, strict=True)
+                for told in differences(got, want).values()
+                if told.error is not None
             ]
             agreement = [
                 told.agreement for told in seen[: len(clips)] if subject.classes and told.agreement is not None

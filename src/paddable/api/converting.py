@@ -15,7 +15,7 @@ import onnx_ir as ir
 from paddable.api.building import Padded
 from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, frozen, open_fixed
-from paddable.api.judging import demand, judged
+from paddable.api.judging import demand, judged, tell_precisions
 from paddable.api.measuring import Measured, measured, observe
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
@@ -116,7 +116,8 @@ def convert(
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
         on_message: called with a line for each limit of the accepted lengths, for each length that only native
-            answers, for each fix of the target that was left out, for each form, and for where the nodes run there.
+            answers, for each fix of the target that was left out, for each form, for where the nodes run there, and for
+            each precision: what stays in fp32, and what it does to the answers.
         on_report: called with what the gates found, once they have passed.
         **declared: what else is known of the model, such as ``length_inputs=["ilens=T"]``; see ``Declared``.
 
@@ -132,7 +133,9 @@ def convert(
     target = provider_named(target).name if target is not None else "cpu"
     wanted_forms = chosen_forms(forms)
     keep_dynamic = declared.get("keep_dynamic", False)
-    precisions = chosen_precisions(precision, half=half, keep_dynamic=keep_dynamic, examples=examples, accept=accept)
+    precisions = chosen_precisions(
+        precision, half=half, keep_dynamic=keep_dynamic, examples=examples, accept=accept, verify=verify
+    )
     place = None if out is None else Path(out)
     one = _OneFile(place, external_data, keep_traces)
     if not lengths:
@@ -179,6 +182,7 @@ def convert(
         if report is not None:
             demand(report, place)
             _tell_domain(report, on_message)
+            tell_precisions(report, on_message)
             if on_report is not None:
                 on_report(report)
         if place is None or place.suffix == ".onnx":
@@ -259,7 +263,15 @@ def _convert_fixed(
     known = Measured()
     if precision != "fp32":
         blank = Metadata(symbols={})
-        seen = observe(opened.model, blank, {}, stage.lending, examples=examples, precisions=[precision])
+        seen = observe(
+            opened.model,
+            blank,
+            {},
+            stage.lending,
+            examples=examples,
+            precisions=[precision],
+            on_message=on_message,
+        )
         known = measured(seen, precision, on_message=on_message)
     made = frozen(
         opened.model, target, precision=precision, forms=forms, known=known, on_message=on_message, lend=stage.lending
@@ -267,6 +279,8 @@ def _convert_fixed(
     file = one.keep(made.model, stage)
     meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges
     told = compare_frozen(stage.lend(opened.native), file, precision, meant) if verify else {}
+    if told and precision != "fp32" and on_message is not None:
+        on_message(f"{precision}: at most {told['worst']:.2g} of scale from fp32 on {told['inputs']} inputs")
     metadata = replace(made.metadata, verified=told, bindings=tuple(opened.bindings), native_opset=opened.native_opset)
     return one.finish(made.model, stage, metadata)
 

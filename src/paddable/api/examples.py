@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from paddable.audio.read import read_audio
-from paddable.bundle import Metadata
+from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.errors import MisuseError, UnreadableError
 from paddable.extras import import_extra
 from paddable.gates.engine import Array
-from paddable.gates.examples import Example, is_waveform, row_shape
+from paddable.gates.examples import Example, Inputs
 
 __all__ = ["read_examples"]
 
 _ARRAYS = {".npz", ".npy"}
 _SOUNDS = {".aiff", ".flac", ".mp3", ".ogg", ".opus", ".wav"}
+_CANCELLED = 0.1
+"""Share of its loudest channel below which a mix has lost what the channels hold."""
 
 
 def read_examples(
-    place: Path,
-    metadata: Metadata,
-    shapes: Mapping[str, Sequence[Any]],
-    dtypes: Mapping[str, np.dtype[Any]],
-    largest: Mapping[str, int],
+    place: Path, inputs: Inputs, largest: Mapping[str, int], on_message: Callable[[str], None] | None = None
 ) -> list[Example]:
-    """Read one file, or every array and recording of a directory, in the order of their names.
+    """Read one file, or every array and recording of a directory, in the order of their names; each row is an example.
 
     Args:
         place: ``.npz`` with arrays named after inputs, ``.npy`` for a model of one input, a recording for a model that
             takes a waveform, or a directory of those. The axis of the batch may be left out.
-        metadata: what is ragged.
-        shapes: of the native inputs.
-        dtypes: of the native inputs.
+        inputs: of native.
         largest: steps at which longer examples are cut.
+        on_message: called with a line for what of a file does not count: what is cut, mixed down, or silent.
 
     Raises:
-        MisuseError: nothing to read, or an example of another rate, shape or type; it names the file.
-        UnreadableError: a file that cannot be read, or holds NaN or infinity.
+        MisuseError: nothing to read, or an example of another rate, shape or type; it names the file. Or all are
+            silent.
+        UnreadableError: a file that cannot be read, or holds NaN, infinity or more than the input's type.
     """
     if place.is_dir():
         files = sorted(path for path in place.iterdir() if path.suffix.lower() in _ARRAYS | _SOUNDS)
@@ -53,46 +50,72 @@ def read_examples(
         files = [place]
     else:
         raise UnreadableError("no such file or directory", where=str(place), fix="check `examples`")
-    reader = _Reader(metadata, shapes, dtypes, largest)
-    return [reader.read(path) for path in files]
+    reader = _Reader(inputs, largest)
+    found = [example for path in files for example in reader.read(path)]
+    heard = [example for example in found if not _is_silent(example, inputs)]
+    if not heard:
+        raise MisuseError(
+            "it holds nothing but zeros" if len(found) == 1 else "each example holds nothing but zeros",
+            where=str(place),
+            why="no range and no verdict follows from silence",
+            fix="give what the model will hear",
+        )
+    if on_message is not None:
+        for line in [*reader.told, *(f"{e.name} holds nothing but zeros" for e in found if e not in heard)]:
+            on_message(line)
+    return found
+
+
+def _is_silent(example: Example, inputs: Inputs) -> bool:
+    """All that it gives of sound and features is zero; an example of indices alone is not silent."""
+    heard = [array for name, array in example.arrays.items() if name in inputs.sounds or array.dtype.kind == "f"]
+    return bool(heard) and not any(array.any() for array in heard)
 
 
 class _Reader:
-    def __init__(
-        self,
-        metadata: Metadata,
-        shapes: Mapping[str, Sequence[Any]],
-        dtypes: Mapping[str, np.dtype[Any]],
-        largest: Mapping[str, int],
-    ) -> None:
-        self.metadata, self.shapes, self.dtypes, self.largest = metadata, shapes, dtypes, largest
-        made = metadata.length_inputs.keys() | metadata.mask_inputs.keys()
-        self.names = [name for name in shapes if name not in made]
+    """Attributes: ``told`` are lines on what of the files does not count."""
 
-    def read(self, path: Path) -> Example:
+    def __init__(self, inputs: Inputs, largest: Mapping[str, int]) -> None:
+        self.inputs, self.largest, self.metadata = inputs, largest, inputs.metadata
+        self.told: list[str] = []
+        made = self.metadata.length_inputs.keys() | self.metadata.mask_inputs.keys()
+        self.names = [name for name in inputs.shapes if name not in made]
+
+    def read(self, path: Path) -> list[Example]:
         arrays = self._sound(path) if path.suffix.lower() in _SOUNDS else self._arrays(path)
-        for name, array in arrays.items():
-            _refuse_non_finite(array, f"{path}: input {name}" if len(arrays) > 1 else str(path))
-        rows = {name: self._row(path, name, array) for name, array in arrays.items()}
+        whole = {name: self._with_all_axes(path, name, array) for name, array in arrays.items()}
+        return [self._example(path, row, label) for row, label in self._rows(path, whole)]
+
+    def _example(self, path: Path, rows: Mapping[str, Array], label: str) -> Example:
         steps = self._steps(path, rows)
         for name, row in rows.items():
-            expected = row_shape(name, self.metadata, self.shapes, steps)
-            if len(row.shape) != len(expected) or any(
+            expected = self.inputs.row_shape(name, steps)
+            if any(
                 size != want
                 for axis, (size, want) in enumerate(zip(row.shape, expected, strict=True))
                 if axis not in self.metadata.inputs.get(name, {})
             ):
-                raise self._wrong_shape(path, name, arrays[name].shape)
-        cut = {name: self._cut(path, name, row, steps, arrays[name].shape) for name, row in rows.items()}
-        return Example(path.name, steps, cut)
+                raise self._wrong_shape(path, name, row.shape)
+        return Example(
+            f"{path.name}{label}", steps, {name: self._cut(path, name, row, steps) for name, row in rows.items()}
+        )
 
     def _arrays(self, path: Path) -> dict[str, Array]:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
         try:
             loaded = np.load(path, allow_pickle=False)
             arrays = dict(loaded) if path.suffix.lower() == ".npz" else {"": loaded}
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
+        except (OSError, EOFError, ValueError, zipfile.BadZipFile):
+            kind = foreign(head)
+            named = head.startswith((b"\x93NUMPY", b"PK\x03\x04"))
             raise UnreadableError(
-                "no file of numpy arrays", where=str(path), why=str(error), fix="write it with numpy.savez"
+                "no file of numpy arrays",
+                where=str(path),
+                why="it is damaged, or its arrays hold Python objects and not numbers"
+                if named
+                else f"it is {kind or 'nothing that numpy wrote'}",
+                fix="fetch it with git lfs pull" if kind == POINTER else "write it with numpy.savez",
             ) from None
         if len(self.names) == 1 and len(arrays) == 1:
             arrays = {self.names[0]: next(iter(arrays.values()))}
@@ -103,60 +126,94 @@ class _Reader:
                 where=str(path),
                 fix=f"name its arrays after the inputs: {', '.join(self.names)}",
             )
-        return {name: self._typed(path, name, array) for name, array in arrays.items()}
+        where = f"{path}: input {{}}" if len(arrays) > 1 else str(path)
+        return {name: self._typed(path, name, array, where.format(name)) for name, array in arrays.items()}
 
-    def _typed(self, path: Path, name: str, array: Array) -> Array:
-        wanted = self.dtypes[name]
+    def _typed(self, path: Path, name: str, array: Array, where: str) -> Array:
+        wanted = self.inputs.dtypes[name]
         if array.dtype.kind != wanted.kind:
-            hint = "; divide 16-bit samples by 32768" if array.dtype == np.int16 and wanted.kind == "f" else ""
+            small = array.dtype == np.int16 and wanted.kind == "f" and self.inputs.sounds.get(name, 1) == 1
+            hint = "; divide 16-bit samples by 32768" if small else ""
             raise MisuseError(
                 f"input {name} is {array.dtype}, expected {wanted}", where=str(path), fix=f"save it as {wanted}{hint}"
             )
-        return array.astype(wanted)
+        _refuse(array, array.dtype.kind == "f" and ~np.isfinite(array), where, "it is NaN or infinite at {}")
+        with np.errstate(over="ignore"):
+            typed = array.astype(wanted)
+        lost = ~np.isfinite(typed) if wanted.kind == "f" else typed != array
+        _refuse(array, lost, where, f"it is {{1:.3g}} at {{0}}, which {wanted} cannot hold")
+        return typed
 
     def _sound(self, path: Path) -> dict[str, Array]:
-        found = [
-            name
-            for name in self.names
-            if self.dtypes[name].kind == "f"
-            and is_waveform(self.shapes[name], self.metadata.inputs.get(name, {}), self._batch(name))
-        ]
-        if len(found) != 1:
+        if len(self.inputs.sounds) != 1:
             raise MisuseError(
-                "a recording, and no input takes a waveform",
+                "a recording, and no input takes a waveform"
+                if not self.inputs.sounds
+                else "a recording, and several inputs take a waveform",
                 where=str(path),
                 fix=f"give .npz files with {', '.join(self.names)}",
             )
-        rates = [s.rate for s in self.metadata.symbols.values() if s.input == found[0] and s.rate]
+        ((name, full),) = self.inputs.sounds.items()
+        rates = [s.rate for s in self.metadata.symbols.values() if s.input == name and s.rate]
         if not rates:
             raise MisuseError(
                 "it is not known how many samples a second the model takes", where=str(path), fix="say it with `rate`"
             )
         rate = int(rates[0])
         samples = read_audio(path, rate).samples
-        there = import_extra("soundfile").info(str(path)).samplerate
-        if there != rate:
+        soundfile = import_extra("soundfile")
+        about = soundfile.info(str(path))
+        if about.samplerate != rate:
             raise MisuseError(
-                f"it has {there} samples a second, the model takes {rate}",
+                f"it has {about.samplerate} samples a second, the model takes {rate}",
                 where=str(path),
                 why="an example has to be what the model will hear",
                 fix="resample it",
             )
-        return {found[0]: samples}
+        if about.channels > 1:
+            loudest = max(float(np.abs(block).max(initial=0)) for block in soundfile.blocks(str(path), 1 << 20))
+            mixed = float(np.abs(samples).max(initial=0))
+            lost = (
+                f": they cancel, {loudest:.2g} apart and {mixed:.2g} together" if mixed < _CANCELLED * loudest else ""
+            )
+            self.told.append(f"{path.name}: its {about.channels} channels are mixed to one{lost}")
+        dtype = self.inputs.dtypes[name]
+        if dtype.kind == "i":
+            bounds = np.iinfo(dtype)
+            return {name: np.clip(np.rint(samples * full), bounds.min, bounds.max).astype(dtype)}
+        return {name: np.asarray(samples * full, dtype)}
 
-    def _row(self, path: Path, name: str, array: Array) -> Array:
-        """One row of an input, with its axes of size 1 where the file left them out."""
-        shape, given = self.shapes[name], array.shape
+    def _with_all_axes(self, path: Path, name: str, array: Array) -> Array:
+        """An input with its axes of size 1 where the file left them out."""
+        shape, given = self.inputs.shapes[name], array.shape
         if array.ndim < len(shape) and name in self.metadata.inputs:
             ragged = set(self.metadata.inputs[name])
             for axis, size in enumerate(shape):
-                single = axis == self._batch(name) or size == 1 or not isinstance(size, int)
+                single = axis == self.inputs.batch(name) or size == 1 or not isinstance(size, int)
                 if array.ndim < len(shape) and axis not in ragged and single:
                     array = np.expand_dims(array, min(axis, array.ndim))
         if array.ndim != len(shape):
             raise self._wrong_shape(path, name, given)
-        batch = self._batch(name)
-        return array if batch is None else array.take([0], batch)
+        return array
+
+    def _rows(self, path: Path, arrays: Mapping[str, Array]) -> Iterable[tuple[dict[str, Array], str]]:
+        """Each row of the inputs, with its label; an input without a batch, or of one row, is the same in all."""
+        axes = {name: axis for name in arrays if (axis := self.inputs.batch(name)) is not None}
+        counts = {name: arrays[name].shape[axis] for name, axis in axes.items()}
+        many = {name: count for name, count in counts.items() if count != 1}
+        if 0 in many.values() or len(set(many.values())) > 1:
+            told = ", ".join(f"{count} of {name}" for name, count in counts.items())
+            raise MisuseError(
+                f"it has rows: {told}", where=str(path), why="a row of one belongs to a row of the other",
+                fix="give each input as many rows, one at least",
+            )  # fmt: skip
+        total = max(many.values(), default=1)
+        for row in range(total):
+            picked = {
+                name: array.take([row if name in many else 0], axes[name]) if name in axes else array
+                for name, array in arrays.items()
+            }
+            yield picked, f", row {row + 1}" if total > 1 else ""
 
     def _steps(self, path: Path, rows: Mapping[str, Array]) -> dict[str, int]:
         """The longest valid length that each symbol has in the example and in the container."""
@@ -173,30 +230,34 @@ class _Reader:
                 )
             most = min(there, self.largest[name])
             steps[name] = symbol.min + (most - symbol.min) // symbol.step * symbol.step
+            line = f"{path.name}: {steps[name]:,} of its {there:,} steps of {name} count, the rest is cut"
+            if steps[name] < there - symbol.step and line not in self.told:
+                self.told.append(line)
         return steps
 
-    def _cut(self, path: Path, name: str, row: Array, steps: Mapping[str, int], shape: tuple[int, ...]) -> Array:
-        wanted = row_shape(name, self.metadata, self.shapes, steps)
+    def _cut(self, path: Path, name: str, row: Array, steps: Mapping[str, int]) -> Array:
+        wanted = self.inputs.row_shape(name, steps)
         if any(size < want for size, want in zip(row.shape, wanted, strict=True)):
-            raise self._wrong_shape(path, name, shape)
+            raise self._wrong_shape(path, name, row.shape)
         return np.ascontiguousarray(row[tuple(slice(size) for size in wanted)])
 
     def _wrong_shape(self, path: Path, name: str, shape: tuple[int, ...]) -> MisuseError:
         ragged = self.metadata.inputs.get(name, {})
-        sizes = [ragged.get(axis, size) for axis, size in enumerate(self.shapes[name])]
+        sizes = [ragged.get(axis, size) for axis, size in enumerate(self.inputs.shapes[name])]
         return MisuseError(
             f"input {name} has shape {list(shape)}, expected [{', '.join(map(str, sizes))}]",
             where=str(path),
             fix="save it as the model takes it",
         )
 
-    def _batch(self, name: str) -> int | None:
-        return self.metadata.batch.inputs.get(name) if self.metadata.batch else None
 
-
-def _refuse_non_finite(array: Array, where: str) -> None:
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        first = np.argwhere(~np.isfinite(array))[0].tolist()
+def _refuse(array: Array, lost: Array | bool, where: str, what: str) -> None:
+    """Raise for the first number that is lost."""
+    if np.any(lost):
+        first = np.argwhere(lost)[0].tolist()
         raise UnreadableError(
-            f"it is NaN or infinite at {first}", where=where, why="nothing follows from it", fix="repair or remove it"
+            what.format(first, array[tuple(first)]),
+            where=where,
+            why="nothing follows from it",
+            fix="repair or remove it",
         )

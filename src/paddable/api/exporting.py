@@ -36,7 +36,7 @@ from paddable.api.exporting_labels import labels_of, write_labels
 from paddable.api.exporting_segments import with_segments
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.fetching import checkpoint_at
-from paddable.api.judging import demand, judged
+from paddable.api.judging import demand, judged, tell_precisions
 from paddable.api.measuring_steps import kept_in_steps
 from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
@@ -106,7 +106,7 @@ def export(
         gate_lengths: how many lengths to try in each container.
         progress: called with (stage, done, total).
         on_message: called with a line for what was found out of a stranger's model, for each fix of the target that was
-            left out, for each form, and for where the nodes run there.
+            left out, for each form, for where the nodes run there, and for each precision.
         on_report: called with what the gates found, once they have passed.
         hub: where a repository is: ``huggingface`` (default) or ``modelscope``.
         revision: of the repository: a branch, a tag or a commit; bundle.json keeps the commit.
@@ -126,7 +126,7 @@ def export(
     spec = spec_of(family)
     choices = spec.chosen(options)
     length = spec.length_of(choices)
-    precisions = chosen_precisions(precision, half=half, examples=examples, accept=accept)
+    precisions = chosen_precisions(precision, half=half, examples=examples, accept=accept, verify=verify)
     containers = spec.containers if containers is None else containers
     place = Path(out)
     target = provider_named(target).name if target is not None else "cpu"
@@ -215,6 +215,7 @@ def export(
             report = with_segments(report, opened, known, about.get("settings", {}), stage, folder, on_message)
         if report is not None:
             demand(report, place)
+            tell_precisions(report, on_message)
             if on_report is not None:
                 on_report(report)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,10 +18,11 @@ from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import LIMIT, default_container
 from paddable.gates.shown import about_refusal
+from paddable.gates.verdict import told_verdict
 from paddable.padding.analysis import Analysis
 from paddable.precision import in_precision
 
-__all__ = ["demand", "judged", "largest"]
+__all__ = ["demand", "judged", "largest", "tell_precisions"]
 
 
 def judged(
@@ -115,6 +116,13 @@ def demand(report: GateReport, place: Path | None) -> None:
         way_on = "ask for another precision, or accept less"
     fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix, shown=about_refusal(report))
+
+
+def tell_precisions(report: GateReport, on_message: Callable[[str], None] | None) -> None:
+    """A line for each precision: what it does to the answers."""
+    if on_message is not None:
+        for precision, rows in report.examples.items():
+            on_message(told_verdict(precision, rows))
 
 
 def _first_failure(report: GateReport) -> tuple[str, str]:

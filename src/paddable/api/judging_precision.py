@@ -46,7 +46,8 @@ class PrecisionReport:
 
     Attributes:
         rows: gates C and J against native in the same precision.
-        cost: by output, the worst of all lengths: ``error`` of scale and ``cosine`` of native against native in fp32.
+        cost: by output, the worst of all lengths: ``error`` of scale and ``cosine`` of native against native in fp32;
+            of integers their ``agreement``.
         examples: by graph, example and output, against native in fp32.
         ranges: what was measured before.
     """
@@ -171,18 +172,22 @@ def _rows(
 
 
 def _keep_worst(cost: dict[str, dict[str, float]], moved: Mapping[str, Difference]) -> None:
+    """Of integers their agreement, of floats error and cosine."""
     for name, now in moved.items():
-        worst = cost.setdefault(name, {"error": now.error, "cosine": now.cosine})
-        worst["error"] = max(worst["error"], now.error)
-        worst["cosine"] = min(worst["cosine"], now.cosine)
+        figures = {"error": now.error, "cosine": now.cosine} if now.error is not None else {"agreement": now.agreement}
+        worst = cost.setdefault(name, {})
+        for measure, seen in figures.items():
+            if seen is not None:
+                worse = max if measure == "error" else min
+                worst[measure] = worse(worst.get(measure, seen), seen)
 
 
 def _as_plain(cost: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """For report.json: errors to three digits, cosines to seven."""
+    """For report.json: errors to three digits, the others to seven."""
     return {
         name: {
-            "error": float(f"{told['error']:.3g}") if told["error"] < float("inf") else "inf",
-            "cosine": round(told["cosine"], 7),
+            measure: ("inf" if seen == float("inf") else float(f"{seen:.3g}")) if measure == "error" else round(seen, 7)
+            for measure, seen in told.items()
         }
         for name, told in cost.items()
     }

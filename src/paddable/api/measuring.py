@@ -1,7 +1,8 @@
 """What a precision has to know of native before it changes it: the range of every value, on examples.
 
-Native runs once on each example, in fp32. What half cannot hold there stays in fp32, with its reason; the others get
-their headroom, which says how much louder an input may be than the examples.
+Native runs once on each example, in fp32, and once more on those that are shorter than the largest container, repeated
+until they fill it: a sum over the steps grows with them. What half cannot hold there stays in fp32, with its reason;
+the others get their headroom, which says how much louder an input may be than the examples.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import INT16, Example, default_examples, mistaken_examples
+from paddable.gates.examples import Example, Inputs, sound_inputs
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
 from paddable.precision.damage import worth_keeping
-from paddable.precision.half import reasons
+from paddable.precision.half import know_types, reasons, weight_bytes
 from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
+from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, twins_in
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
@@ -37,6 +39,9 @@ _NAMED = 3
 
 _SILENT = 1e-30
 """A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
+
+_NEAR = 10.0
+"""Headroom below which it is told: another speaker or microphone may be so much louder."""
 
 _NODES = "products and convolutions"
 
@@ -66,6 +71,21 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Louder:
+    """Native on an input louder than it is made for.
+
+    Attributes:
+        name: of the level.
+        advice: what to do where it is met.
+        ranges: of its values.
+    """
+
+    name: str
+    advice: str
+    ranges: Mapping[str, Range]
+
+
+@dataclass(frozen=True)
 class Observed:
     """Native on examples.
 
@@ -74,7 +94,9 @@ class Observed:
         examples: those that it runs on.
         numbers: which numbers it takes besides.
         ranges: of its values over all examples.
-        mistaken: the same for sound that was not divided by 32768; empty where it takes no sound.
+        louder: levels that it may meet by mistake or seldom.
+        given: whether the examples are the user's.
+        samples: values that hold 16-bit samples as they are.
         damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
     """
 
@@ -82,7 +104,9 @@ class Observed:
     examples: Sequence[Example]
     numbers: Numbers
     ranges: Mapping[str, Range]
-    mistaken: Mapping[str, Range]
+    louder: Sequence[Louder]
+    given: bool
+    samples: Collection[str]
     damage: Mapping[str, Mapping[str, float]]
 
 
@@ -95,6 +119,7 @@ def observe(
     numbers: Numbers | None = None,
     examples: str | Path | None = None,
     precisions: Collection[str] = (),
+    on_message: Callable[[str], None] | None = None,
 ) -> Observed:
     """Run native on examples.
 
@@ -106,6 +131,7 @@ def observe(
         numbers: which numbers native takes besides.
         examples: a directory or file of examples; levels that speech models meet by default.
         precisions: that are asked for; what some of them do to each product is measured too.
+        on_message: called with a line for what of the examples does not count.
 
     Raises:
         MisuseError: an example that native does not run on.
@@ -113,9 +139,12 @@ def observe(
     """
     numbers, most = numbers or Numbers({}), longest(metadata, steps)
     model, names = watched(native)
+    typed = native.clone()
+    know_types(typed)
     with lend(model) as file:
         observer = Observer(file, names)
         shapes, dtypes = observer.shapes, observer.dtypes
+        inputs = Inputs(metadata, shapes, dtypes, sound_inputs(typed.graph, metadata, shapes, dtypes, numbers.limits))
 
         def feeds_of(example: Example) -> dict[str, Array]:
             signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
@@ -124,20 +153,22 @@ def observe(
         def ranges_of(example: Example) -> dict[str, Range]:
             return observer.ranges(feeds_of(example))
 
-        given = None if examples is None else read_examples(Path(examples), metadata, shapes, dtypes, most)
+        given = None if examples is None else read_examples(Path(examples), inputs, most, on_message)
         found, used = [], []
-        for example in default_examples(metadata, shapes, dtypes, most) if given is None else given:
+        for example in inputs.default(most) if given is None else given:
             try:
                 found.append(ranges_of(example))
                 used.append(example)
             except EngineError as error:  # a level that was not asked for is no fault of anybody
                 if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
-        mistaken: dict[str, Range] = {}
+        long = _filled(used, inputs, most, ranges_of, on_message)
+        louder = []
         if given is None or any(PRECISIONS[name].fixed for name in precisions):
-            with suppress(EngineError):
-                mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
-    ranges = merged(found)
+            for example, advice in inputs.louder(most):
+                with suppress(EngineError):
+                    louder.append(Louder(example.name, advice, ranges_of(example)))
+    ranges = merged([*found, *(ranges for _, ranges in long)])
     kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
     if any(PRECISIONS[name].fixed for name in precisions):
         kinds |= {bits: twins_in(_fixed(native, ranges, int(bits))) for bits in ("8", "16")}
@@ -150,7 +181,38 @@ def observe(
             for example in used:
                 for name, share in comparison.damage(feeds_of(example)).items():
                     worst[name] = max(share, worst.get(name, 0.0))
-    return Observed(native, used, numbers, ranges, mistaken, damage)
+    whole = {name for name in inputs.sounds if dtypes[name].kind == "i"}
+    samples = {
+        name
+        for name in held_samples(typed.graph, whole)
+        if name in ranges and ranges[name].peak <= INT16  # never louder, and of no more digits than matter
+    }
+    # The loudest of the long ones is judged as well: each costs a run of every container.
+    loudest = max(long, key=lambda one: max((found.peak for found in one[1].values()), default=0.0), default=None)
+    judged = [*used, loudest[0]] if loudest is not None else used
+    return Observed(native, judged, numbers, ranges, louder, given is not None, samples, damage)
+
+
+def _filled(
+    examples: Sequence[Example],
+    inputs: Inputs,
+    most: Mapping[str, int],
+    ranges_of: Callable[[Example], dict[str, Range]],
+    on_message: Callable[[str], None] | None,
+) -> list[tuple[Example, dict[str, Range]]]:
+    """Those that are shorter than the largest container, repeated until they fill it, with their ranges there."""
+    found = []
+    short = [example for example in examples if any(example.steps[name] < size for name, size in most.items())]
+    for example in short:
+        with suppress(EngineError):  # native may bound its lengths where no symbol says so
+            longer = inputs.repeated(example, most)
+            found.append((longer, ranges_of(longer)))
+    if len(found) < len(short) and on_message is not None:
+        reach = ", ".join(
+            f"{max(e.steps[name] for e in short):,} of {size:,} steps of {name}" for name, size in most.items()
+        )
+        on_message(f"the examples cover {reach}, and native does not run on them repeated: what grows is not known")
+    return found
 
 
 def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
@@ -191,13 +253,19 @@ def measured(
         return _with_fixed(blank, observed, precision, on_message)
     if not PRECISIONS[precision].ranges:
         return blank
-    kept = beyond_half(ranges)
-    stays = reasons(native, kept, fast=PRECISIONS[precision].fast)
+    kept = beyond_half({name: found for name, found in ranges.items() if name not in observed.samples})
+    fast = PRECISIONS[precision].fast
+    stays = reasons(native, kept, fast=fast)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
+    told = _told(observed.examples, ranges, stays, nodes)
+    before, after = weight_bytes(native, kept, fast=fast)
     if on_message is not None:
-        for line in _lines(precision, kept, stays, observed.mistaken, nodes):
+        for line in (
+            *_lines(precision, kept, stays, observed, nodes, told["layers"]),
+            *_gain(precision, before, after, told),
+        ):
             on_message(line)
-    return replace(blank, kept=kept, ranges=_told(observed.examples, ranges, stays, nodes))
+    return replace(blank, kept=kept, ranges={**told, "weights": {"fp32": before, precision: after}})
 
 
 def _with_fixed(
@@ -220,7 +288,8 @@ def _with_fixed(
         for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
             if chosen:
                 on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
-        loud = {name: found.peak for name, found in observed.mistaken.items() if name in fixed}
+        scaled = next((one.ranges for one in observed.louder if one.name.startswith("sound")), {})
+        loud = {name: found.peak for name, found in scaled.items() if name in fixed}
         cut = [name for name, peak in loud.items() if peak > 2 * observed.ranges[name].peak]
         if cut:
             on_message(
@@ -280,22 +349,45 @@ def _lines(
     precision: str,
     kept: Mapping[str, str],
     stays: Mapping[str, str],
-    mistaken: Mapping[str, Range],
+    observed: Observed,
     nodes: Mapping[str, ir.Node],
+    layers: Sequence[Mapping[str, Any]],
 ) -> Iterable[str]:
+    """What stays because of its range; the first louder level that overflows, or how near the user's examples come."""
     named = [name for name in kept if name in nodes]
     if named:
         yield (
             f"{precision}: {'1 value stays' if len(named) == 1 else f'{len(named)} values stay'} in fp32: "
             + _several([f"{_called(nodes[name])} {kept[name]}" for name in named])
         )
-    over = [name for name, found in mistaken.items() if found.peak > LARGEST and name in nodes and name not in stays]
-    if over:
-        worst = max(over, key=lambda name: mistaken[name].peak)
+    for level in observed.louder if not observed.given else ():
+        found = level.ranges
+        over = [name for name, seen in found.items() if seen.peak > LARGEST and name in nodes and name not in stays]
+        if over:
+            worst = max(over, key=lambda name: found[name].peak)
+            yield (
+                f"{precision}: {level.name}, overflows: {_called(nodes[worst])} would reach "
+                f"{found[worst].peak:.2g}, half ends at {LARGEST:.0f}; {level.advice}"
+            )
+            return
+    near = min(layers, key=lambda layer: float(layer["headroom"] or 0), default=None)
+    if observed.given and near is not None and float(near["headroom"] or 0) < _NEAR:
         yield (
-            f"{precision}: sound scaled to 16 bits, up to 32768, overflows: {_called(nodes[worst])} would reach "
-            f"{mistaken[worst].peak:.2g}, half ends at {LARGEST:.0f}; feed samples in -1 .. 1, or give such sound as "
-            "examples"
+            f"{precision}: an input that makes {near['op']} {near['node']} {near['headroom']:.2g} times louder than "
+            f"the examples do overflows: it reaches {near['peak']:.2g} on them, half ends at {LARGEST:.0f}; add louder "
+            "examples if it will hear any"
+        )
+
+
+def _gain(precision: str, before: int, after: int, told: Mapping[str, Any]) -> Iterable[str]:
+    """A line where the weights are no smaller for it."""
+    if not before:
+        yield f"{precision}: nothing changes, since native has no weight in fp32"
+    elif after >= before:
+        why = [f"{one['op']} {one['node']} {one['why']}" for one in told["stays"] if one["op"] in _LAYERS]
+        yield (
+            f"{precision}: its weights take {after:,} bytes, in fp32 {before:,}: nothing is gained, take fp32"
+            + (f"; in fp32 stay {_several(why)}" if why else "")
         )
 
 

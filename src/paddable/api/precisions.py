@@ -14,7 +14,10 @@ from paddable.api.opened import Opened
 from paddable.api.running import Lend
 from paddable.errors import MisuseError, arguments
 from paddable.gates.index_limits import index_limits
-from paddable.gates.verdict import parse_accept
+from paddable.gates.verdict import measures, parse_accept, refuse_immeasurable
+from paddable.lengths import Length
+from paddable.padding.analysis import Analysis
+from paddable.padding.facts.axes import axis_size
 from paddable.precision import PRECISIONS, in_precision
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
@@ -33,12 +36,14 @@ def chosen_precisions(
     keep_dynamic: bool = False,
     examples: str | Path | None = None,
     accept: Sequence[str] = (),
+    verify: bool = True,
 ) -> list[str]:
     """The precisions that were asked for, ``"fp16,int8"``, each once; fp32 by default.
 
     Raises:
         MisuseError: no such precision, another than fp32 for a symbolic container, or examples or limits of what is
-            accepted, which fp32 has no use for; or no examples, for one that fixes ranges.
+            accepted, which fp32 has no use for; such limits where nothing is judged; or no examples, for one that fixes
+            ranges.
     """
     found = list(dict.fromkeys((precision or "fp32").split(",")))
     if half is not None and half not in _HALVES:
@@ -64,7 +69,12 @@ def chosen_precisions(
             why="what the model will hear beyond a range is cut off",
             fix="give `examples`, inputs or recordings that it will meet",
         )
-    parse_accept(accept)
+    if parse_accept(accept) and not verify:
+        raise MisuseError(
+            f"{arguments(accept=accept)} is given, and nothing is judged",
+            why="what is accepted is measured by the gates",
+            fix="leave one of `accept` and `verify=False` out",
+        )
     return found
 
 
@@ -81,12 +91,14 @@ def measure_native(
     """What each precision knows of native, from one run an example at the length of the largest container.
 
     Raises:
-        MisuseError: examples that do not fit the model.
+        MisuseError: examples that do not fit the model, or limits of what no output has.
         UnreadableError: an example that cannot be read.
     """
     if list(precisions) == ["fp32"]:
         return {"fp32": Measured()}
+    limits = parse_accept(accept)
     analysis = opened.analyse()
+    refuse_immeasurable(limits, _measures_of_outputs(analysis))
     metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
     numbers = index_limits(analysis)
     seen = observe(
@@ -97,9 +109,22 @@ def measure_native(
         numbers=numbers,
         examples=examples,
         precisions=precisions,
+        on_message=on_message,
     )
-    limits = parse_accept(accept)
     return {name: Measured() if name == "fp32" else measured(seen, name, limits, on_message) for name in precisions}
+
+
+def _measures_of_outputs(analysis: Analysis) -> dict[str, set[str]]:
+    found = {}
+    for value in analysis.model.graph.outputs:
+        facts = analysis.values.get(str(value.name))
+        if facts is None:  # a constant
+            continue
+        sizes = [axis_size(axis) for axis in facts.axes]
+        constants = [size.constant if isinstance(size, Length) and size.is_constant else None for size in sizes]
+        kind = value.dtype.numpy().kind if value.dtype is not None else "f"
+        found[str(value.name)] = measures(kind, constants)
+    return found
 
 
 def padded_in_each(

@@ -85,7 +85,7 @@ def about_result(
         "ok": ok,
         **({} if judged or not ok else {"outcome": "Not judged"}),
         "verdict": _verdict(ok, judged, reach, plain, converted, "random input" if inputs is None else "input"),
-        "facts": _facts(where, source, metadata, graph, opened),
+        "facts": {**_facts(where, source, metadata, graph, opened), **_stored(gates)},
         "fork": fork.to_json() if fork is not None else None,
         **(about_gates(gates) if gates is not None else {"gates": gate_rows(metadata.verified)}),
         "depth": depth(probes),
@@ -145,7 +145,7 @@ def _judged(gates: GateReport | None, metadata: Metadata) -> _Judged | None:
         return None
     tried = len({row.length for row in gates.rows}) if gates is not None else 0
     moved = {
-        precision: max(float(figures["error"]) for figures in outputs.values())
+        precision: max(float(figures.get("error", 0)) for figures in outputs.values())
         for precision, outputs in (gates.precision if gates is not None else {}).items()
         if outputs
     }
@@ -213,6 +213,17 @@ def _facts(where: Path, native: Model, metadata: Metadata, graph: Place, opened:
         "Weights": _size(weights),
         "Size on disk": _size(sum(file.stat().st_size for file in files)),
     }
+
+
+def _stored(gates: GateReport | None) -> dict[str, str]:
+    """What the weights of a precision take, where it was measured."""
+    found = {}
+    for precision, told in (gates.ranges if gates is not None else {}).items():
+        if "weights" in told:
+            before, after = told["weights"]["fp32"], told["weights"][precision]
+            note = "" if after < before else ": nothing is gained"
+            found[f"Weights in {precision}"] = f"{_size(after)}, in fp32 {_size(before)}{note}"
+    return found
 
 
 def _size(count: int) -> str:

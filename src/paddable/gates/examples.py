@@ -2,37 +2,30 @@
 
 The gates draw standard normal numbers, which prove padding and say nothing of loudness: log-mels of 16-bit sound lie
 around 12, and a layer that reaches 3e4 on noise reaches 3e5 on them.
+
+Louder levels, such as MFCCs and power spectra, would leave half with nothing to do in models that never meet them. What
+they would overflow is told, and stays in fp32 only where such examples are given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import onnx_ir as ir
 
 from paddable.bundle import Metadata
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
+from paddable.precision.samples import INT16, full_scale, is_listened_to
 
-__all__ = ["INT16", "Example", "default_examples", "row_shape", "is_waveform", "mistaken_examples"]
+__all__ = ["Example", "Inputs", "is_waveform", "sound_inputs"]
 
-INT16 = 32768.0
-"""Full scale of 16-bit samples, which some feed as they are to a model that takes -1 .. 1."""
-
-_SOUNDS = {"sound at 1": 1.0, "sound at 0.01": 0.01, "sound at 0.0001": 1e-4}
-"""Peak of a waveform: full scale, speech from afar, and what is left after a bad gain."""
-
-_FEATURES = {
-    "log-mel of 16-bit sound, 12 ± 3": (12.0, 3.0, -4.0, 24.0),
-    "normalised features, -4 .. 4": (0.0, 1.5, -4.0, 4.0),
-    "log-mel of sound in -1 .. 1, -16 .. 4": (-6.0, 4.0, -16.0, 4.0),
-    "embeddings, 0 ± 0.02": (0.0, 0.02, -0.1, 0.1),
-}
-"""Mean, deviation and limits: what Kaldi and FunASR compute before CMVN, behind it, what torchaudio computes, and rows
-of an embedding table."""
+Draw: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Array]
 
 _LONG = 400
 """Steps from which on an axis of fixed size that stands alone is time: 25 ms at 16 kHz."""
@@ -62,88 +55,116 @@ def is_waveform(shape: Sequence[Any], ragged: Mapping[int, Any], batch: int | No
     return len(times) == 1 and prod(size if isinstance(size, int) else 1 for size in others) <= 2
 
 
-def default_examples(
+def sound_inputs(
+    graph: ir.Graph,
     metadata: Metadata,
     shapes: Mapping[str, Sequence[Any]],
     dtypes: Mapping[str, np.dtype[Any]],
-    steps: Mapping[str, int],
-) -> list[Example]:
-    """An example for each level that some float input may have.
+    indices: Collection[str] = (),
+) -> dict[str, float]:
+    """The inputs that take sound, each with the amplitude of full scale.
 
     Args:
+        graph: native's.
         metadata: what is ragged.
         shapes: of the native inputs.
         dtypes: of the native inputs.
-        steps: how long the examples are.
+        indices: inputs whose integers look something up.
     """
-    sounds, others = _inputs(metadata, shapes, dtypes)
-    examples = [
-        _example(level, steps, dict.fromkeys(sounds, ("sound", peak)), metadata, shapes)
-        for level, peak in _SOUNDS.items()
-        if sounds
-    ]
-    examples += [
-        _example(level, steps, dict.fromkeys(others, ("features", how)), metadata, shapes)
-        for level, how in _FEATURES.items()
-        if others
-    ]
-    return examples or [Example("random numbers", steps, {})]
-
-
-def mistaken_examples(
-    metadata: Metadata,
-    shapes: Mapping[str, Sequence[Any]],
-    dtypes: Mapping[str, np.dtype[Any]],
-    steps: Mapping[str, int],
-) -> list[Example]:
-    """Sound that somebody forgot to divide by 32768; nothing where no input takes sound."""
-    sounds, _ = _inputs(metadata, shapes, dtypes)
-    level = dict.fromkeys(sounds, ("sound", INT16))
-    return [_example("sound scaled to 16 bits, to 32768", steps, level, metadata, shapes)] if sounds else []
-
-
-def row_shape(
-    name: str, metadata: Metadata, shapes: Mapping[str, Sequence[Any]], steps: Mapping[str, int]
-) -> tuple[int, ...]:
-    """Shape of one row of an input at given steps."""
-    ragged, batch = metadata.inputs.get(name, {}), _batch(metadata, name)
-    sizes = [1 if axis == batch or not isinstance(size, int) else size for axis, size in enumerate(shapes[name])]
-    return tuple(evaluate(ragged[axis], steps) if axis in ragged else size for axis, size in enumerate(sizes))
-
-
-def _inputs(
-    metadata: Metadata, shapes: Mapping[str, Sequence[Any]], dtypes: Mapping[str, np.dtype[Any]]
-) -> tuple[list[str], list[str]]:
-    """The float inputs that take sound, and the others."""
-    sounds: list[str] = []
-    others: list[str] = []
+    values = {str(value.name): value for value in graph.inputs}
+    found = {}
     for name, dtype in dtypes.items():
-        if dtype == np.float32 and name not in metadata.length_inputs and name not in metadata.mask_inputs:
-            sound = is_waveform(shapes[name], metadata.inputs.get(name, {}), _batch(metadata, name))
-            (sounds if sound else others).append(name)
-    return sounds, others
+        batch = metadata.batch.inputs.get(name) if metadata.batch else None
+        made = name in metadata.length_inputs or name in metadata.mask_inputs or name in indices
+        if made or not is_waveform(shapes[name], metadata.inputs.get(name, {}), batch):
+            continue
+        whole = dtype.kind == "i" and dtype.itemsize > 1 and (dtype == np.int16 or is_listened_to(values[name]))
+        if dtype == np.float32 or whole:
+            found[name] = full_scale(values[name])
+    return found
 
 
-def _batch(metadata: Metadata, name: str) -> int | None:
-    return metadata.batch.inputs.get(name) if metadata.batch else None
+@dataclass(frozen=True)
+class Inputs:
+    """What the inputs of a native model take.
+
+    Attributes:
+        metadata: what is ragged.
+        shapes: of each input.
+        dtypes: of each input.
+        sounds: those that take sound, with the amplitude of full scale.
+    """
+
+    metadata: Metadata
+    shapes: Mapping[str, Sequence[Any]]
+    dtypes: Mapping[str, np.dtype[Any]]
+    sounds: Mapping[str, float]
+
+    def row_shape(self, name: str, steps: Mapping[str, int]) -> tuple[int, ...]:
+        """Shape of one row of an input at given steps."""
+        ragged, batch = self.metadata.inputs.get(name, {}), self.batch(name)
+        sizes = [
+            1 if axis == batch or not isinstance(size, int) else size for axis, size in enumerate(self.shapes[name])
+        ]
+        return tuple(evaluate(ragged[axis], steps) if axis in ragged else size for axis, size in enumerate(sizes))
+
+    def batch(self, name: str) -> int | None:
+        """The axis of an input that counts rows."""
+        return self.metadata.batch.inputs.get(name) if self.metadata.batch else None
+
+    def default(self, steps: Mapping[str, int]) -> list[Example]:
+        """An example of so many steps for each level that some input may have."""
+        found = [
+            *(self._at(level, steps, self.sounds, partial(_sound, peak=peak)) for level, peak in _SOUNDS.items()),
+            *(self._at(level, steps, self.features, draw) for level, draw in _FEATURES.items()),
+        ]
+        return [example for example in found if example.arrays] or [Example("random numbers", steps, {})]
+
+    def louder(self, steps: Mapping[str, int]) -> list[tuple[Example, str]]:
+        """Levels that an input may have by mistake, or seldom, the softest first; each with what to do then."""
+        small = [name for name, full in self.sounds.items() if full == 1]
+        found = [
+            (
+                self._at(f"sound scaled to 16 bits, up to {INT16:.0f}", steps, small, partial(_sound, peak=INT16)),
+                "feed samples in -1 .. 1, or give such sound as examples",
+            ),
+            *(
+                (self._at(level, steps, self.features, draw), "give such features as examples if the model takes them")
+                for level, draw in _LOUD_FEATURES.items()
+            ),
+        ]
+        return [(example, advice) for example, advice in found if example.arrays]
+
+    def repeated(self, example: Example, steps: Mapping[str, int]) -> Example:
+        """The example from its beginning again and again, up to so many steps."""
+        arrays = {}
+        for name, array in example.arrays.items():
+            shape = self.row_shape(name, steps)
+            for axis, size in enumerate(shape):
+                if array.size:
+                    array = array.take(np.arange(size) % array.shape[axis], axis)
+            arrays[name] = array if array.size else np.zeros(shape, array.dtype)
+        told = ", ".join(f"{size:,} steps of {name}" for name, size in steps.items())
+        return Example(f"{example.name} repeated to {told}", dict(steps), arrays)
+
+    @property
+    def features(self) -> list[str]:
+        """The other float inputs."""
+        made = self.metadata.length_inputs.keys() | self.metadata.mask_inputs.keys() | self.sounds.keys()
+        return [name for name, dtype in self.dtypes.items() if dtype == np.float32 and name not in made]
+
+    def _at(self, level: str, steps: Mapping[str, int], names: Collection[str], draw: Draw) -> Example:
+        rng = np.random.default_rng(0)
+        arrays = {}
+        for name in names:
+            dtype, drawn = self.dtypes[name], draw(rng, self.row_shape(name, steps)) * self.sounds.get(name, 1.0)
+            if dtype.kind == "i":
+                drawn = np.clip(np.rint(drawn), np.iinfo(dtype).min, np.iinfo(dtype).max)
+            arrays[name] = drawn.astype(dtype)
+        return Example(level, steps, arrays)
 
 
-def _example(
-    level: str,
-    steps: Mapping[str, int],
-    how: Mapping[str, tuple[str, Any]],
-    metadata: Metadata,
-    shapes: Mapping[str, Sequence[Any]],
-) -> Example:
-    rng = np.random.default_rng(0)
-    arrays = {}
-    for name, (kind, numbers) in how.items():
-        shape = row_shape(name, metadata, shapes, steps)
-        arrays[name] = _sound(rng, shape, numbers) if kind == "sound" else _features(rng, shape, *numbers)
-    return Example(level, steps, arrays)
-
-
-def _sound(rng: np.random.Generator, shape: tuple[int, ...], peak: float) -> Array:
+def _sound(rng: np.random.Generator, shape: tuple[int, ...], *, peak: float) -> Array:
     """A tone with harmonics that swells and fades, in noise: what has a spectrum, and loud and soft frames."""
     count = prod(shape)
     time = np.arange(count) / 16_000
@@ -152,7 +173,31 @@ def _sound(rng: np.random.Generator, shape: tuple[int, ...], peak: float) -> Arr
     return np.asarray(peak * mixed / max(1e-9, np.abs(mixed).max()), np.float32).reshape(shape)
 
 
-def _features(
-    rng: np.random.Generator, shape: tuple[int, ...], mean: float, deviation: float, low: float, high: float
-) -> Array:
-    return np.asarray(np.clip(mean + deviation * rng.standard_normal(shape), low, high), np.float32)
+def _features(mean: float, deviation: float, low: float, high: float) -> Draw:
+    def draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Array:
+        return np.asarray(np.clip(mean + deviation * rng.standard_normal(shape), low, high), np.float32)
+
+    return draw
+
+
+def _power(mean: float, deviation: float, low: float, high: float) -> Draw:
+    logarithms = _features(mean, deviation, low, high)
+    return lambda rng, shape: np.exp(logarithms(rng, shape))
+
+
+_SOUNDS = {"sound at 1": 1.0, "sound at 0.01": 0.01, "sound at 0.0001": 1e-4}
+"""Peak of a waveform: full scale, speech from afar, and what is left after a bad gain."""
+
+_FEATURES = {
+    "log-mel of 16-bit sound, 12 ± 3": _features(12.0, 3.0, -4.0, 24.0),
+    "normalised features, -4 .. 4": _features(0.0, 1.5, -4.0, 4.0),
+    "log-mel of sound in -1 .. 1, -16 .. 4": _features(-6.0, 4.0, -16.0, 4.0),
+    "embeddings, 0 ± 0.02": _features(0.0, 0.02, -0.1, 0.1),
+}
+"""Mean, deviation and limits: what Kaldi and FunASR compute before CMVN, behind it, what torchaudio computes, and rows
+of an embedding table."""
+
+_LOUD_FEATURES = {
+    "an MFCC, -250 .. 50": _features(-100.0, 50.0, -250.0, 50.0),
+    "a power spectrum of 16-bit sound, up to 1e10": _power(12.0, 3.0, -4.0, 24.0),
+}

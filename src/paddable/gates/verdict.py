@@ -1,5 +1,7 @@
 """What a precision does to the answers: finite or not, error, cosine, and whether the best class stays the same.
 
+Integers and flags are classes already, such as the ids of an ArgMax: of them, agreement alone is told.
+
 A user may say what they have to reach: ``cosine=0.9999`` and ``agreement=0.99`` at least, ``error=0.01`` at most.
 """
 
@@ -16,16 +18,28 @@ from paddable.errors import MisuseError
 from paddable.gates.engine import Array
 from paddable.gates.oracle import scale
 
-__all__ = ["Difference", "difference", "differences", "parse_accept"]
+__all__ = [
+    "Difference",
+    "difference",
+    "differences",
+    "measures",
+    "parse_accept",
+    "refuse_immeasurable",
+    "told_verdict",
+]
 
-_MEASURES = ("cosine", "error", "agreement")
+_MEASURES = {"cosine": (-1.0, 1.0), "error": (0.0, math.inf), "agreement": (0.0, 1.0)}
+"""What they may be."""
+
+_BAD = {"cosine": 0.99, "error": 0.1, "agreement": 0.95}
+"""From where on an answer is called far from fp32's: a transcript has other words in it then."""
 
 
 def parse_accept(texts: Sequence[str]) -> dict[str, float]:
     """What answers have to reach, from texts such as ``cosine=0.9999``.
 
     Raises:
-        MisuseError: another measure, or no number.
+        MisuseError: another measure, or no number that it can have.
     """
     found = {}
     for text in texts:
@@ -40,23 +54,31 @@ def parse_accept(texts: Sequence[str]) -> dict[str, float]:
                 why=f"it takes {', '.join(_MEASURES)}, and a number",
                 fix="write it like cosine=0.9999",
             )
+        low, high = _MEASURES[name]
+        if not low <= found[name] <= high:
+            raise MisuseError(
+                f"{text!r} cannot be accepted",
+                why=f"{name} lies between {low:g} and {high:g}" if high < math.inf else f"{name} is not negative",
+                fix="write it like cosine=0.9999",
+            )
     return found
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One float output against fp32.
+    """One output against fp32.
 
     Attributes:
         finite: every number that is finite in fp32 is finite.
-        error: largest difference, of scale.
-        cosine: in float64, over all finite numbers.
-        agreement: share of frames whose best class is that of fp32; None where the last axis holds no classes.
+        error: largest difference, of scale; None for integers and flags.
+        cosine: in float64, over all finite numbers; None for integers and flags.
+        agreement: share of frames whose best class is that of fp32, of integers the share that is equal; None where the
+            last axis holds no classes.
     """
 
     finite: bool
-    error: float
-    cosine: float
+    error: float | None
+    cosine: float | None
     agreement: float | None
 
     def misses(self, accept: Mapping[str, float]) -> str:
@@ -71,16 +93,52 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """As plain data: errors to three digits, cosines to seven; an infinite error is written as text."""
-        error = float(f"{self.error:.3g}") if np.isfinite(self.error) else "inf"
-        told = {"finite": self.finite, "error": error, "cosine": round(self.cosine, 7)}
+        told: dict[str, Any] = {"finite": self.finite}
+        if self.error is not None:
+            told["error"] = float(f"{self.error:.3g}") if np.isfinite(self.error) else "inf"
+        if self.cosine is not None:
+            told["cosine"] = round(self.cosine, 7)
         return told if self.agreement is None else {**told, "agreement": round(self.agreement, 5)}
 
 
+def measures(kind: str, sizes: Sequence[object]) -> set[str]:
+    """What can be told of an output.
+
+    Args:
+        kind: of its numpy type.
+        sizes: its shape; what is not an integer varies.
+    """
+    if kind in "biu":
+        return {"agreement"}
+    if kind != "f":
+        return set()
+    return {"cosine", "error"} | ({"agreement"} if len(sizes) > 2 and sizes[-1] != 1 else set())
+
+
+def refuse_immeasurable(accept: Mapping[str, float], outputs: Mapping[str, set[str]]) -> None:
+    """Raise ``MisuseError`` for a limit of what no output has: it would pass on nothing.
+
+    Args:
+        accept: the limits.
+        outputs: by name, its ``measures``.
+    """
+    for name in accept:
+        if not any(name in found for found in outputs.values()):
+            told = "; ".join(
+                f"of {output}: {', '.join(sorted(found)) or 'nothing'}" for output, found in outputs.items()
+            )
+            raise MisuseError(
+                f"{name} is to be accepted, and no output has one",
+                why=f"the limit would pass on nothing; there is {told}",
+                fix="limit what there is, or leave it out",
+            )
+
+
 def differences(got: Mapping[str, Array], want: Mapping[str, Array]) -> dict[str, Difference]:
-    """By float output that has any number; where ``got`` has more rows or steps, those of ``want`` are compared."""
+    """By output that has anything; where ``got`` has more rows or steps, those of ``want`` are compared."""
     found = {}
     for name, array in want.items():
-        if array.dtype.kind == "f" and array.size and name in got:
+        if array.dtype.kind in "fbiu" and array.size and name in got:
             valid = got[name][tuple(slice(size) for size in array.shape)]
             found[name] = difference(valid, array)
     return found
@@ -88,6 +146,8 @@ def differences(got: Mapping[str, Array], want: Mapping[str, Array]) -> dict[str
 
 def difference(got: Array, want: Array) -> Difference:
     """One output against fp32, of the same shape."""
+    if want.dtype.kind != "f":
+        return Difference(True, None, None, float((got == want).mean()))
     a, b = got.astype(np.float64), want.astype(np.float64)
     known = np.isfinite(b)
     both = known & np.isfinite(a)
@@ -95,6 +155,38 @@ def difference(got: Array, want: Array) -> Difference:
     error = float(np.abs(a[both] - b[both]).max(initial=0.0)) / scale(want) if finite else float("inf")
     length = float(np.linalg.norm(a[both]) * np.linalg.norm(b[both]))
     cosine = float(a[both] @ b[both]) / length if length else float(np.array_equal(a[both], b[both]))
-    classes = want.ndim > 2 and want.shape[-1] > 1
+    classes = "agreement" in measures("f", want.shape)
     agreement = float((a.argmax(-1) == b.argmax(-1)).mean()) if classes else None
     return Difference(finite, error, cosine, agreement)
+
+
+def told_verdict(precision: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """What a precision does to the answers in a line: the worst of all examples and outputs, and whether that is far.
+
+    Args:
+        precision: its name.
+        rows: of the report: ``example``, ``output``, and what ``Difference.to_json`` tells.
+    """
+    worst: dict[str, Mapping[str, Any]] = {}
+    for name in _MEASURES:
+        found = [row for row in rows if row.get(name) is not None]
+        if found:
+            worst[name] = (max if name == "error" else min)(found, key=lambda row: float(row[name]))
+    if not worst:
+        return f"{precision}: nothing of the answers can be compared"
+    words = {"cosine": "cosine {:.6f}", "error": "error {:.2g} of scale", "agreement": "best class the same in {:.1%}"}
+    told = ", ".join(words[name].format(float(row[name])) for name, row in worst.items())
+    examples = len({row["example"] for row in rows})
+    bad = [
+        name
+        for name, row in worst.items()
+        if (float(row[name]) > _BAD[name] if name == "error" else float(row[name]) < _BAD[name])
+    ]
+    line = f"{precision}: against fp32, the worst of {examples} example{'s'[: examples != 1]}: {told}"
+    if bad:
+        row = worst[bad[0]]
+        line += (
+            f"; warning: that is far from fp32 (output {row['output']}, {row['example']}): judge it on inputs that it "
+            "will meet, with `examples` and `accept`, or take another precision"
+        )
+    return line

@@ -6,7 +6,8 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
   provider);
 - *positions*: floats made from integers, the sine or cosine of constants and what is made on the way to it and from it,
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
-  element by element (a lookup by what the model hears or reads is no position);
+  element by element (a lookup by what the model hears or reads is no position, and without a sine a product that
+  sums over several numbers ends one: samples and codes are integers too);
 - *what half cannot hold*: arithmetic with a constant that would become 0 or infinite, and products with a weight beyond
   half or wholly below its normal numbers;
 - *what was measured*: values that overflow, underflow or lose integers on examples (``ranges``), and what moves them;
@@ -25,7 +26,7 @@ import onnx_ir as ir
 
 from paddable.precision.ranges import LARGEST, SMALLEST_NORMAL
 
-__all__ = ["exact_nodes", "front_end_nodes", "moved_with"]
+__all__ = ["INTEGERS", "MOVES", "exact_nodes", "front_end_nodes", "moved_with", "sums_products"]
 
 _SUMS = {
     "BatchNormalization", "CumSum", "GRU", "GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "LSTM",
@@ -36,7 +37,7 @@ _SUMS = {
 _RECURRENT = {"GRU", "LSTM", "RNN"}
 _NORMS = {"LayerNormalization", "RMSNormalization", "SkipLayerNormalization"}
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
-_INTEGERS = {
+INTEGERS = {
     ir.DataType.INT8, ir.DataType.INT16, ir.DataType.INT32, ir.DataType.INT64,
     ir.DataType.UINT8, ir.DataType.UINT16, ir.DataType.UINT32, ir.DataType.UINT64,
 }  # fmt: skip
@@ -51,7 +52,7 @@ _LEARNED = {
 _WAVES = {"Cos", "Sin"}
 _SMALLEST = 2.0**-24
 _PRODUCTS = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
-_MOVES = {
+MOVES = {
     "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape",
     "ScatterElements", "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
     "Where",
@@ -102,7 +103,7 @@ def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
     """Nodes that only move fp32 numbers to nodes that read fp32: half would round them on the way."""
     from_exact: set[ir.Node] = set()
     for node in graph:
-        if node.op_type in _MOVES and node not in exact:
+        if node.op_type in MOVES and node not in exact:
             floats = [value for value in node.inputs if value is not None and value.dtype == _FLOAT]
             made = [value.producer() for value in floats if value.const_value is None]
             if all(producer is None or producer in exact or producer in from_exact for producer in made):
@@ -128,9 +129,9 @@ def moved_with(graph: ir.Graph, kept: Mapping[str, str]) -> dict[ir.Value, str]:
         if value in found:
             continue
         found[value] = why
-        waiting += [(moved, why) for user, _ in value.uses() if user.op_type in _MOVES for moved in user.outputs]
+        waiting += [(moved, why) for user, _ in value.uses() if user.op_type in MOVES for moved in user.outputs]
         producer = value.producer()
-        if producer is not None and producer.op_type in _MOVES:
+        if producer is not None and producer.op_type in MOVES:
             made = [v for v in producer.inputs if v is not None and v.dtype == _FLOAT and v.const_value is None]
             waiting += [(made[0], why)] if len(made) == 1 else []  # of several, each may be the one
     return found
@@ -139,24 +140,61 @@ def moved_with(graph: ir.Graph, kept: Mapping[str, str]) -> dict[ir.Value, str]:
 def _positions(graph: ir.Graph) -> set[ir.Node]:
     """Nodes whose float results hang on integers, or on constants behind or before a sine, and on nothing else."""
     found: set[ir.Node] = set()
+    angles = _angles(graph)
+    turned: set[ir.Node] = set()  # behind a sine
     fixed: set[ir.Node] = set()  # of constants alone: angles if a sine follows, else a weight in another layout
     for node in graph:
         floats = [value for value in node.inputs if value is not None and value.dtype == ir.DataType.FLOAT]
         constant = [value for value in floats if value.const_value is not None or value.producer() in fixed]
         made = [value for value in floats if value.producer() in found]
-        starts = node.op_type == "Cast" and node.inputs[0] is not None and node.inputs[0].dtype in _INTEGERS
+        starts = node.op_type == "Cast" and node.inputs[0] is not None and node.inputs[0].dtype in INTEGERS
         if floats and len(constant) == len(floats) and not _is_lookup(node):
             fixed.add(node)
             starts = node.op_type in _WAVES
+        if node.op_type in _WAVES or any(value.producer() in turned for value in made):
+            turned.add(node)
         if starts:
             found |= {node} | (_ancestors(node) & fixed)
         elif made and all(value in made or value in constant for value in floats):
-            found.add(node)
+            ends = sums_products(node) or node.op_type in _RECURRENT
+            found |= {node} if not ends or node in angles | turned else set()
     return found
 
 
+def _angles(graph: ir.Graph) -> set[ir.Node]:
+    """What makes the angle of a sine: arithmetic and moves in front of it, and the products that these begin with."""
+    found: set[ir.Node] = set()
+    waiting = [node for node in graph if node.op_type in _WAVES]
+    while waiting:
+        for value in waiting.pop().inputs:
+            producer = None if value is None else value.producer()
+            if producer is not None and producer not in found:
+                found.add(producer)
+                waiting += [producer] if producer.op_type in MOVES | _ARITHMETIC else []
+    return found
+
+
+def sums_products(node: ir.Node) -> bool:
+    """Whether a node is a product that sums over several numbers; an outer product is arithmetic."""
+    first, second = (node.attributes.get_int(name, 0) for name in ("transA", "transB"))
+    summed: dict[str, list[tuple[int, int]]] = {
+        "Conv": [(1, axis) for axis in range(1, 5)],
+        "ConvTranspose": [(1, axis) for axis in (0, 2, 3, 4)],
+        "Gemm": [(0, 0 if first else 1), (1, 1 if second else 0)],
+        "MatMul": [(0, -1), (1, -2)],
+    }
+    for position, axis in summed.get(node.op_type, []):
+        value = node.inputs[position]
+        shape = None if value is None else value.shape
+        if shape is not None and -len(shape) <= axis < len(shape):
+            size = shape[axis]
+            if isinstance(size, int) and size > 1:
+                return True
+    return False
+
+
 def _is_lookup(node: ir.Node) -> bool:
-    return any(value is not None and value.dtype in _INTEGERS and value.const_value is None for value in node.inputs)
+    return any(value is not None and value.dtype in INTEGERS and value.const_value is None for value in node.inputs)
 
 
 def _has_a_table(node: ir.Node, positions: set[ir.Node]) -> bool:

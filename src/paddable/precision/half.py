@@ -17,7 +17,7 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["ComputeInHalfPass", "know_types", "reasons"]
+__all__ = ["ComputeInHalfPass", "know_types", "reasons", "weight_bytes"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
 
@@ -55,6 +55,25 @@ def reasons(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> 
     return {
         str(node.outputs[0].name): why for node, why in exact.items() if any(o.dtype == FLOAT for o in node.outputs)
     }
+
+
+def weight_bytes(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> tuple[int, int]:
+    """What the weights in fp32 take, before and after; one that exact and half nodes share is stored twice."""
+    copy = model.clone()
+    know_types(copy)
+    exact, versions = exact_nodes(copy.graph, kept, fast=fast), copy.graph.opset_imports
+    halves: set[ir.Value] = set()
+    floats: set[ir.Value] = set()
+    for node in copy.graph:
+        ports = (None if node in exact else _half_inputs(node, versions)) or set()
+        for user in _with_bodies(node):
+            for position, value in enumerate(user.inputs):
+                if value is not None and value.is_initializer() and value.dtype == FLOAT and not value.is_graph_input():
+                    (halves if user is node and position in ports else floats).add(value)
+    sizes = {value: 4 * value.const_value.size for value in halves | floats if value.const_value is not None}
+    return sum(sizes.values()), sum(size for v, size in sizes.items() if v in floats) + sum(
+        size // 2 for v, size in sizes.items() if v in halves
+    )
 
 
 def know_types(model: ir.Model) -> None:

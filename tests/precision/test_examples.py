@@ -1,0 +1,203 @@
+"""What examples stand for: every row and step of them counts, silence does not, and a file says what of it is lost."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from paddable.api import convert
+from paddable.bundle import Batch, Metadata
+from paddable.errors import MisuseError, UnreadableError
+from paddable.gates.examples import Inputs, sound_inputs
+from paddable.graph.io.read import read_model
+from paddable.precision.half import know_types, reasons
+
+RANDOM = np.random.default_rng(0)
+OPEN = {"containers": [60], "precision": "fp16", "gate_lengths": 2}
+
+
+def model(body: str, inputs: str, output: str, **weights: Any) -> onnx.ModelProto:
+    proto = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 18]>\nnet ({inputs}) => ({output}) {{ {body} }}'
+    )
+    for name, array in weights.items():
+        kind = np.float32 if np.asarray(array).dtype.kind == "f" else np.int64
+        proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array, kind), name))
+    for number, node in enumerate(proto.graph.node):
+        node.name = f"{node.op_type}_{number}"
+    return proto
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape) / np.prod(shape[:-1]) ** 0.5
+
+
+FEATURES = model(
+    "a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", "float[B, T, 8] x", "float[B, T, 5] y",
+    u=normal(8, 64), v=normal(64, 5),
+)  # fmt: skip
+SUM = model(
+    "a = MatMul(x, u) h = Relu(a) zero = Constant<value_int = 1>() s = CumSum(h, zero) y = MatMul(s, v)",
+    "float[1, T, 8] x", "float[1, T, 5] y", u=normal(8, 16), v=normal(16, 5),
+)  # fmt: skip
+WAVE = model(
+    "c = Unsqueeze(x, one) a = Conv(c, u) h = Relu(a) b = Conv(h, v) y = Transpose<perm = [0, 2, 1]>(b)",
+    "float[1, T] x", "float[1, F, 5] y", one=np.array([1]), u=normal(16, 1, 3), v=normal(5, 16, 1),
+)  # fmt: skip
+SAMPLES = model(
+    """f = Cast<to = 1>(x) c = Unsqueeze(f, one) a = Conv<strides = [4]>(c, u) h = Sigmoid(a) b = Conv(h, v)
+    y = Transpose<perm = [0, 2, 1]>(b)""",
+    "int16[1, T] x", "float[1, F, 5] y", one=np.array([1]), u=1e-3 * normal(64, 1, 8), v=normal(5, 64, 1),
+)  # fmt: skip
+
+
+def told_of(proto: onnx.ModelProto, **given: Any) -> list[str]:
+    told: list[str] = []
+    convert(proto, ["x:1=T"], on_message=told.append, **{**OPEN, **given})
+    return told
+
+
+def test_each_row_of_an_example_counts(tmp_path: Path) -> None:
+    x = RANDOM.standard_normal((1, 60, 8)).astype(np.float32)
+    np.save(tmp_path / "two.npy", np.concatenate([x, 1e6 * x]))
+    out = tmp_path / "b"
+    told = told_of(FEATURES, out=out, batch_size=2, examples=tmp_path / "two.npy")
+    assert any("overflows" in line and "half ends" in line for line in told)
+    seen = json.loads((out / "report.json").read_text())["examples"]["fp16"]
+    assert {row["example"] for row in seen} == {"two.npy, row 1", "two.npy, row 2"}
+
+
+def test_rows_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
+    two = model(
+        "a = MatMul(x, u) y = Add(a, z)", "float[B, T, 8] x, float[B, T, 5] z", "float[B, T, 5] y", u=normal(8, 5)
+    )
+    np.savez(tmp_path / "e.npz", x=np.ones((3, 9, 8), np.float32), z=np.ones((2, 9, 5), np.float32))
+    with pytest.raises(MisuseError, match=r"e\.npz: it has rows: 3 of x, 2 of z"):
+        convert(two, ["x:1=T", "z:1=T"], **OPEN, examples=tmp_path / "e.npz")
+
+
+def test_what_grows_with_the_length_is_measured_at_the_length_of_the_container(tmp_path: Path) -> None:
+    np.save(tmp_path / "short.npy", (12 + 3 * RANDOM.standard_normal((1, 50, 8))).astype(np.float32))
+    given = {"examples": tmp_path / "short.npy", "out": tmp_path / "b"}
+    told = told_of(SUM, containers=[20_000], **given)
+    assert any("MatMul_4 overflows" in line for line in told)
+    seen = json.loads((tmp_path / "b" / "report.json").read_text())["examples"]["fp16"]
+    assert "short.npy repeated to 20,000 steps of T" in {row["example"] for row in seen}
+
+
+def test_an_example_is_repeated_from_its_beginning() -> None:
+    metadata = Metadata(symbols={}, inputs={"x": {1: "T"}}, batch=Batch(1, {"x": 0}, {}))
+    inputs = Inputs(metadata, {"x": [1, "T"]}, {"x": np.dtype("f4")}, {})
+    example = inputs.default({"T": 3})[0]
+    longer = inputs.repeated(example, {"T": 8}).arrays["x"][0]
+    assert longer.tolist() == np.resize(example.arrays["x"], 8).tolist()
+
+
+def test_integer_samples_are_sound_and_the_model_behind_them_is_half(tmp_path: Path) -> None:
+    out = tmp_path / "b"
+    told_of(SAMPLES, containers=[4000], out=out)
+    report = json.loads((out / "report.json").read_text())
+    ranges = report["ranges"]["fp16"]
+    assert [one["name"] for one in ranges["examples"]] == ["sound at 1", "sound at 0.01", "sound at 0.0001"]
+    assert {layer["node"] for layer in ranges["layers"]} == {"Conv_2", "Conv_4"}
+    assert {node["op"] for node in ranges["stays"]} == {"Cast", "Unsqueeze"}
+    assert ranges["weights"]["fp16"] * 2 == ranges["weights"]["fp32"]
+
+
+def known(body: str, inputs: str, **weights: Any) -> dict[str, float]:
+    native = read_model(model(body, inputs, "float[1, T, 5] y", **weights))
+    know_types(native)
+    (value,) = native.graph.inputs
+    dtype, shape = np.dtype(value.dtype.numpy()), [1, "T"]
+    return sound_inputs(native.graph, Metadata(symbols={}, inputs={"x": {1: "T"}}), {"x": shape}, {"x": dtype})
+
+
+PRODUCT = "r = Reshape(g, s) y = MatMul(r, u)"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "scale"),
+    [
+        (f"g = Cast<to = 1>(x) {PRODUCT}", "int16", 32768),
+        (f"f = Cast<to = 1>(x) g = Div(f, k) {PRODUCT}", "int32", 32768),
+        (f"g = Div(x, k) {PRODUCT}", "float", 32768),
+        (f"g = Mul(x, k) {PRODUCT}", "float", 1),
+        ("e = Gather(u, x) y = Identity(e)", "int64", None),
+        ("f = Cast<to = 1>(x) a = Unsqueeze(f, two) y = Sin(a)", "int64", None),
+    ],
+)
+def test_which_inputs_are_sound(body: str, kind: str, scale: float | None) -> None:
+    found = known(
+        body, f"{kind}[1, T] x", s=np.array([1, -1, 4]), u=normal(4, 5), k=np.array(32768.0), two=np.array([2])
+    )
+    assert found == ({} if scale is None else {"x": scale})
+
+
+def test_a_position_ends_at_a_product_and_an_angle_does_not() -> None:
+    weights = {"u": normal(4, 5), "f": normal(1, 5), "s": np.array([1, -1, 4]), "two": np.array([2])}
+    heard = model(f"g = Cast<to = 1>(x) {PRODUCT}", "int32[1, T] x", "float[1, F, 5] y", **weights)
+    assert "y" not in reasons(read_model(heard), {})
+    turned = model(
+        "a = Cast<to = 1>(x) b = Unsqueeze(a, two) c = MatMul(b, f) y = Cos(c)",
+        "int64[1, T] x", "float[1, T, 5] y", **weights,
+    )  # fmt: skip
+    assert reasons(read_model(turned), {}).keys() >= {"a", "c", "y"}
+
+
+def test_silence_is_refused_alone_and_told_beside_others(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((1, 60, 8), np.float32))
+    with pytest.raises(MisuseError, match=r"a\.npy: it holds nothing but zeros"):
+        told_of(FEATURES, examples=tmp_path / "a.npy")
+    np.save(tmp_path / "b.npy", np.ones((1, 60, 8), np.float32))
+    assert "a.npy holds nothing but zeros" in told_of(FEATURES, examples=tmp_path)
+
+
+def test_what_a_recording_loses_is_told(tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    sound = 0.5 * np.sin(np.arange(4000) / 9)
+    soundfile.write(tmp_path / "stereo.wav", np.stack([sound, -0.999 * sound], 1), 16_000)
+    told = told_of(WAVE, containers=[1000], rate=16_000, examples=tmp_path / "stereo.wav")
+    assert any("its 2 channels are mixed to one: they cancel, 0.5 apart" in line for line in told)
+    assert "stereo.wav: 1,000 of its 4,000 steps of T count, the rest is cut" in told
+    soundfile.write(tmp_path / "mono.wav", sound[:900], 16_000)
+    assert not any(
+        "mono.wav" in line for line in told_of(WAVE, containers=[900], rate=16_000, examples=tmp_path / "mono.wav")
+    )
+
+
+def test_a_recording_for_integer_samples_has_their_scale(tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    soundfile.write(tmp_path / "a.wav", 0.5 * np.sin(np.arange(4000) / 9), 16_000)
+    out = tmp_path / "b"
+    told_of(SAMPLES, containers=[4000], rate=16_000, examples=tmp_path / "a.wav", out=out)
+    ranges = json.loads((out / "report.json").read_text())["ranges"]["fp16"]
+    peak = next(node["peak"] for node in ranges["stays"] if node["op"] == "Cast")
+    assert peak == pytest.approx(16384, rel=1e-2)
+
+
+def test_numbers_beyond_the_type_are_refused_as_that(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.full((1, 60, 8), 1e300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UnreadableError, match=r"it is 1e\+300 at \[0, 0, 0\], which float32 cannot hold"):
+            told_of(FEATURES, examples=tmp_path / "x.npy")
+    np.save(tmp_path / "x.npy", np.full((1, 60), 40_000))
+    with pytest.raises(UnreadableError, match=r"4e\+04 at \[0, 0\], which int16 cannot hold"):
+        told_of(SAMPLES, examples=tmp_path / "x.npy")
+
+
+def test_what_is_no_array_is_told_without_advice_on_pickle(tmp_path: Path) -> None:
+    (tmp_path / "x.npz").write_text("hi")
+    with pytest.raises(UnreadableError, match="it is text") as error:
+        told_of(FEATURES, examples=tmp_path / "x.npz")
+    np.savez(tmp_path / "x.npz", x=np.array([None, 1], object))
+    with pytest.raises(UnreadableError, match="Python objects") as other:
+        told_of(FEATURES, examples=tmp_path / "x.npz")
+    assert "pickle" not in f"{error.value}{other.value}"

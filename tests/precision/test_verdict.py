@@ -1,0 +1,138 @@
+"""What is told of a precision: of floats and of integers, limits that can be kept, and whether anything is gained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from paddable.api import convert
+from paddable.api.reporting import about_result
+from paddable.errors import GateFailedError, MisuseError
+from paddable.gates import GateReport
+from paddable.gates.verdict import difference, measures, parse_accept, told_verdict
+
+RANDOM = np.random.default_rng(0)
+
+
+def model(body: str, output: str, **weights: np.ndarray) -> onnx.ModelProto:
+    proto = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 18]>\nnet (float[1, T, 8] x) => ({output}) {{ {body} }}'
+    )
+    proto.graph.initializer.extend(numpy_helper.from_array(w.astype(np.float32), name) for name, w in weights.items())
+    for number, node in enumerate(proto.graph.node):
+        node.name = f"{node.op_type}_{number}"
+    return proto
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape) / shape[0] ** 0.5
+
+
+IDS = model(
+    "a = MatMul(x, u) h = Relu(a) l = MatMul(h, v) ids = ArgMax<axis = -1, keepdims = 0>(l)", "int64[1, T] ids",
+    u=normal(8, 256), v=normal(256, 500),
+)  # fmt: skip
+PLAIN = model("a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", "float[1, T, 5] y", u=normal(8, 256), v=normal(256, 5))
+LOUD = model(
+    "a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", "float[1, T, 5] y", u=1e6 * normal(8, 256), v=normal(256, 5)
+)
+
+
+def told_of(proto: onnx.ModelProto, precision: str, **given: Any) -> list[str]:
+    told: list[str] = []
+    convert(proto, ["x:1=T"], containers=[60], precision=precision, gate_lengths=2, on_message=told.append, **given)
+    return told
+
+
+def test_ids_are_classes_and_a_limit_of_agreement_holds_for_them(tmp_path: Path) -> None:
+    (line,) = [line for line in told_of(IDS, "int4", out=tmp_path / "b") if "against fp32" in line]
+    assert "best class the same in" in line and "warning" in line and "cosine" not in line
+    report = json.loads((tmp_path / "b" / "report.json").read_text())
+    assert report["precision"]["int4"]["ids"].keys() == {"agreement"}
+    assert all(0 < row["agreement"] < 1 for row in report["examples"]["int4"])
+    with pytest.raises(GateFailedError, match=r"output ids in int4.*agreement is 0\.\d+, 0.999 is asked for"):
+        told_of(IDS, "int4", accept=["agreement=0.999"])
+
+
+def test_a_limit_of_what_no_output_has_is_refused() -> None:
+    with pytest.raises(MisuseError, match=r"cosine is to be accepted, and no output has one.*of ids: agreement"):
+        told_of(IDS, "int4", accept=["cosine=0.9"])
+    with pytest.raises(MisuseError, match="nothing is judged"):
+        told_of(PLAIN, "int4", accept=["cosine=0.9"], verify=False)
+    assert told_of(PLAIN, "fp16", accept=["cosine=0.9", "agreement=0.5", "error=0.1"])
+
+
+@pytest.mark.parametrize("text", ["cosine=1.5", "agreement=99", "agreement=-0.1", "error=-1", "cosine=-2"])
+def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
+    with pytest.raises(MisuseError, match=r"cannot be accepted; .*(between|negative)"):
+        parse_accept([text])
+
+
+def test_what_can_be_measured() -> None:
+    assert measures("i", [1, None]) == measures("b", []) == {"agreement"}
+    assert measures("f", [1, None, 5]) == {"cosine", "error", "agreement"}
+    assert measures("f", [1, None]) == measures("f", [1, 9, 1]) == {"cosine", "error"}
+    seen = difference(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5]))
+    assert seen.to_json() == {"finite": True, "agreement": 0.75} and seen.misses({"agreement": 0.9})
+
+
+def test_each_precision_is_told_in_a_line() -> None:
+    told = told_of(PLAIN, "fp16")
+    (line,) = [line for line in told if "against fp32" in line]
+    assert line.startswith("fp16: against fp32, the worst of 4 examples: cosine 1.0000") and "warning" not in line
+    row = {"example": "a.npy", "output": "y", "error": 0.4, "cosine": 0.9999, "agreement": None}
+    assert "warning: that is far from fp32 (output y, a.npy)" in told_verdict("int4", [row])
+    fixed: list[str] = []
+    convert(PLAIN, [], bindings=["x:1=9"], precision="fp16", on_message=fixed.append)
+    assert any("of scale from fp32 on" in line for line in fixed)
+
+
+def test_half_that_gains_nothing_is_told(tmp_path: Path) -> None:
+    onnx.save(LOUD, tmp_path / "native.onnx")
+    judged: list[GateReport] = []
+    told: list[str] = []
+    out = convert(
+        tmp_path / "native.onnx", ["x:1=T"], containers=[60], out=tmp_path / "b", precision="fp16", gate_lengths=2,
+        on_message=told.append, on_report=judged.append,
+    )  # fmt: skip
+    assert any("nothing is gained, take fp32; in fp32 stay MatMul" in line for line in told)
+    assert (
+        "nothing is gained"
+        in about_result("convert", out, tmp_path / "native.onnx", judged[0])["facts"]["Weights in fp16"]
+    )
+    assert not any("nothing is gained" in line for line in told_of(PLAIN, "fp16"))
+
+
+def test_levels_louder_than_those_that_stay_are_told() -> None:
+    power = [line for line in told_of(PLAIN, "fp16") if "overflows" in line]
+    assert len(power) == 1 and "a power spectrum" in power[0] and "MatMul_" in power[0] and "examples" in power[0]
+    louder = model(
+        "a = MatMul(x, u) y = MatMul(a, v)", "float[1, T, 5] y", u=np.full((8, 64), 100), v=1e-2 * normal(64, 5)
+    )
+    assert any(
+        "an MFCC, -250 .. 50, overflows: MatMul MatMul_0 would reach" in line for line in told_of(louder, "fp16")
+    )
+
+
+def test_examples_that_come_near_the_end_of_half_are_told(tmp_path: Path) -> None:
+    x = np.clip(RANDOM.standard_normal((1, 60, 8)), -2, 2).astype(np.float32)
+    peak = float(np.abs(x @ PLAIN_U).max())
+    np.save(tmp_path / "x.npy", x * np.float32(9000 / peak))
+    told = told_of(PLAIN, "fp16", examples=tmp_path / "x.npy")
+    assert any("MatMul_0 7.3 times louder than the examples do overflows" in line for line in told), told
+
+
+PLAIN_U = numpy_helper.to_array(PLAIN.graph.initializer[0])
+
+
+def test_an_output_that_is_a_constant_hinders_nothing() -> None:
+    both = model(
+        "a = MatMul(x, u) y = Relu(a) k = Identity(c)", "float[1, T, 5] y, float[3] k", u=normal(8, 5), c=np.ones(3)
+    )
+    assert told_of(both, "fp16", accept=["cosine=0.99"])
