@@ -20,7 +20,13 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import INT16, Example, default_examples, mistaken_examples
+from paddable.gates.examples import (
+    INT16,
+    Example,
+    default_examples,
+    mistaken_examples,
+    scaled_to_16_bits,
+)
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
@@ -29,6 +35,7 @@ from paddable.precision.half import reasons
 from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.static import FixedRange, twins_in
+from paddable.precision.tied import kept_with_others
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
@@ -37,6 +44,9 @@ _NAMED = 3
 
 _SILENT = 1e-30
 """A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
+
+_BEYOND = 0.1
+"""Share of a range, beyond its end, from which on it cuts off."""
 
 _NODES = "products and convolutions"
 
@@ -134,9 +144,11 @@ def observe(
                 if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
         mistaken: dict[str, Range] = {}
-        if given is None or any(PRECISIONS[name].fixed for name in precisions):
-            with suppress(EngineError):
+        with suppress(EngineError):
+            if given is None:
                 mistaken = merged(map(ranges_of, mistaken_examples(metadata, shapes, dtypes, most)))
+            elif any(PRECISIONS[name].fixed for name in precisions):
+                mistaken = merged(map(ranges_of, scaled_to_16_bits(used, metadata, shapes, dtypes)))
     ranges = merged(found)
     kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
     if any(PRECISIONS[name].fixed for name in precisions):
@@ -183,6 +195,8 @@ def measured(
         damage = observed.damage[precision]
         _tell_if_none(precision, damage, on_message)
         kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
+        if not PRECISIONS[precision].rounds:
+            kept |= kept_with_others(native, damage.keys() - kept.keys())
         if on_message is not None and kept:
             on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
         shares = {name: _short(share) for name, share in damage.items()}
@@ -220,8 +234,7 @@ def _with_fixed(
         for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
             if chosen:
                 on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
-        loud = {name: found.peak for name, found in observed.mistaken.items() if name in fixed}
-        cut = [name for name, peak in loud.items() if peak > 2 * observed.ranges[name].peak]
+        cut = [name for name, loud in observed.mistaken.items() if name in fixed and _cut(loud, fixed[name])]
         if cut:
             on_message(
                 f"{precision}: sound scaled to 16 bits, up to {INT16:.0f}, is cut off at {len(cut)} of {len(fixed)} "
@@ -229,6 +242,12 @@ def _with_fixed(
             )
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
+
+
+def _cut(loud: Range, fixed: FixedRange) -> bool:
+    """Whether a range leaves out more than rounding would; behind a logarithm that is less than twice as loud."""
+    low, high, _ = fixed
+    return max(loud.high - high, low - loud.low) > _BEYOND * (high - low)
 
 
 def _tell_if_none(precision: str, damage: Mapping[str, float], on_message: Callable[[str], None] | None) -> None:

@@ -7,7 +7,7 @@ around 12, and a layer that reaches 3e4 on noise reaches 3e5 on them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -17,7 +17,7 @@ from paddable.bundle import Metadata
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
 
-__all__ = ["INT16", "Example", "default_examples", "row_shape", "is_waveform", "mistaken_examples"]
+__all__ = ["INT16", "Example", "default_examples", "row_shape", "is_waveform", "mistaken_examples", "scaled_to_16_bits"]
 
 INT16 = 32768.0
 """Full scale of 16-bit samples, which some feed as they are to a model that takes -1 .. 1."""
@@ -100,6 +100,23 @@ def mistaken_examples(
     sounds, _ = _inputs(metadata, shapes, dtypes)
     level = dict.fromkeys(sounds, ("sound", INT16))
     return [_example("sound scaled to 16 bits, to 32768", steps, level, metadata, shapes)] if sounds else []
+
+
+def scaled_to_16_bits(
+    examples: Sequence[Example],
+    metadata: Metadata,
+    shapes: Mapping[str, Sequence[Any]],
+    dtypes: Mapping[str, np.dtype[Any]],
+) -> list[Example]:
+    """The examples with their sound multiplied by 32768; those without sound in -1 .. 1 are left out."""
+    sounds, _ = _inputs(metadata, shapes, dtypes)
+    found = []
+    for example in examples:
+        heard = {name: array for name, array in example.arrays.items() if name in sounds and np.abs(array).max() <= 1}
+        if heard:
+            loud = {name: np.asarray(array * np.float32(INT16)) for name, array in heard.items()}
+            found.append(replace(example, arrays={**example.arrays, **loud}))
+    return found
 
 
 def row_shape(
