@@ -270,6 +270,9 @@ def _convert_fixed(
     made = frozen(
         opened.model, target, precision=precision, forms=forms, known=known, on_message=on_message, lend=stage.lending
     )
+    if on_message is not None:
+        for line in told_sizes([made]):
+            on_message(line)
     file = one.keep(made.model, stage)
     meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges
     told = compare_frozen(stage.lend(opened.native), file, precision, meant) if verify else {}

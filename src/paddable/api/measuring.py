@@ -252,7 +252,7 @@ def _cut(loud: Range, fixed: FixedRange) -> bool:
 
 def _tell_if_none(precision: str, damage: Mapping[str, float], on_message: Callable[[str], None] | None) -> None:
     if not damage and on_message is not None:
-        on_message(f"{precision}: nothing changes, since no weight in fp32 that it takes has {LEAST:,} numbers or more")
+        on_message(f"{precision}: nothing changes, since no weight that it takes has {LEAST:,} numbers or more")
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:

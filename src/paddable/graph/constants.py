@@ -73,20 +73,20 @@ class Constants:
 
     def sources(self, value: ir.Value) -> set[ir.Value]:
         """The initialisers that it is computed from: itself, or what stands in front of its chain."""
-        producer = value.producer()
-        if producer is None:
-            return {value}
-        return {source for given in producer.inputs if given is not None for source in self.sources(given)}
+        return {source for source in self._chain(value) if source.producer() is None}
 
     def readers(self, source: ir.Value) -> list[tuple[ir.Node, int]]:
         """The nodes that read an initialiser or what is computed of it, and at which input; of chains only the end."""
-        found = []
-        for node, position in source.uses():
-            if self.computes(node):
-                found += [reader for output in node.outputs for reader in self.readers(output)]
-            else:
-                found.append((node, position))
-        return found
+        found: dict[tuple[ir.Node, int], None] = {}
+        waiting, seen = [source], {source}
+        while waiting:
+            for node, position in waiting.pop().uses():
+                if not self.computes(node):
+                    found[node, position] = None
+                    continue
+                waiting += [output for output in node.outputs if output not in seen]
+                seen.update(node.outputs)
+        return list(found)
 
     def _depth_of(self, value: ir.Value) -> int | None:
         producer = value.producer()
@@ -95,15 +95,39 @@ class Constants:
         held = value.is_initializer() and not value.is_graph_input() and value.const_value is not None
         return 0 if held and not sized(value) else None
 
+    def _chain(self, value: ir.Value) -> list[ir.Value]:
+        """It and all that it is computed from, each once, behind what it reads."""
+        found: dict[ir.Value, None] = {}
+
+        def visit(value: ir.Value) -> None:
+            if value not in found:
+                for given in _inputs(value):
+                    visit(given)
+                found[value] = None
+
+        visit(value)
+        return list(found)
+
     def _array(self, value: ir.Value) -> NDArray[Any] | None:
-        producer = value.producer()
-        if producer is None:
-            return None if value.const_value is None else value.const_value.numpy()
-        inputs = [None if given is None else self._array(given) for given in producer.inputs]
-        if any(given is not None and array is None for given, array in zip(producer.inputs, inputs, strict=True)):
-            return None
-        answers = evaluated(producer, inputs, self._opsets)
-        return None if answers is None else answers[producer.outputs.index(value)]
+        arrays: dict[ir.Value, NDArray[Any]] = {}
+        for step in self._chain(value):
+            producer = step.producer()
+            if producer is None:
+                assert step.const_value is not None  # `_depth_of`
+                arrays[step] = step.const_value.numpy()
+                continue
+            answers = evaluated(
+                producer, [None if given is None else arrays[given] for given in producer.inputs], self._opsets
+            )
+            if answers is None:
+                return None
+            arrays[step] = answers[producer.outputs.index(step)]
+        return arrays[value]
+
+
+def _inputs(value: ir.Value) -> list[ir.Value]:
+    producer = value.producer()
+    return [] if producer is None else [given for given in producer.inputs if given is not None]
 
 
 def _is_graph(attribute: ir.Attr) -> bool:

@@ -24,9 +24,12 @@ def widened(model: ir.Model) -> ir.Model:
     given = {value: value.dtype for value in graph.inputs if value.dtype in HALF}
     asked = {position: value.dtype for position, value in enumerate(graph.outputs) if value.dtype in HALF}
     weights = {
-        value: value.const_value
+        value: tensor
         for value in graph.initializers.values()
-        if value.const_value is not None and value.const_value.dtype in HALF and value.const_value.size >= LEAST
+        if (tensor := value.const_value) is not None
+        and tensor.dtype in HALF
+        and len(tensor.shape) > 1
+        and tensor.size >= LEAST
     }
     if not lift(made, forget=False):
         return model
