@@ -29,7 +29,7 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
     for precision in dict.fromkeys(graph.metadata.precision for graph in graphs):
         graph = next(graph for graph in graphs if graph.metadata.precision == precision)
         before, after = _room(graph.exact), _room(graph.model)
-        if graph.model is graph.exact or after < _HARDLY * before:
+        if graph.model is graph.exact or not _is_worth_it(graph.exact) or after < _HARDLY * before:
             continue
         stays = _in_fp32(graph.model.graph).most_common(_NAMED)
         why = (
@@ -38,6 +38,12 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
             else ", none of them in fp32"
         )
         yield f"{precision}: weights take {_told(after)}, and without it {_told(before)}{why}"
+
+
+def _is_worth_it(model: ir.Model) -> bool:
+    """Whether it has a weight that a precision would change."""
+    tensors = [value.const_value for value in model.graph.initializers.values()]
+    return any(tensor is not None and len(tensor.shape) > 1 and tensor.size >= LEAST for tensor in tensors)
 
 
 def _room(model: ir.Model) -> int:
