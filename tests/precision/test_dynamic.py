@@ -15,9 +15,10 @@ from onnx import TensorProto, helper, numpy_helper
 import paddable
 from paddable.api import convert, verify
 from paddable.bundle import read_bundle
+from paddable.gates.damage import compared
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
-from paddable.precision import in_precision, session_config
+from paddable.precision import dynamic, in_precision, session_config
 from paddable.runtime.session.model_file import open_session
 
 RANDOM = np.random.default_rng(0)
@@ -130,8 +131,9 @@ def test_a_product_that_8_bits_would_damage_stays_and_is_told(native: onnx.Model
         )  # fmt: skip
         kinds[name] = [node.op_type for node in made.graph.node].count("DynamicQuantizeMatMul")
     assert kinds["even"] == 3 and kinds["spiky"] < 2
-    (line,) = [line for line in told if "stay in fp32" in line]
-    assert "stay in fp32: q: 8 bits move it by" in line
+    (stays,) = [line for line in told if "stay in fp32" in line]
+    assert "stay in fp32: q: 8 bits move it by" in stays
+    assert any(line.startswith("int8-dynamic: weights take") for line in told)
 
 
 def test_a_bundle_is_judged_and_holds_native_too(native: onnx.ModelProto, tmp_path) -> None:
@@ -184,3 +186,32 @@ def test_a_symbolic_container_whose_mask_is_made_from_ilens(shared, tmp_path) ->
 
     ok, drift = case.check(quantised)
     assert ok, drift
+
+
+def test_damage_is_measured_without_saturation_on_any_machine(native: onnx.ModelProto) -> None:
+    """On x86 without VNNI the operator itself saturates where the optimiser is off, as it is in a comparison."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, 2, 64] x) => (float[1, 2, 64] y) { y = MatMul(x, w) }'
+    )
+    weight = np.where(np.arange(64) < 32, 1, -1).astype(np.float32) * np.ones((64, 1), np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    x = np.stack([np.ones(64), np.zeros(64)]).astype(np.float32)[None]
+    for given, feeds in ((model, x), (native, RANDOM.standard_normal((1, 30, 64)).astype(np.float32) + 2)):
+        compared_, names = compared(read_model(given), dynamic.twins)
+        assert names and all(not node.domain for node in compared_.graph)
+        options = ort.SessionOptions()
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = ort.InferenceSession(to_proto(compared_).SerializeToString(), options)
+        shares = dict(zip([o.name for o in session.get_outputs()], session.run(None, {"x": feeds}), strict=True))
+        assert all(float(shares[share]) ** 0.5 < 0.02 for share in names.values())
+
+
+def test_two_products_may_share_a_weight(native: onnx.ModelProto, tmp_path) -> None:
+    """ONNX Runtime 1.32, asked not to saturate, makes a weight unsigned for each reader under one name, and fails."""
+    body = "{ a = MatMul(x, w) r = Relu(a) y = MatMul(r, w) }"
+    shared = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 64] x) => (float[1, T, 64] y) {body}'
+    )
+    shared.graph.initializer.extend(tensor for tensor in native.graph.initializer if tensor.name == "w")
+    out = convert(shared, ["x:1=T"], containers=[20], out=tmp_path / "b", precision="int8-dynamic", gate_lengths=4)
+    assert (out / "int8-dynamic.data").stat().st_size == 64 * 64  # equal weights have one place

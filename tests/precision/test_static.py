@@ -155,6 +155,24 @@ def test_sound_that_was_not_divided_is_told(tmp_path: Path) -> None:
     assert any("scaled to 16 bits, up to 32768, is cut off at 1 of 1 ranges" in line for line in told)
 
 
+@pytest.mark.parametrize(("gain", "cut"), [(2.0**18, True), (1e-9, False)])
+def test_sound_that_was_not_divided_is_told_behind_a_logarithm(tmp_path: Path, gain: float, cut: bool) -> None:
+    """Its range is less than doubled there, and its upper half cut off; where it stays the same nothing is."""
+    text = """<ir_version: 10, opset_import: ["" : 18]> net (float[1, S] x) => (float[1, S, 1024] y) {
+      s = Mul(x, k) e = Mul(s, s) p = Add(e, o) l = Log(p) u = Unsqueeze(l, last) y = MatMul(u, w)
+    }"""
+    model = onnx.parser.parse_model(text)
+    weights = {"k": np.float32(gain), "o": np.float32(4), "last": np.array([2]), "w": RANDOM.standard_normal((1, 1024))}
+    for name, array in weights.items():
+        array = array.astype(np.float32) if name == "w" else np.asarray(array)
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    np.save(tmp_path / "x.npy", np.sin(np.arange(700, dtype=np.float32) / 9)[None])
+    told: list[str] = []
+    convert(model, ["x:1=S"], containers=[700], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2,
+            on_message=told.append)  # fmt: skip
+    assert any("is cut off at 1 of 1 ranges" in line for line in told) == cut
+
+
 def test_it_needs_examples(native: onnx.ModelProto) -> None:
     with pytest.raises(MisuseError, match="int8-static fixes its ranges from examples, and none are given"):
         convert(native, ["x:1=T"], containers=[20], precision="int8-static")

@@ -21,6 +21,7 @@ from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
+from paddable.api.sizes import told_sizes
 from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
 from paddable.errors import MisuseError, RefusedError, arguments
@@ -33,7 +34,7 @@ from paddable.lengths.accepted import told_domain
 from paddable.lengths.declare import parse_container
 from paddable.linter import lint_model
 from paddable.linter.rules.non_finite_weight import NonFiniteWeight
-from paddable.precision import PRECISIONS
+from paddable.precision import PRECISIONS, before
 from paddable.providers.registry import provider as provider_named
 
 __all__ = [
@@ -174,6 +175,9 @@ def convert(
             graphs += padded_in_each(
                 opened, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
             )
+        if on_message is not None:
+            for line in told_sizes(graphs):
+                on_message(line)
         if place is not None and place.suffix != ".onnx":
             files = keep_bundle(stage, graphs, keep_traces=keep_traces)
         else:
@@ -264,7 +268,7 @@ def _convert_fixed(
     if precision != "fp32":
         blank = Metadata(symbols={})
         seen = observe(
-            opened.model,
+            before(opened.model, precision),
             blank,
             {},
             stage.lending,
@@ -276,6 +280,9 @@ def _convert_fixed(
     made = frozen(
         opened.model, target, precision=precision, forms=forms, known=known, on_message=on_message, lend=stage.lending
     )
+    if on_message is not None:
+        for line in told_sizes([made]):
+            on_message(line)
     file = one.keep(made.model, stage)
     meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges
     told = compare_frozen(stage.lend(opened.native), file, precision, meant) if verify else {}

@@ -42,6 +42,7 @@ from paddable.api.opened import Opened, Progress, open_model
 from paddable.api.place import scratch
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
+from paddable.api.sizes import told_sizes
 from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
 from paddable.errors import MisuseError
@@ -199,6 +200,7 @@ def export(
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
         belongings = Belongings(steps, assets, about)
+        tell([*told_sizes(graphs)])
         files = keep_bundle(stage, graphs, belongings)
 
         # ── Stage 4: judge

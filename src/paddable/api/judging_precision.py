@@ -25,7 +25,7 @@ from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
-from paddable.gates.lift import Twins, computes_in_half, moved, rounded, twins
+from paddable.gates.lift import computes_in_half, moved, rounded, twins
 from paddable.gates.oracle import Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
@@ -88,7 +88,7 @@ def judge_in_precision(
     """
     spans = {name: analysis.scope.spans[name] for name in analysis.declarations.symbols}
     numbers, expressions = index_limits(analysis), ragged_lengths(analysis)
-    exact = Engine(native, where="native")
+    exact = Oracle(native, replace(candidates[0].metadata, precision="fp32"))
     half = twins(twin, folder)
     rows: list[Row] = []
     cost: dict[str, dict[str, float]] = {}
@@ -117,26 +117,29 @@ def judge_in_precision(
             _keep_worst(cost, differences(answer, exact.run(drawn(count).native(0, steps))))
     if measured is None:
         return PrecisionReport(rows, cost)
-    told = _on_examples(exact, _to_the_letter(twin, half), candidates, measured, folder)
+    letter = oracle if half is None else Engine(half.rounded, optimise=False, where="native in half")
+    told = _on_examples(exact, letter, candidates, measured, folder)
     return PrecisionReport(rows, cost, told, measured.ranges)
 
 
-def _to_the_letter(twin: Path, half: Twins | None) -> Engine:
-    """Native in its precision; where that is half, every value of it is rounded."""
-    return (
-        Engine(twin, where="native") if half is None else Engine(half.rounded, optimise=False, where="native in half")
-    )
-
-
 def _on_examples(
-    exact: Engine, twin: Engine, candidates: Sequence[Candidate], measured: Measured, folder: Path
+    exact: Oracle, twin: Oracle | Engine, candidates: Sequence[Candidate], measured: Measured, folder: Path
 ) -> list[dict[str, Any]]:
     """Native and the padded graphs on each example, against native in fp32."""
     told: list[dict[str, Any]] = []
     metadata = candidates[0].metadata
 
     def drawn(example: Example, count: int = 1) -> Signals:
-        return Signals(metadata, exact.dtypes, exact.shapes, example.steps, measured.numbers, count, 0, example.arrays)
+        return Signals(
+            metadata,
+            exact.engine.dtypes,
+            exact.engine.shapes,
+            example.steps,
+            measured.numbers,
+            count,
+            0,
+            example.arrays,
+        )
 
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)

@@ -31,6 +31,7 @@ from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, twins_in
+from paddable.precision.tied import kept_with_others
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
@@ -42,6 +43,9 @@ _SILENT = 1e-30
 
 _NEAR = 10.0
 """Headroom below which it is told: another speaker or microphone may be so much louder."""
+
+_BEYOND = 0.1
+"""Share of a range, beyond its end, from which on it cuts off."""
 
 _NODES = "products and convolutions"
 
@@ -164,10 +168,14 @@ def observe(
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
         long = _filled(used, inputs, most, ranges_of, on_message)
         louder = []
-        if given is None or any(PRECISIONS[name].fixed for name in precisions):
+        if given is None:
             for example, advice in inputs.louder(most):
                 with suppress(EngineError):
                     louder.append(Louder(example.name, advice, ranges_of(example)))
+        elif any(PRECISIONS[name].fixed for name in precisions):
+            with suppress(EngineError):
+                scaled = merged(map(ranges_of, inputs.scaled_to_16_bits(used)))
+                louder.append(Louder("sound scaled to 16 bits", "feed samples as those of the examples", scaled))
     ranges = merged([*found, *(ranges for _, ranges in long)])
     kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
     if any(PRECISIONS[name].fixed for name in precisions):
@@ -245,6 +253,8 @@ def measured(
         damage = observed.damage[precision]
         _tell_if_none(precision, damage, on_message)
         kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
+        if not PRECISIONS[precision].rounds:
+            kept |= kept_with_others(native, damage.keys() - kept.keys())
         if on_message is not None and kept:
             on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
         shares = {name: _short(share) for name, share in damage.items()}
@@ -289,8 +299,7 @@ def _with_fixed(
             if chosen:
                 on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
         scaled = next((one.ranges for one in observed.louder if one.name.startswith("sound")), {})
-        loud = {name: found.peak for name, found in scaled.items() if name in fixed}
-        cut = [name for name, peak in loud.items() if peak > 2 * observed.ranges[name].peak]
+        cut = [name for name, loud in scaled.items() if name in fixed and _cut(loud, fixed[name])]
         if cut:
             on_message(
                 f"{precision}: sound scaled to 16 bits, up to {INT16:.0f}, is cut off at {len(cut)} of {len(fixed)} "
@@ -300,9 +309,15 @@ def _with_fixed(
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
 
 
+def _cut(loud: Range, fixed: FixedRange) -> bool:
+    """Whether a range leaves out more than rounding would; behind a logarithm that is less than twice as loud."""
+    low, high, _ = fixed
+    return max(loud.high - high, low - loud.low) > _BEYOND * (high - low)
+
+
 def _tell_if_none(precision: str, damage: Mapping[str, float], on_message: Callable[[str], None] | None) -> None:
     if not damage and on_message is not None:
-        on_message(f"{precision}: nothing changes, since no weight in fp32 that it takes has {LEAST:,} numbers or more")
+        on_message(f"{precision}: nothing changes, since no weight that it takes has {LEAST:,} numbers or more")
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:

@@ -199,6 +199,8 @@ def _bound(native: ir.Model, bindings: Sequence[str], name: str, sized: bool) ->
     Native keeps its branches and, ``sized`` apart, its symbolic sizes. ONNX Runtime 1.32 ends the process, or does not
     load it, where a published detector is bound in the file: of its branches the one not taken has no answer then.
     """
+    if any(not isinstance(size, int) for value in native.graph.inputs for size in value.shape or ()):
+        _forget_inner_shapes(native)
     model = native.clone() if bindings else native
     bound = {value.name: value for value in bind(model, bindings)}
     for value in native.graph.inputs:
@@ -208,6 +210,16 @@ def _bound(native: ir.Model, bindings: Sequence[str], name: str, sized: bool) ->
     if sized:
         bind(native, [text for text in bindings if text.partition("=")[0] not in bound])
     return native, raise_opset(model, name)
+
+
+def _forget_inner_shapes(native: ir.Model) -> None:
+    """Drop what the exporter noted of inner shapes, but of operators that nobody else knows.
+
+    Some note the lengths of their example, and ONNX Runtime's optimiser believes them, as inference does.
+    """
+    for node in (node for node in native.graph if node.domain in ("", "ai.onnx")):
+        for output in node.outputs:
+            output.shape = output.shape if output.is_graph_output() else None
 
 
 def told_raised(opset: int, model: ir.Model) -> str:

@@ -18,7 +18,7 @@ from paddable.gates.verdict import measures, parse_accept, refuse_immeasurable
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
 from paddable.padding.facts.axes import axis_size
-from paddable.precision import PRECISIONS, in_precision
+from paddable.precision import PRECISIONS, before, in_precision
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
@@ -101,17 +101,24 @@ def measure_native(
     refuse_immeasurable(limits, _measures_of_outputs(analysis))
     metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
     numbers = index_limits(analysis)
-    seen = observe(
-        opened.model,
-        metadata,
-        largest(analysis, [size for size in containers if size]),
-        lend,
-        numbers=numbers,
-        examples=examples,
-        precisions=precisions,
-        on_message=on_message,
-    )
-    return {name: Measured() if name == "fp32" else measured(seen, name, limits, on_message) for name in precisions}
+    steps = largest(analysis, [size for size in containers if size])
+    found: dict[str, Measured] = {"fp32": Measured()}
+    natives = {name: before(opened.model, name) for name in precisions if name != "fp32"}
+    for in_half in (True, False):  # native that computes in half is measured in fp32 for those that are not half
+        named = [name for name, native in natives.items() if (native is opened.model) == in_half]
+        if named:
+            seen = observe(
+                natives[named[0]],
+                metadata,
+                steps,
+                lend,
+                numbers=numbers,
+                examples=examples,
+                precisions=named,
+                on_message=on_message,
+            )
+            found |= {name: measured(seen, name, limits, on_message) for name in named}
+    return {name: found[name] for name in precisions}
 
 
 def _measures_of_outputs(analysis: Analysis) -> dict[str, set[str]]:

@@ -7,7 +7,7 @@ number takes the range and leaves few codes to the others; over all rows at once
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.damage import Twins
 from paddable.precision.half import know_types
+from paddable.precision.int8 import storable
 
 __all__ = ["Comparison", "compared"]
 
@@ -31,11 +32,14 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
     zero, one, tiny = (add_initialiser(graph, names, "compared", np.float32(number)) for number in (0, 1, 1e-30))
     graph.outputs.clear()
     readers_of = {node: [(use.node, use.idx) for use in node.outputs[0].uses()] for node in graph}
+    weights = {node: weight.tensor.shape.numpy() for node, weight in storable(graph).items()}
     for node, nodes in twins(made, names):
         exact, readers = node.outputs[0], readers_of[node]
         for made_node in nodes:
-            made_node.name = made_node.outputs[0].name = names.fresh("compared")
-        summed, ones = _summing(node)  # an axis of sums, in any opset
+            made_node.name = names.fresh("compared")
+            for output in made_node.outputs:
+                output.name = names.fresh("compared")
+        summed, ones = _summing(node, weights[node])  # an axis of sums, in any opset
         columns = add_initialiser(graph, names, "compared", ones)
 
         def add(operator: str, *inputs: ir.Value, nodes: list[ir.Node] = nodes, **attributes: int) -> ir.Value:
@@ -57,11 +61,8 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
     return made, found
 
 
-def _summing(node: ir.Node) -> tuple[str, Array]:
-    """The operator that sums over the channels of a node's answer, and its constant."""
-    weight = node.inputs[1]
-    assert weight is not None and weight.const_value is not None
-    sizes = list(weight.const_value.shape.numpy())
+def _summing(node: ir.Node, sizes: Sequence[int]) -> tuple[str, Array]:
+    """The operator that sums over the channels of a node's answer, and its constant, by the sizes of its weight."""
     if node.op_type in ("MatMul", "Gemm"):
         columns = sizes[0] if node.attributes.get_int("transB", 0) else sizes[-1]
         return "MatMul", np.ones((columns, 1), np.float32)

@@ -10,7 +10,7 @@ they would overflow is told, and stays in fp32 only where such examples are give
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import Any, TypeAlias
@@ -134,6 +134,19 @@ class Inputs:
             ),
         ]
         return [(example, advice) for example, advice in found if example.arrays]
+
+    def scaled_to_16_bits(self, examples: Sequence[Example]) -> list[Example]:
+        """The examples with their sound multiplied by 32768; those without sound in -1 .. 1 are left out."""
+        small = {name for name, full in self.sounds.items() if full == 1}
+        found = []
+        for example in examples:
+            heard = {
+                name: array for name, array in example.arrays.items() if name in small and np.abs(array).max() <= 1
+            }
+            if heard:
+                loud = {name: np.asarray(array * np.float32(INT16)) for name, array in heard.items()}
+                found.append(replace(example, arrays={**example.arrays, **loud}))
+        return found
 
     def repeated(self, example: Example, steps: Mapping[str, int]) -> Example:
         """The example from its beginning again and again, up to so many steps."""

@@ -12,7 +12,6 @@ moves that place. *Rounded*, every value is in half as ONNX says: an Identity be
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,13 +24,10 @@ from numpy.typing import NDArray
 from paddable.errors import PaddableError
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
+from paddable.graph.lift import HALF, lift
 from paddable.graph.names import Names
 
 __all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "moved", "nudged", "read_source", "rounded", "twins"]
-
-HALF = (ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
-_TYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
-"""Integer attributes that name a type."""
 
 
 @dataclass(frozen=True)
@@ -120,56 +116,3 @@ def _insert_identity(graph: ir.Graph, node: ir.Node, value: ir.Value, names: Nam
 def read_source(source: Path | bytes) -> ir.Model:
     """A file, or a serialised model."""
     return read_model(onnx.load_from_string(source) if isinstance(source, bytes) else source, older=True)
-
-
-def lift(model: ir.Model, narrow: Container[ir.DataType | None] = HALF, wide: ir.DataType = ir.DataType.FLOAT) -> bool:
-    """Give every value of a type ``narrow`` the type ``wide``, in place; half becomes float where neither is said.
-
-    Shapes that the exporter noted of inner values are dropped.
-
-    Returns:
-        Whether there was any.
-    """
-    found = False
-    for graph in _graphs(model):
-        values = [*graph.inputs, *graph.outputs, *graph.initializers.values()]
-        values += [value for node in graph for value in node.outputs]
-        for value in values:
-            if value.dtype in narrow:
-                value.dtype, found = wide, True
-        for value in graph.initializers.values():
-            if value.const_value is not None and value.const_value.dtype in narrow:
-                value.const_value, found = _cast(value.const_value, wide), True
-        for node in graph:
-            found |= _lift_attributes(node, narrow, wide)
-            for value in node.outputs:
-                value.shape = value.shape if value.is_graph_output() else None
-    return found
-
-
-def _graphs(model: ir.Model) -> Iterator[ir.Graph]:
-    for root in (model.graph, *(function.graph for function in model.functions.values())):
-        yield root
-        yield from root.subgraphs()
-
-
-def _lift_attributes(node: ir.Node, narrow: Container[ir.DataType | None], wide: ir.DataType) -> bool:
-    found = False
-    for name, attribute in list(node.attributes.items()):
-        if attribute.is_ref():
-            continue
-        if attribute.type == ir.AttributeType.TENSOR and attribute.value.dtype in narrow:
-            node.attributes[name], found = ir.AttrTensor(name, _cast(attribute.value, wide)), True
-        elif name in _TYPES and attribute.type == ir.AttributeType.INT and attribute.value in narrow:
-            node.attributes[name], found = ir.AttrInt64(name, int(wide)), True
-    return found
-
-
-def _cast(tensor: ir.TensorProtocol, wide: ir.DataType) -> ir.TensorProtocol:
-    """The tensor in a type, made when it is written: a lift of many weights holds one of them at a time."""
-    return ir.LazyTensor(
-        lambda: ir.tensor(np.asarray(tensor.numpy()).astype(wide.numpy()), name=tensor.name),
-        dtype=wide,
-        shape=ir.Shape(tensor.shape.numpy()),
-        name=tensor.name,
-    )

@@ -8,10 +8,11 @@ from __future__ import annotations
 from paddable.precision.convert import (
     PRECISIONS,
     Precision,
+    before,
     in_precision,
     least_noise,
     register_precision,
     session_config,
 )
 
-__all__ = ["PRECISIONS", "Precision", "in_precision", "least_noise", "register_precision", "session_config"]
+__all__ = ["PRECISIONS", "Precision", "before", "in_precision", "least_noise", "register_precision", "session_config"]

@@ -15,11 +15,12 @@ from collections.abc import Mapping
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
+from onnx_ir.passes import common
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.exact import front_end_nodes, moved_with
-from paddable.precision.int8 import LEAST
+from paddable.precision.exact import moved_with
+from paddable.precision.int8 import storable
 
 __all__ = ["StoreWeightsAsInt4Pass", "packed", "twins"]
 
@@ -42,46 +43,54 @@ class StoreWeightsAsInt4Pass(ir.passes.InPlacePass):
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         graph, names = model.graph, Names(model.graph)
-        exact = front_end_nodes(graph) | {value.producer() for value in moved_with(graph, self._kept)}
+        kept = {value.producer() for value in moved_with(graph, self._kept)}
         stored: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
-        for node in list(graph):
-            made = None if node in exact else _in_4_bits(graph, names, node, stored)
-            if made is not None:
+        for node, matrix in _products(graph).items():
+            if node not in kept:
+                made = _in_4_bits(graph, names, node, matrix, stored)
                 ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
-        for weight in stored:
-            if not weight.uses() and not weight.is_graph_output():
-                del graph.initializers[str(weight.name)]
         if stored:
+            common.RemoveUnusedNodesPass()(model)
             model.opset_imports["com.microsoft"] = 1
         return ir.passes.PassResult(model, bool(stored))
 
 
 def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
     """See ``damage.Twins``."""
-    exact, found = front_end_nodes(model.graph), []
-    for node in model.graph:
-        made = None if node in exact else _in_4_bits(model.graph, names, node, {})
-        if made is not None:
-            found.append((node, [made]))
+    found = [
+        (node, [_in_4_bits(model.graph, names, node, matrix, {})]) for node, matrix in _products(model.graph).items()
+    ]
     if found:
         model.opset_imports["com.microsoft"] = 1
     return found
 
 
+def _products(graph: ir.Graph) -> dict[ir.Node, ir.TensorProtocol]:
+    """The products with a constant matrix that is worth it, those of a front end aside."""
+    return {
+        node: weight.tensor
+        for node, weight in storable(graph).items()
+        if node.op_type == "MatMul" and len(weight.tensor.shape) == 2
+    }
+
+
 def _in_4_bits(
-    graph: ir.Graph, names: Names, node: ir.Node, stored: dict[ir.Value, tuple[ir.Value, ir.Value]]
-) -> ir.Node | None:
-    """A product in 4 bits, which stands in no graph yet; None for another node. Its weight is added to ``stored``."""
-    weight = _matrix(node)
-    if weight is None or weight.const_value is None:
-        return None
+    graph: ir.Graph,
+    names: Names,
+    node: ir.Node,
+    matrix: ir.TensorProtocol,
+    stored: dict[ir.Value, tuple[ir.Value, ir.Value]],
+) -> ir.Node:
+    """A product in 4 bits, which stands in no graph yet. Its weight is added to ``stored``."""
+    weight = node.inputs[1]
+    assert weight is not None
     if weight not in stored:
-        numbers, scales = packed(weight.const_value.numpy())
+        numbers, scales = packed(matrix.numpy())
         stored[weight] = (
             add_initialiser(graph, names, f"{weight.name}_int4", numbers),
             add_initialiser(graph, names, f"{weight.name}_scale", scales),
         )
-    rows, columns = weight.const_value.shape.numpy()
+    rows, columns = matrix.shape.numpy()
     return ir.node(
         "MatMulNBits",
         [node.inputs[0], *stored[weight]],
@@ -90,17 +99,6 @@ def _in_4_bits(
         name=node.name,
         metadata_props=dict(node.metadata_props),
     )
-
-
-def _matrix(node: ir.Node) -> ir.Value | None:
-    if node.domain or node.op_type != "MatMul":
-        return None
-    weight = node.inputs[1]
-    if weight is None or not weight.is_initializer() or weight.is_graph_input() or weight.const_value is None:
-        return None
-    tensor = weight.const_value
-    fits = tensor.dtype == ir.DataType.FLOAT and len(tensor.shape) == 2 and tensor.size >= LEAST
-    return weight if fits else None
 
 
 def packed(matrix: NDArray[np.float32]) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:

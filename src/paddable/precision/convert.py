@@ -16,8 +16,9 @@ from paddable.precision.dynamic import ComputeInInt8Pass
 from paddable.precision.half import ComputeInHalfPass
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
 from paddable.precision.static import FixedRange, FixRangesPass
+from paddable.precision.widen import widened
 
-__all__ = ["PRECISIONS", "Precision", "in_precision", "least_noise", "register_precision", "session_config"]
+__all__ = ["PRECISIONS", "Precision", "before", "in_precision", "least_noise", "register_precision", "session_config"]
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def in_precision(
     """The model in a precision. Inputs, outputs and states keep their types.
 
     Args:
-        model: in fp32; it is not changed, and the result shares the weights that stay.
+        model: it is not changed, and the result shares the weights that stay. Where it computes in half, all but half
+            precisions compute in fp32.
         precision: ``fp32``, ``fp16`` (computes and stores in half, except where half would change more than rounding),
             ``fp16-fast`` (norms and the residual too),
             ``int8`` or ``int4`` (stores weights in so many bits and computes in fp32), ``int8-dynamic`` (computes
@@ -155,4 +157,9 @@ def in_precision(
     if found.change is None:
         return model
     change = found.change(kept or {}, fixed or {}) if found.fixed else found.change(kept or {})
-    return change(model.clone()).model
+    return change(before(model, precision).clone()).model
+
+
+def before(model: ir.Model, precision: str) -> ir.Model:
+    """What a precision changes: the model, in fp32 where it computes in half and the precision is not half itself."""
+    return model if PRECISIONS[precision].ranges or precision == "fp32" else widened(model)

@@ -17,11 +17,12 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx_ir as ir
+from onnx_ir.passes import common
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.exact import front_end_nodes, moved_with
-from paddable.precision.int8 import LEAST, quantised
+from paddable.precision.exact import moved_with
+from paddable.precision.int8 import Weight, quantised, storable
 
 __all__ = ["ComputeInInt8Pass", "twins"]
 
@@ -33,7 +34,7 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         kept: names of values whose products stay in fp32, each with its reason.
 
     Requires: weights in fp32.
-    Ensures: inputs and outputs keep names and types; a weight that several nodes read is stored once.
+    Ensures: inputs and outputs keep names and types; each product has a weight of its own.
     Modifies: nodes and initialisers of the main graph; imports the domain com.microsoft.
     """
 
@@ -43,59 +44,60 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         graph, names = model.graph, Names(model.graph)
         exact = {value.producer() for value in moved_with(graph, self._kept)}
-        stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ...]] = {}
-        found = [node for node in _products(graph) if node not in exact]
-        weights = {node.inputs[1] for node in found}
-        for node in found:
-            made = _in_8_bits(graph, names, node, stored)
+        found = {node: weight for node, weight in _products(graph).items() if node not in exact}
+        for node, weight in found.items():
+            made = _in_8_bits(graph, names, node, weight)
             ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
             _take_bias(graph, made)
-        for weight in weights:
-            if weight is not None and not weight.uses() and not weight.is_graph_output():
-                del graph.initializers[str(weight.name)]
         if found:
+            common.RemoveUnusedNodesPass()(model)
             model.opset_imports["com.microsoft"] = 1
         return ir.passes.PassResult(model, bool(found))
 
 
 def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
-    """See ``damage.Twins``."""
-    found = [(node, [_in_8_bits(model.graph, names, node)]) for node in _products(model.graph)]
-    if found:
-        model.opset_imports["com.microsoft"] = 1
-    return found
+    """See ``damage.Twins``. They are written in what defines the operator, and summed in floats.
+
+    The operator itself saturates on some processors unless the optimiser is on (``x64quantprecision``), and a
+    comparison runs without: damage would be another on each machine.
+    """
+    return [(node, _by_definition(model.graph, names, node, weight)) for node, weight in _products(model.graph).items()]
 
 
-def _products(graph: ir.Graph) -> list[ir.Node]:
+def _by_definition(graph: ir.Graph, names: Names, node: ir.Node, weight: Weight) -> list[ir.Node]:
+    """A product of numbers that were rounded to 8 bits and restored; the nodes stand in no graph yet."""
+    numbers, scale = quantised(weight.tensor.numpy(), weight.axis)
+    shape = [-1 if axis == weight.axis else 1 for axis in range(numbers.ndim)]
+    held = add_initialiser(graph, names, f"{weight.value.name}_int8", numbers)
+    scales = add_initialiser(graph, names, f"{weight.value.name}_scale", scale.reshape(shape))
+    rounded = ir.node("DynamicQuantizeLinear", [node.inputs[0]], num_outputs=3)
+    restored = ir.node("DequantizeLinear", rounded.outputs)
+    floats = ir.node("Cast", [held], attributes={"to": int(ir.DataType.FLOAT)})
+    matrix = ir.node("Mul", [floats.outputs[0], scales])
+    inputs = [restored.outputs[0], matrix.outputs[0], *node.inputs[2:]]
+    return [rounded, restored, floats, matrix, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]
+
+
+def _products(graph: ir.Graph) -> dict[ir.Node, Weight]:
     """The matrix products that can be made in 8 bits: with a constant matrix that is worth it, not of a front end."""
-    exact = front_end_nodes(graph)
-    return [node for node in graph if node not in exact and _is_product(node)]
+    return {
+        node: weight
+        for node, weight in storable(graph).items()
+        if node.op_type in ("MatMul", "Gemm") and len(weight.tensor.shape) == 2 and _is_plain(node, weight)
+    }
 
 
-def _is_product(node: ir.Node) -> bool:
-    if node.domain or node.op_type not in ("MatMul", "Gemm"):
-        return False
-    weight = node.inputs[1]
-    if weight is None or not weight.is_initializer() or weight.is_graph_input() or weight.const_value is None:
-        return False
-    tensor = weight.const_value
-    if tensor.dtype != ir.DataType.FLOAT or len(tensor.shape) != 2 or tensor.size < LEAST:
-        return False
+def _is_plain(node: ir.Node, weight: Weight) -> bool:
+    """Whether a product is x w + b and no other combination."""
     if node.op_type == "MatMul":
         return True
     bias = node.inputs[2] if len(node.inputs) > 2 else None
     plain = node.attributes.get_float("alpha", 1.0) == 1 and not node.attributes.get_int("transA", 0)
-    return plain and (
-        bias is None
-        or (
-            _is_bias(bias, tensor, node.attributes.get_int("transB", 0) or 0)
-            and node.attributes.get_float("beta", 1.0) == 1
-        )
-    )
+    added = bias is None or node.attributes.get_float("beta", 1.0) == 1
+    return plain and added and (bias is None or _is_bias(bias, weight.tensor.shape.numpy()[weight.axis]))
 
 
-def _is_bias(bias: ir.Value, weight: ir.TensorProtocol, transposed: int) -> bool:
-    columns = weight.shape[0 if transposed else 1]
+def _is_bias(bias: ir.Value, columns: int) -> bool:
     tensor = bias.const_value if bias.is_initializer() and not bias.is_graph_input() else None
     return tensor is not None and tuple(tensor.shape) == (columns,)
 
@@ -108,33 +110,20 @@ def _take_bias(graph: ir.Graph, made: ir.Node) -> None:
         return
     (added,), (bias,) = readers, [value for value in readers[0].inputs if value is not product]
     assert weight is not None and weight.const_value is not None
-    if bias is not None and len(made.inputs) < 5 and _is_bias(bias, weight.const_value, 0):
+    if bias is not None and len(made.inputs) < 5 and _is_bias(bias, weight.const_value.shape.numpy()[1]):
         made.resize_inputs(5)
         made.replace_input_with(4, bias)
         ir.convenience.replace_nodes_and_values(graph, added, [added], [], added.outputs, [product])
 
 
-def _in_8_bits(
-    graph: ir.Graph,
-    names: Names,
-    node: ir.Node,
-    stored: dict[tuple[ir.Value, bool], tuple[ir.Value, ...]] | None = None,
-) -> ir.Node:
-    """A product in 8 bits with the inputs of one of ``_products``; it stands in no graph yet.
+def _in_8_bits(graph: ir.Graph, names: Names, node: ir.Node, weight: Weight) -> ir.Node:
+    """A product in 8 bits with the inputs of one of ``_products``; it stands in no graph yet, its weight does.
 
-    Args:
-        graph: gets the weight.
-        names: of the graph.
-        node: the product.
-        stored: weights that are in 8 bits already, by themselves and whether they are transposed; added to.
+    No two share a weight: ONNX Runtime 1.32 with ``session.x64quantprecision`` makes it unsigned for each, under one
+    name, and fails. Those that are equal have one place in a data file.
     """
-    weight, transposed = node.inputs[1], node.op_type == "Gemm" and bool(node.attributes.get_int("transB", 0))
-    assert weight is not None
-    stored = {} if stored is None else stored
-    if (weight, transposed) not in stored:
-        stored[weight, transposed] = _stored(graph, names, weight, transposed)
     bias = node.inputs[2] if len(node.inputs) > 2 else None
-    inputs = [node.inputs[0], *stored[weight, transposed], *([] if bias is None else [bias])]
+    inputs = [node.inputs[0], *_stored(graph, names, weight), *([] if bias is None else [bias])]
     made = ir.node(
         "DynamicQuantizeMatMul",
         inputs,
@@ -146,12 +135,11 @@ def _in_8_bits(
     return made
 
 
-def _stored(graph: ir.Graph, names: Names, weight: ir.Value, transposed: bool) -> tuple[ir.Value, ...]:
-    assert weight.const_value is not None
-    matrix = weight.const_value.numpy()
-    numbers, scale = quantised(matrix.T if transposed else matrix, 1)
+def _stored(graph: ir.Graph, names: Names, weight: Weight) -> tuple[ir.Value, ...]:
+    matrix, stem = weight.tensor.numpy(), weight.value.name
+    numbers, scale = quantised(matrix if weight.axis else matrix.T, 1)
     return (
-        add_initialiser(graph, names, f"{weight.name}_int8", np.ascontiguousarray(numbers)),
-        add_initialiser(graph, names, f"{weight.name}_scale", scale),
-        add_initialiser(graph, names, f"{weight.name}_zero", np.int8(0)),  # OpenVINO does not load it without
+        add_initialiser(graph, names, f"{stem}_int8", np.ascontiguousarray(numbers)),
+        add_initialiser(graph, names, f"{stem}_scale", scale),
+        add_initialiser(graph, names, f"{stem}_zero", np.int8(0)),  # OpenVINO does not load it without
     )

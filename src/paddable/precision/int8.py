@@ -10,12 +10,15 @@ quantises activations too, or stores matrices alone in an operator of its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
+from onnx_ir.passes import common
 
 from paddable.errors import RefusedError
+from paddable.graph.constants import Constants
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import front_end_nodes, moved_with
@@ -24,6 +27,7 @@ __all__ = [
     "LEAST",
     "SESSION_CONFIG",
     "StoreWeightsAsInt8Pass",
+    "Weight",
     "demand_axis",
     "quantised",
     "storable",
@@ -58,29 +62,41 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         demand_axis(model)
-        graph, names = model.graph, Names(model.graph)
-        exact = {value.producer() for value in moved_with(graph, self._kept)}
-        nodes = [node for node in storable(graph) if node not in exact]
-        return ir.passes.PassResult(model, store_weights(graph, names, nodes))
+        exact = {value.producer() for value in moved_with(model.graph, self._kept)}
+        modified = store_weights(model, [node for node in storable(model.graph) if node not in exact])
+        return ir.passes.PassResult(model, modified)
 
 
-def storable(graph: ir.Graph) -> list[ir.Node]:
+@dataclass(frozen=True)
+class Weight:
+    """The constant of a product or convolution.
+
+    Attributes:
+        value: what the node reads: an initialiser, or what is computed of some.
+        tensor: its numbers.
+        axis: of the output channels.
+    """
+
+    value: ir.Value
+    tensor: ir.TensorProtocol
+    axis: int
+
+
+def storable(graph: ir.Graph) -> dict[ir.Node, Weight]:
     """The products and convolutions with a constant that is worth it, those of a front end aside."""
-    exact = front_end_nodes(graph)
-    return [node for node in graph if node not in exact and _weight(node) is not None]
+    exact, constants = front_end_nodes(graph), Constants(graph)
+    found = {node: _weight(node, constants) for node in graph if node not in exact}
+    return {node: weight for node, weight in found.items() if weight is not None}
 
 
 def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
     """See ``damage.Twins``."""
     demand_axis(model)
     found = []
-    for node in storable(model.graph):
-        reader, _, axis = _weight(node) or (None, 0, 0)
-        weight = node.inputs[1]
-        if reader is node and weight is not None:
-            stored = _stored(model.graph, names, weight, axis)
-            inputs = [node.inputs[0], stored.outputs[0], *node.inputs[2:]]
-            found.append((node, [stored, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]))
+    for node, weight in storable(model.graph).items():
+        stored = _stored(model.graph, names, weight)
+        inputs = [node.inputs[0], stored.outputs[0], *node.inputs[2:]]
+        found.append((node, [stored, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]))
     return found
 
 
@@ -94,49 +110,29 @@ def demand_axis(model: ir.Model) -> None:
         )
 
 
-def store_weights(graph: ir.Graph, names: Names, nodes: Iterable[ir.Node]) -> bool:
-    """Store the weights of some of ``storable`` in 8 bits; whether there was one."""
+def store_weights(model: ir.Model, nodes: Iterable[ir.Node]) -> bool:
+    """Store the weights of some of ``storable`` in 8 bits, each once; whether there was one."""
+    graph, names, weights = model.graph, Names(model.graph), storable(model.graph)
     restored: dict[tuple[ir.Value, int], ir.Value] = {}
     for node in nodes:
-        found = _weight(node)
-        if found is None:
-            continue
-        reader, position, axis = found
-        weight = reader.inputs[position]
-        assert weight is not None
-        if (weight, axis) not in restored:
-            dequantise = _stored(graph, names, weight, axis)
-            graph.insert_before(reader, dequantise)
-            restored[weight, axis] = dequantise.outputs[0]
-        reader.replace_input_with(position, restored[weight, axis])
-    for weight, _ in restored:
-        if not weight.uses() and not weight.is_graph_output():
-            del graph.initializers[str(weight.name)]
+        weight = weights[node]
+        if (weight.value, weight.axis) not in restored:
+            dequantise = _stored(graph, names, weight)
+            graph.insert_before(node, dequantise)
+            restored[weight.value, weight.axis] = dequantise.outputs[0]
+        node.replace_input_with(1, restored[weight.value, weight.axis])
+    common.RemoveUnusedNodesPass()(model)
     return bool(restored)
 
 
-def _weight(node: ir.Node) -> tuple[ir.Node, int, int] | None:
-    """Who reads a node's weight, at which position, and the axis of its output channels, if it is worth storing.
-
-    A fix of a target may have put an axis into a kernel; the weight then goes to an Unsqueeze.
-    """
-    if node.domain or len(node.inputs) < 2:
+def _weight(node: ir.Node, constants: Constants) -> Weight | None:
+    if node.domain or len(node.inputs) < 2 or node.inputs[1] is None:
         return None
-    reader, position = node, 1
-    behind = None if node.inputs[1] is None else node.inputs[1].producer()
-    if behind is not None and behind.op_type == "Unsqueeze":
-        reader, position = behind, 0
-    weight = reader.inputs[position]
-    if weight is None or not weight.is_initializer() or weight.is_graph_input() or weight.const_value is None:
+    tensor = constants.tensor(node.inputs[1])
+    if tensor is None or tensor.dtype != ir.DataType.FLOAT or len(tensor.shape) < 2 or tensor.size < LEAST:
         return None
-    tensor = weight.const_value
-    rank = len(tensor.shape)
-    if tensor.dtype != ir.DataType.FLOAT or rank < 2 or tensor.size < LEAST:
-        return None
-    axis = _channels(node, rank)
-    if axis is None or (reader is not node and not all(put > axis for put in _put(reader))):
-        return None
-    return reader, position, axis
+    axis = _channels(node, len(tensor.shape))
+    return None if axis is None else Weight(node.inputs[1], tensor, axis)
 
 
 def _channels(node: ir.Node, rank: int) -> int | None:
@@ -151,27 +147,18 @@ def _channels(node: ir.Node, rank: int) -> int | None:
     return None
 
 
-def _put(unsqueeze: ir.Node) -> list[int]:
-    """The axes that it puts in; one in front of all where they are not known or count from the end."""
-    axes = unsqueeze.inputs[1] if len(unsqueeze.inputs) > 1 else None
-    if axes is None or axes.const_value is None:
-        return [-1]
-    return [int(axis) for axis in axes.const_value.numpy().reshape(-1)]
-
-
-def _stored(graph: ir.Graph, names: Names, weight: ir.Value, axis: int) -> ir.Node:
-    assert weight.const_value is not None
-    numbers, scale = quantised(weight.const_value.numpy(), axis)
+def _stored(graph: ir.Graph, names: Names, weight: Weight) -> ir.Node:
+    numbers, scale = quantised(weight.tensor.numpy(), weight.axis)
     # ONNX Runtime with `session.x64quantprecision` puts one number in place of zeros that are left out, and then fails.
-    zero = np.zeros(len(scale), np.int8)
+    zero, stem = np.zeros(len(scale), np.int8), weight.value.name
     inputs = [
-        add_initialiser(graph, names, f"{weight.name}_{ending}", array)
+        add_initialiser(graph, names, f"{stem}_{ending}", array)
         for array, ending in ((numbers, "int8"), (scale, "scale"), (zero, "zero"))
     ]
-    name = names.fresh(f"{weight.name}_fp32")
-    node = ir.node("DequantizeLinear", inputs, attributes={"axis": axis}, name=name)
+    name = names.fresh(f"{stem}_fp32")
+    node = ir.node("DequantizeLinear", inputs, attributes={"axis": weight.axis}, name=name)
     result = node.outputs[0]
-    result.name, result.shape, result.type = name, weight.shape, ir.TensorType(ir.DataType.FLOAT)
+    result.name, result.shape, result.type = name, ir.Shape(numbers.shape), ir.TensorType(ir.DataType.FLOAT)
     return node
 
 

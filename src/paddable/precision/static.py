@@ -67,7 +67,7 @@ class FixRangesPass(ir.passes.InPlacePass):
                 rounded[value] = nodes[-1].outputs[0]
             node.replace_input_with(0, rounded[value])
             chosen.append(node)
-        return ir.passes.PassResult(model, store_weights(graph, names, chosen))
+        return ir.passes.PassResult(model, store_weights(model, chosen))
 
 
 def twins_in(fixed: Mapping[str, FixedRange]) -> Twins:

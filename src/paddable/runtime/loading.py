@@ -193,9 +193,17 @@ def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> l
             else "",
         )
     precisions = sorted({graph.precision for graph in made})
-    wanted = precision or ("fp32" if "fp32" in precisions else precisions[0])
-    if wanted not in precisions or (precision is None and wanted != "fp32" and len(precisions) > 1):
+    held = ", ".join(precisions)
+    if precision is None and len(precisions) > 1 and "fp32" not in precisions:
+        raise MisuseError(f"which precision? the bundle has {held}", where=where, fix="pass precision=")
+    wanted = ("fp32" if "fp32" in precisions else precisions[0]) if precision is None else precision
+    if wanted not in precisions:
         raise MisuseError(
-            f"which precision? the bundle has {', '.join(precisions)}", where=where, fix="pass precision="
+            f"the bundle has no precision {wanted!r} for {target!r}",
+            where=where,
+            why=f"it holds {held}",
+            fix=f"give one of these, or convert with {arguments(precision=wanted)}"
+            if wanted
+            else "give one of these, or leave it out",
         )
     return [graph for graph in made if graph.precision == wanted]

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import onnx
 import onnx_ir as ir
-from onnx.reference import ReferenceEvaluator
 
+from paddable.graph.constants import DRAWS, TABLE
+from paddable.graph.evaluate import evaluated
 from paddable.graph.names import Names
 
 __all__ = ["FoldPass"]
 
 _LARGEST = 1 << 22
 """Elements of a table that is folded: 16 MiB in float32."""
-_DRAWS = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 _SIZED = {"ConstantOfShape": 0, "Expand": 1}
 """Operators whose result is as large as the numbers in an input say, and that input."""
 
@@ -61,7 +60,6 @@ class _Folder:
     def __init__(self, model: ir.Model) -> None:
         self._graph = model.graph
         self._names = Names(model.graph)
-        self._opsets = [onnx.helper.make_opsetid(d, v) for d, v in model.graph.opset_imports.items()]
         self._done: dict[ir.Node, list[np.ndarray] | None] = {}
 
     def computed(self, node: ir.Node) -> list[np.ndarray] | None:
@@ -85,7 +83,7 @@ class _Folder:
         return self._done[node]
 
     def _run(self, node: ir.Node) -> list[np.ndarray] | None:
-        if node.domain not in ("", "ai.onnx") or node.op_type in _DRAWS or node.graph is not self._graph:
+        if node.domain not in ("", "ai.onnx") or node.op_type in DRAWS or node.graph is not self._graph:
             return None
         if any(a.type in (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS) for a in node.attributes.values()):
             return None
@@ -95,26 +93,8 @@ class _Folder:
         sizes = arrays[_SIZED[node.op_type]] if node.op_type in _SIZED else None
         if sizes is not None and np.prod(sizes, dtype=np.float64) > _LARGEST:
             return None
-        proto = ir.to_proto(node)
-        names = ["" if array is None else f"i{k}" for k, array in enumerate(arrays)]
-        outputs = [f"o{k}" for k in range(len(node.outputs))]
-        del proto.input[:], proto.output[:]
-        proto.input.extend(names)
-        proto.output.extend(outputs)
-        unknown = onnx.TypeProto()
-        graph = onnx.helper.make_graph(
-            [proto],
-            "fold",
-            [onnx.helper.make_value_info(name, unknown) for name in names if name],
-            [onnx.helper.make_value_info(name, unknown) for name in outputs],
-        )
-        feeds = {name: array for name, array in zip(names, arrays, strict=True) if name}
-        try:
-            evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=self._opsets))
-            found = [np.asarray(result) for result in evaluator.run(None, feeds)]
-        except Exception:  # an operator that the reference lacks, or a form that it cannot take
-            return None
-        return found if all(array.size <= _LARGEST for array in found) else None
+        found = evaluated(node, arrays, self._graph.opset_imports)
+        return found if found is not None and all(array.size <= _LARGEST for array in found) else None
 
     def _array(self, value: ir.Value | None) -> np.ndarray | None:
         if value is None:
@@ -127,7 +107,7 @@ class _Folder:
 
     def initialiser(self, array: np.ndarray) -> ir.Value:
         """A new initialiser of the graph."""
-        name = self._names.fresh("paddable/table")
+        name = self._names.fresh(TABLE)
         tensor = ir.tensor(np.ascontiguousarray(array).reshape(array.shape), name=name)
         value = ir.Value(name=name, type=ir.TensorType(tensor.dtype), shape=ir.Shape(array.shape), const_value=tensor)
         self._graph.register_initializer(value)

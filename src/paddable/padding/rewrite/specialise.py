@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import onnx
 import onnx_ir as ir
-from onnx.reference import ReferenceEvaluator
 from onnx_ir.passes import common
 
 from paddable.errors import RefusedError
+from paddable.graph.constants import FOLDED, SIZED, sized
+from paddable.graph.evaluate import evaluated
 from paddable.graph.names import Names
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.pointwise import POINTWISE
@@ -26,6 +26,8 @@ from paddable.padding.facts.numbers import Face, Number, Product
 __all__ = ["SpecialisePass"]
 
 _LARGEST = 1 << 16
+_SMALL = 1024
+"""Numbers up to which a constant may be stored in a wider type than it was."""
 _EXACT = {name for name, row in POINTWISE.items() if row.exact} | {
     "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "NonZero",
     "OneHot", "Pad", "Range", "ReduceMax", "ReduceMin", "ReduceProd", "Reshape", "ScatterElements", "ScatterND",
@@ -84,21 +86,27 @@ class _Folder:
     def __init__(
         self, model: ir.Model, facts: Mapping[str, Facts], known: Callable[[Length | Product], int | None]
     ) -> None:
-        self.model, self.graph, self.facts, self.known = model, model.graph, facts, known
+        self.model, self.graph, self.facts, self._known = model, model.graph, facts, known
         self.names = Names(model.graph)
-        self.opset = [onnx.helper.make_opsetid(d, v) for d, v in model.graph.opset_imports.items()]
-        self._shared: dict[tuple[str, tuple[int, ...], bytes], ir.Value] = {}
+        self._shared: dict[tuple[str, str, tuple[int, ...], bytes], ir.Value] = {}
+        self._hangs = False
 
     def run(self) -> None:
         for node in list(self.graph):
             for output in node.outputs:
                 if output.is_graph_output() or not output.uses():
                     continue
+                self._hangs = False
                 array = self._from_facts(output)
                 if array is not None:
-                    output.replace_all_uses_with(self.constant(array))
+                    output.replace_all_uses_with(self.constant(array, SIZED if self._hangs else FOLDED))
             if any(output.uses() for output in node.outputs):
                 self._evaluate(node)
+
+    def known(self, length: Length | Product) -> int | None:
+        """The container's value of a length; notes whether another container has another."""
+        self._hangs |= not (isinstance(length, Length) and length.is_constant)
+        return self._known(length)
 
     # -- what the analysis knows -------------------------------------------------------------------------------
 
@@ -140,40 +148,23 @@ class _Folder:
             if value.const_value is None or value.const_value.size > _LARGEST:
                 return
             arrays.append(value.const_value.numpy())
-        results = self._run(node, arrays)
+        results = evaluated(node, arrays, self.graph.opset_imports)  # what the reference lacks stays as it is
         if results is None or any(array.size > _LARGEST for array in results):
             return
+        if node.op_type == "Cast" and results[0].size >= _SMALL and _widens(arrays[0], results[0]):
+            return  # a weight that is stored in half stays so
+        stem = SIZED if any(sized(value) for value in node.inputs if value is not None) else FOLDED
         for output, array in zip(node.outputs, results, strict=True):
             if output.uses():
-                output.replace_all_uses_with(self.constant(array))
+                output.replace_all_uses_with(self.constant(array, stem))
 
-    def _run(self, node: ir.Node, arrays: list[np.ndarray | None]) -> list[np.ndarray] | None:
-        proto = ir.to_proto(node)
-        names = [f"i{k}" if a is not None else "" for k, a in enumerate(arrays)]
-        del proto.input[:]
-        proto.input.extend(names)
-        outputs = [f"o{k}" for k in range(len(node.outputs))]
-        del proto.output[:]
-        proto.output.extend(outputs)
-        graph = onnx.helper.make_graph(
-            [proto],
-            "fold",
-            [onnx.helper.make_value_info(n, onnx.TypeProto()) for n in names if n],
-            [onnx.helper.make_value_info(n, onnx.TypeProto()) for n in outputs],
-        )
-        model = onnx.helper.make_model(graph, opset_imports=self.opset)
-        try:
-            feeds = {f"i{k}": a for k, a in enumerate(arrays) if a is not None}
-            return [np.asarray(r) for r in ReferenceEvaluator(model).run(None, feeds)]
-        except Exception:  # an operator that the reference lacks stays as it is
-            return None
-
-    def constant(self, array: np.ndarray) -> ir.Value:
+    def constant(self, array: np.ndarray, stem: str) -> ir.Value:
+        """An initialiser, shared by content; its name says whether it may hang on the container (``sized``)."""
         array = np.ascontiguousarray(array).reshape(array.shape)
-        key = (str(array.dtype), array.shape, array.tobytes())
+        key = (stem, str(array.dtype), array.shape, array.tobytes())
         found = self._shared.get(key)
         if found is None:
-            name = self.names.fresh("paddable/folded")
+            name = self.names.fresh(stem)
             tensor = ir.tensor(array, name=name)
             found = ir.Value(
                 name=name, type=ir.TensorType(tensor.dtype), shape=ir.Shape(array.shape), const_value=tensor
@@ -182,6 +173,10 @@ class _Folder:
         if found.name not in self.graph.initializers:  # new, or dropped as unused in between
             self.graph.register_initializer(found)
         return found
+
+
+def _widens(before: np.ndarray | None, after: np.ndarray) -> bool:
+    return before is not None and before.dtype.kind == after.dtype.kind == "f" and after.itemsize > before.itemsize
 
 
 def _settle_reshapes(model: ir.Model, folder: _Folder) -> None:
@@ -193,5 +188,7 @@ def _settle_reshapes(model: ir.Model, folder: _Folder) -> None:
         if output.shape is None or not output.shape.is_static():
             continue
         dims = np.array(output.shape.numpy(), dtype=np.int64)
-        node.replace_input_with(1, folder.constant(dims))
+        target = node.inputs[1]
+        assert target is not None
+        node.replace_input_with(1, folder.constant(dims, SIZED if target.producer() or sized(target) else FOLDED))
         node.attributes.pop("allowzero", None)

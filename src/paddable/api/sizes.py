@@ -1,0 +1,74 @@
+"""What is told of a precision whose weights take hardly less room than in fp32, and who reads what stays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import onnx_ir as ir
+
+from paddable.api.building import Padded
+from paddable.graph.constants import Constants
+from paddable.precision.int8 import LEAST
+
+__all__ = ["told_sizes"]
+
+_HARDLY = 0.9
+"""Share of the room in fp32 from which on a precision is told."""
+
+_NAMED = 3
+"""Operators that a line names."""
+
+_OF_FEWER_BITS = {"DequantizeLinear", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear"}
+"""Readers of scales, which belong to weights in fewer bits."""
+
+
+def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
+    """A line for each precision that saves a tenth or less; of its first graph, since all share their weights."""
+    for precision in dict.fromkeys(graph.metadata.precision for graph in graphs):
+        graph = next(graph for graph in graphs if graph.metadata.precision == precision)
+        before, after = _room(graph.exact), _room(graph.model)
+        if graph.model is graph.exact or not _is_worth_it(graph.exact) or after < _HARDLY * before:
+            continue
+        stays = _in_fp32(graph.model.graph).most_common(_NAMED)
+        why = (
+            ": " + ", ".join(f"{_told(size)} stay in fp32 for {kind}" for kind, size in stays)
+            if stays
+            else ", none of them in fp32"
+        )
+        yield f"{precision}: weights take {_told(after)}, and without it {_told(before)}{why}"
+
+
+def _is_worth_it(model: ir.Model) -> bool:
+    """Whether it has a weight that a precision would change."""
+    tensors = [value.const_value for value in model.graph.initializers.values()]
+    return any(tensor is not None and len(tensor.shape) > 1 and tensor.size >= LEAST for tensor in tensors)
+
+
+def _room(model: ir.Model) -> int:
+    """Bytes of the weights; equal ones count once, as in a data file."""
+    tensors = [value.const_value for value in model.graph.initializers.values() if value.const_value is not None]
+    alike = Counter((tensor.dtype, str(tensor.shape)) for tensor in tensors)
+    seen: dict[object, int] = {}
+    for tensor in tensors:
+        kind = (tensor.dtype, str(tensor.shape))
+        contents = hashlib.blake2b(tensor.tobytes()).digest() if alike[kind] > 1 else b""
+        seen[kind, contents] = tensor.nbytes
+    return sum(seen.values())
+
+
+def _in_fp32(graph: ir.Graph) -> Counter[str]:
+    """By operator, the bytes of the weights worth a change that it reads in fp32."""
+    constants, found = Constants(graph), Counter[str]()
+    for value in graph.initializers.values():
+        tensor = value.const_value
+        if tensor is not None and tensor.dtype == ir.DataType.FLOAT and tensor.size >= LEAST:
+            kinds = sorted({reader.op_type for reader, _ in constants.readers(value)} - _OF_FEWER_BITS)
+            if kinds:
+                found[" and ".join(kinds)] += tensor.nbytes
+    return found
+
+
+def _told(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:,.0f} kB"

@@ -1,0 +1,37 @@
+"""Weights that are read in fp32 besides: storing them in fewer bits too would make a file larger, not smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import onnx_ir as ir
+
+from paddable.graph.constants import Constants
+from paddable.precision.int8 import LEAST, storable
+
+__all__ = ["kept_with_others"]
+
+
+def kept_with_others(model: ir.Model, stored: Collection[str]) -> dict[str, str]:
+    """Names of the answers whose nodes keep their weights because somebody else does, each with its reason.
+
+    Args:
+        model: native.
+        stored: names of the answers whose nodes would get theirs in fewer bits.
+    """
+    constants = Constants(model.graph)
+    nodes = {node: weight for node, weight in storable(model.graph).items() if str(node.outputs[0].name) in stored}
+    kept: dict[str, str] = {}
+    found = True
+    while found:  # who keeps a weight makes others keep it
+        found = False
+        for node, weight in list(nodes.items()):
+            for source in constants.sources(weight.value):
+                others = [reader for reader, at in constants.readers(source) if reader not in nodes or at != 1]
+                size = 0 if source.const_value is None else source.const_value.size
+                if others and size >= LEAST and node in nodes:
+                    reader = f"{others[0].op_type} {others[0].name}".strip()
+                    kept[str(node.outputs[0].name)] = f"{reader} reads its weight {source.name} in fp32 all the same"
+                    del nodes[node]
+                    found = True
+    return kept
