@@ -19,6 +19,7 @@ from paddable.errors import UnreadableError
 from paddable.families.checkpoints.folder import CheckpointFolder, read_tensors
 from paddable.families.checkpoints.key_report import summarise_keys
 from paddable.families.checkpoints.settings import Settings
+from paddable.families.checkpoints.sound import about_sound
 from paddable.families.checkpoints.weights import load_weights, rows_of
 from paddable.families.sense_voice.config import SenseVoiceConfig
 from paddable.families.sense_voice.model import SenseVoice
@@ -320,3 +321,10 @@ def test_a_size_that_is_none_is_named_with_its_file(folder: Path) -> None:
 def test_key_summary() -> None:
     keys = ["b.0.w", "b.1.w", "b.3.w", "b.0.v", "plain", "c.7.w"]
     assert summarise_keys(keys) == "b.{0-1,3}.w, b.0.v, c.7.w, plain"
+
+
+def test_the_sound_of_a_folder_of_another_layout(tmp_path: Path) -> None:
+    (tmp_path / "sizes.json").write_text("{}")
+    said = about_sound(tmp_path, "numpy", ["ctc_logits"], stack=1, stride=1, subsampling=4)
+    assert said["units"] == {"T": "frames of 10 ms", "ctc_logits_length": "frames of 40 ms"}
+    assert said["front_end"]["cmvn"] is None

@@ -60,7 +60,9 @@ def test_a_family_is_whole(name: str, repository: Path) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_checkpoint_is_recognised_and_described(name: str, tmp_path: Path) -> None:
     folder = getattr(checkpoints, name.replace("-", "_"))(tmp_path / "checkpoint")
-    assert [spec.name for spec in FAMILIES.values() if spec.is_of(folder)] == [name]
+    first, *others = (spec.name for spec in FAMILIES.values() if spec.is_of(folder))
+    assert first == name and set(others) <= {"ctc"}  # which takes any graph with labels
+    assert [*FAMILIES][-1] == "ctc"
     told = json.loads(json.dumps(inspect(folder).to_json()))
     assert (told["kind"], told["family"]) == ("checkpoint", name) and told["dimensions"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from paddable.cli.convert import convert
 from paddable.errors import MisuseError
 from paddable.precision import PRECISIONS, Precision, register_precision
 
@@ -20,6 +21,11 @@ def test_the_guide(repository: Path) -> None:
     finally:
         PRECISIONS.clear()
         PRECISIONS.update(before)
+
+
+def test_the_help_offers_every_precision() -> None:
+    offered = str(next(option.metavar for option in convert.params if option.name == "precision")).split("|")
+    assert {*offered} == PRECISIONS.keys() - {"fp16-fast"}, "list it in cli/options.py"  # fp16-fast is --half fast
 
 
 def test_a_name_is_taken_once() -> None:

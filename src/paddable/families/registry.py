@@ -21,6 +21,7 @@ FAMILIES: Mapping[str, FamilySpec] = {
     spec.name: spec
     for spec in (SENSE_VOICE, FUN_ASR_NANO, PARAFORMER, FSMN_VAD, CT_PUNC, QWEN3_ASR, QWEN3_TTS_CODEC, CTC)
 }
+"""A folder is of the first family that knows it, so ``CTC`` is last: any ``tokens.txt`` with a blank marks it."""
 
 
 def spec_of(name: str) -> FamilySpec:
