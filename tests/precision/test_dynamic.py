@@ -131,7 +131,7 @@ def test_a_product_that_8_bits_would_damage_stays_and_is_told(native: onnx.Model
         )  # fmt: skip
         kinds[name] = [node.op_type for node in made.graph.node].count("DynamicQuantizeMatMul")
     assert kinds["even"] == 3 and kinds["spiky"] < 2
-    (stays,) = [line for line in told if "stay in fp32" in line]
+    (stays,) = [line for line in told if "8 bits move it" in line]
     assert "stay in fp32: q: 8 bits move it by" in stays
     assert any(line.startswith("int8-dynamic: weights take") for line in told)
 
