@@ -344,3 +344,139 @@ def test_the_node_that_reads_the_parameter_or_buffer_is_named(shaped: Path, expo
         assert report.fork.op == op, report.verdict
         assert report.fork.cause.text.startswith(f"parameter {told} numbers"), report.verdict
         assert report.changed.startswith("1 weight differs"), report.changed
+
+
+PERMUTED = """
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(16), nn.Linear(16, 16), nn.Linear(16, 16)
+        self.mix = nn.Parameter(torch.randn(16, 16) / 4)
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(self.norm(x)))) @ self.mix
+
+
+class Normal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.randn(16))
+        self.register_buffer("scale", torch.rand(16) + 0.5)
+
+    def forward(self, x):
+        return (x - self.mean) * self.scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cmvn, self.table = Normal(), nn.Embedding(8, 16)
+        self.register_buffer("pick", torch.tensor([1, 3, 5]))
+        self.positions = nn.Parameter(torch.randn(12, 16))
+        self.blocks = nn.Sequential(*(Block() for _ in range(3)))
+
+    def forward(self, x):
+        return self.blocks(torch.cat([self.table(self.pick)[None], self.cmvn(x)], 1) + self.positions)
+
+
+def build(change=lambda state: None):
+    torch.manual_seed(0)
+    model = Net().eval()
+    with torch.no_grad():
+        change(model.state_dict())
+    return model, torch.randn(1, 9, 16)
+
+
+def exchange(one, other):
+    kept = one.clone()
+    one.copy_(other)
+    other.copy_(kept)
+
+
+def in_block():
+    return build(lambda state: exchange(state["blocks.1.up.weight"], state["blocks.1.down.weight"]))
+
+
+def across():
+    return build(lambda state: exchange(state["blocks.0.up.weight"], state["blocks.2.up.weight"]))
+
+
+def transposed():
+    return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].T.clone()))
+
+
+def rows():
+    return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].flip(0)))
+
+
+def mixed():
+    return build(lambda state: state["blocks.1.mix"].copy_(state["blocks.1.mix"].T.clone()))
+
+
+def gain():
+    return build(lambda state: state["blocks.1.norm.weight"][3].add_(0.5))
+
+
+def scale():
+    return build(lambda state: state["cmvn.scale"].copy_(state["cmvn.scale"].flip(0)))
+
+
+def two():
+    return build(lambda state: exchange(state["cmvn.mean"][2], state["cmvn.mean"][5]))
+
+
+def pick():
+    return build(lambda state: state["pick"].copy_(torch.tensor([5, 3, 1])))
+
+
+def positions():
+    return build(lambda state: state["positions"].copy_(state["positions"].flip(0)))
+
+
+def prompt():
+    return build(lambda state: state["table.weight"][3].add_(0.5))
+"""
+ANOTHER_ORDER = "; they are the same numbers in another order"
+MOVES = {
+    "in_block": ("MatMul", "blocks.1.up.weight differs in 256", "; it is exchanged with blocks.1.down.weight"),
+    "across": ("MatMul", "blocks.0.up.weight differs in 256", "; it is exchanged with blocks.2.up.weight"),
+    "transposed": ("MatMul", "blocks.1.up.weight differs in 240", ANOTHER_ORDER),
+    "rows": ("MatMul", "blocks.1.up.weight differs in 256", ANOTHER_ORDER),
+    "mixed": ("MatMul", "blocks.1.mix differs in 240", ANOTHER_ORDER),
+    "gain": ("LayerNormalization", "blocks.1.norm.weight differs in 1", ""),
+    "scale": ("Mul", "cmvn.scale differs in 16", ANOTHER_ORDER),
+    "two": ("Sub", "cmvn.mean differs in 2", ANOTHER_ORDER),
+    "pick": ("Concat", "pick, read together with table.weight, differs in 32", ""),
+    "positions": ("Add", "positions differs in 192", ANOTHER_ORDER),
+    "prompt": ("Concat", "table.weight, read together with pick, differs in 16", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def permuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Square weights, a norm of numbers, positions and a prompt out of a table, by three exports."""
+    folder = tmp_path_factory.mktemp("permuted")
+    (folder / "model.py").write_text(PERMUTED)
+    scope: dict[str, object] = {}
+    exec(compile(PERMUTED, str(folder / "model.py"), "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
+    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
+    torch.onnx.export(model, (sample,), folder / "unfolded.onnx", dynamo=False, do_constant_folding=False)
+    return folder
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+@pytest.mark.filterwarnings("ignore")
+def test_a_parameter_whose_numbers_only_moved_is_told(permuted: Path, exporter: str) -> None:
+    right = paddable.probe(f"{permuted}/model.py:build", permuted / f"{exporter}.onnx")
+    assert right.ok and not right.changed, right.verdict
+    for name, (op, told, moved) in MOVES.items():
+        report = paddable.probe(f"{permuted}/model.py:{name}", permuted / f"{exporter}.onnx")
+        assert report.fork is not None and report.fork.op == op, report.verdict
+        assert report.fork.cause.text.startswith(f"parameter {told} of "), report.verdict
+        assert report.fork.cause.text.endswith(moved), report.verdict

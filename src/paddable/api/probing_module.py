@@ -7,7 +7,6 @@ node made below its path; exporters record the path of every node.
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ import onnx_ir as ir
 from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
 from paddable.api.probing_parameters import Parameters, compare_parameters
+from paddable.api.probing_trace import Run, run_module, tensors
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
 from paddable.divergence.causes import Cause
@@ -79,12 +79,13 @@ def probe_module(
         )
     module, sample = build_model(place)
     plain = Plain(normalise(read_model(where.file)))
-    calls, results, training = _run_as_it_is(module, sample)
+    run, training = _run_as_it_is(module, sample)
+    calls, results = run.calls, run.results
     feeds = _feeds(plain, sample)
     values = _values_of(plain, calls)
     wanted = [*values.values(), *plain.model.graph.outputs]
     got = Pieces(plain, feeds, on_provider("cpu")).advance(0, len(plain.nodes), wanted)
-    parameters = compare_parameters(plain, module, list(calls), first=first)
+    parameters = compare_parameters(plain, module, run, first=first)
     for layer, norm in parameters.folded.items():  # what the layer's node makes is the batch norm's result
         if layer in values:
             values.setdefault(norm, values.pop(layer))
@@ -130,67 +131,28 @@ def _torch_version() -> str:
     return str(torch.__version__)
 
 
-def _run_as_it_is(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array], Cause | None]:
-    """Outputs and results of the module as its function returned it, and what training mode changes in them; the
-    statistics that a run in training mode moves are put back."""
+def _run_as_it_is(module: Any, sample: Any) -> tuple[Run, Cause | None]:
+    """The run of the module as its function returned it, and what training mode changes in it; the statistics that a
+    run in training mode moves are put back."""
     kept = {name: each.clone() for name, each in module.named_buffers()}
-    calls, results = _run_module(module, sample)
+    run = run_module(module, sample)
     parts = {path: part for path, part in module.named_modules() if part.training}
     if not parts:
-        return calls, results, None
+        return run, None
     for name, each in module.named_buffers():
         each.copy_(kept[name])
-    _, judged = _run_module(module.eval(), sample)
-    if all(np.array_equal(mine, theirs) for mine, theirs in zip(results, judged, strict=True)):
-        return calls, results, None
+    judged = run_module(module.eval(), sample)
+    if all(np.array_equal(mine, theirs) for mine, theirs in zip(run.results, judged.results, strict=True)):
+        return run, None
     which = "the module" if "" in parts else f"{next(iter(parts))} of the module"
     told = f"{which} is in training mode, where dropout draws and batch norm takes its input's own mean"
-    return calls, results, Cause("training", told, "call `.eval()` on the module before it is returned")
-
-
-def _run_module(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array]]:
-    """Outputs of the modules that are called once, in the order in which they end; and the results."""
-    import torch
-
-    ended: list[tuple[str, Array]] = []
-    times: Counter[str] = Counter()
-
-    def hook(path: str) -> Any:
-        def catch(_: Any, __: Any, output: Any) -> None:
-            times[path] += 1
-            tensors = _tensors(output)
-            if tensors:
-                ended.append((path, tensors[0]))
-
-        return catch
-
-    held = [part.register_forward_hook(hook(path)) for path, part in module.named_modules() if path]
-    try:
-        with torch.no_grad():
-            if isinstance(sample, Mapping):
-                result = module(**sample)
-            else:
-                result = module(*(sample if isinstance(sample, tuple) else (sample,)))
-    finally:
-        for handle in held:
-            handle.remove()
-    return {path: array for path, array in ended if times[path] == 1}, _tensors(result)
-
-
-def _tensors(output: Any) -> list[Array]:
-    import torch
-
-    if isinstance(output, torch.Tensor):
-        return [output.detach().cpu().numpy()]
-    if isinstance(output, Mapping):
-        output = tuple(output.values())
-    return [array for part in output for array in _tensors(part)] if isinstance(output, tuple | list) else []
+    return run, Cause("training", told, "call `.eval()` on the module before it is returned")
 
 
 def _feeds(plain: Plain, sample: Any) -> dict[str, Array]:
     inputs = signature(plain.model)
     names = list(inputs.dtypes)
-    given = _tensors(sample)
+    given = tensors(sample)
     by_name = dict(zip(sample, given, strict=False)) if isinstance(sample, Mapping) else {}
     if not set(names) <= set(by_name):
         if len(given) != len(names):
@@ -268,10 +230,9 @@ def _changed_in(made: Sequence[ir.Node], parameters: Parameters) -> tuple[ir.Nod
     for node in made:
         changed = next((each for each in parameters.changed if each.value in node.inputs), None)
         if changed is not None:
-            told = f"parameter {changed.text.replace(' in ', ' differs in ', 1)}"
-            if changed.text.count(" folded in, in "):
-                told = f"parameter {changed.text.replace(' folded in, in ', ' folded in, differs in ', 1)}"
-            return node, Cause("weights", told, "load the checkpoint that the graph was exported from, or export again")
+            return node, Cause(
+                "weights", changed.told, "load the checkpoint that the graph was exported from, or export again"
+            )
     return None
 
 
