@@ -480,3 +480,122 @@ def test_a_parameter_whose_numbers_only_moved_is_told(permuted: Path, exporter: 
         assert report.fork is not None and report.fork.op == op, report.verdict
         assert report.fork.cause.text.startswith(f"parameter {told} of "), report.verdict
         assert report.fork.cause.text.endswith(moved), report.verdict
+
+
+WIRED = """
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.out = (nn.Linear(16, 16) for _ in range(4))
+        self.swap, self.masked, self.rest = False, False, 1.0
+
+    def forward(self, x):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        if self.swap:
+            q, k = k, q
+        scores = q @ k.transpose(-1, -2) / 4
+        if self.masked:
+            scores = scores.masked_fill(torch.arange(x.shape[1])[None, None] > 4, -1e4)
+        return x * self.rest + self.out(torch.softmax(scores, -1) @ v)
+
+
+class Feed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(16), nn.Linear(16, 32), nn.Linear(32, 16)
+        self.activation = torch.relu
+
+    def forward(self, x):
+        return x + self.down(self.activation(self.up(self.norm(x))))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.att, self.ff = Attention(), Feed()
+
+    def forward(self, x):
+        return self.ff(self.att(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.gain = nn.Sequential(*(Block() for _ in range(3))), 1.0
+
+    def forward(self, x):
+        return self.blocks(x) * self.gain + x
+
+
+def build(change=lambda model: None):
+    torch.manual_seed(0)
+    model = Net().eval()
+    change(model)
+    return model, torch.randn(1, 9, 16)
+
+
+def swapped():
+    return build(lambda model: setattr(model.blocks[1].att, "swap", True))
+
+
+def masked():
+    return build(lambda model: setattr(model.blocks[1].att, "masked", True))
+
+
+def activated():
+    return build(lambda model: setattr(model.blocks[1].ff, "activation", torch.nn.functional.silu))
+
+
+def residual():
+    return build(lambda model: setattr(model.blocks[1].att, "rest", 0.8))
+
+
+def epsilon():
+    return build(lambda model: setattr(model.blocks[1].ff.norm, "eps", 0.5))
+
+
+def louder():
+    return build(lambda model: setattr(model, "gain", 1.5))
+"""
+IN_FRONT = {
+    "swapped": ("blocks.1.att", "between {0}.q, {0}.k, {0}.v and {0}.out, in the forward of {0}"),
+    "masked": ("blocks.1.att", "between {0}.q, {0}.k, {0}.v and {0}.out, in the forward of {0}"),
+    "activated": ("blocks.1.ff", "between {0}.up and {0}.down, in the forward of {0}"),
+}
+
+
+@pytest.fixture(scope="module")
+def wired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wired")
+    (folder / "model.py").write_text(WIRED)
+    scope: dict[str, object] = {}
+    exec(compile(WIRED, str(folder / "model.py"), "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
+    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
+    return folder
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "script"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_module_that_reads_other_values_is_not_blamed(wired: Path, exporter: str) -> None:
+    for name, (forward, told) in IN_FRONT.items():
+        report = paddable.probe(f"{wired}/model.py:{name}", wired / f"{exporter}.onnx")
+        assert report.fork is not None and report.fork.module == forward, report.verdict
+        assert told.format(forward) in report.fork.cause.text, report.verdict
+        assert report.fork.inputs < 1e-5 < report.fork.error
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "script"])
+@pytest.mark.filterwarnings("ignore")
+def test_code_is_looked_for_where_it_is(wired: Path, exporter: str) -> None:
+    for name, module in (("residual", "blocks.1.att"), ("epsilon", "blocks.1.ff.norm")):
+        report = paddable.probe(f"{wired}/model.py:{name}", wired / f"{exporter}.onnx")
+        assert report.fork is not None and report.fork.module == module, report.verdict
+        assert f"{module} gives another result in PyTorch" in report.fork.cause.text
+    report = paddable.probe(f"{wired}/model.py:louder", wired / f"{exporter}.onnx")
+    assert report.fork is None and "look in the root's forward" in report.verdict, report.verdict

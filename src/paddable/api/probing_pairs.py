@@ -45,14 +45,9 @@ def pair_uses(plain: Plain, uses: Sequence[Use]) -> Iterator[tuple[Use, Twin]]:
             yield use, twin
         else:
             groups.setdefault((use.path, use.array.size), []).append(use)
-    names = {name for use in uses for name in use.origins}
     for (path, size), group in groups.items():
         own = {name for use in uses if use.path == path for name in use.origins}
-        twins = [
-            twin
-            for twin in held.get(path, ())
-            if twin.array.size == size and not (twin.value.name in names and twin.value.name in own)
-        ]
+        twins = [each for each in held.get(path, ()) if each.array.size == size and each.value.name not in own]
         if len(group) != len(twins):
             equal = [(use, twin) for use in group for twin in twins if _equal(use.array, twin.array)]
             yield from equal

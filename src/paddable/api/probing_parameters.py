@@ -101,15 +101,8 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
     settled |= inside.keys()
     prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
     pairs = list(pair_uses(plain, [use for use in run.uses if settled.isdisjoint(use.origins)]))
-    places = {use.origins[0]: plain.fingerprint(twin.value) for use, twin in pairs if len(use.origins) == 1}
-    told: set[tuple[str, ...]] = set()
-    for use, twin in pairs:
-        settled.update(use.origins)
-        apart = _apart_as_read(use, twin, arrays, first) if use.origins not in told else None
-        if apart is not None:
-            told.add(use.origins)
-            name, where = apart
-            changed.append(ChangedParameter(name, where + _moved(name, prints, places), twin.value))
+    changed += _changed_as_read(plain, pairs, arrays, prints, first)
+    settled |= {name for use, _ in pairs for name in use.origins}
     named = {value.name: value for node in plain.nodes for value in plain.weights(node)}
     for name in (name for name in arrays if name not in settled):
         stored = named[name].const_value if name in named else None
@@ -119,6 +112,24 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
         elif name in parameters and prints[name] not in held:
             lost.append(name)
     return Parameters(changed, lost, folded)
+
+
+def _changed_as_read(
+    plain: Plain,
+    pairs: Sequence[tuple[Use, Twin]],
+    arrays: Mapping[str, Array],
+    prints: Mapping[str, Fingerprint],
+    first: bool,
+) -> Iterator[ChangedParameter]:
+    """The constants that differ at their place, each told once."""
+    places = {use.origins[0]: plain.fingerprint(twin.value) for use, twin in pairs if len(use.origins) == 1}
+    told: set[tuple[str, ...]] = set()
+    for use, twin in pairs:
+        apart = _apart_as_read(use, twin, arrays, first) if use.origins not in told else None
+        if apart is not None:
+            told.add(use.origins)
+            name, where = apart
+            yield ChangedParameter(name, where + _moved(name, prints, places), twin.value)
 
 
 def _apart_as_read(use: Use, twin: Twin, arrays: Mapping[str, Array], first: bool) -> tuple[str, str] | None:

@@ -37,11 +37,13 @@ class Run:
 
     Attributes:
         calls: output by path of the modules that are called once, in the order in which they end.
+        entered: positional arguments and keywords by path of a module, as PyTorch has them.
         results: of the module.
         uses: of constants, in the order in which they are read.
     """
 
     calls: Mapping[str, Array]
+    entered: Mapping[str, tuple[Any, Any]]
     results: Sequence[Array]
     uses: Sequence[Use]
 
@@ -59,12 +61,13 @@ def run_module(module: Any, sample: Any) -> Run:
 
     ended: list[tuple[str, Array]] = []
     times: Counter[str] = Counter()
+    entered: dict[str, tuple[Any, Any]] = {}
     inside = [""]
     states = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     known: dict[int, tuple[Any, tuple[str, ...]]] = {id(each): (each, (name,)) for name, each in states.items()}
     uses: dict[tuple[Any, ...], Use] = {}
 
-    class Constants(TorchDispatchMode):
+    class Constants(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class hook has no types
         """Follows what parameters and buffers alone make."""
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -85,7 +88,11 @@ def run_module(module: Any, sample: Any) -> Run:
             return result
 
     def enter(path: str) -> Any:
-        return lambda *_: inside.append(path)
+        def catch(_: Any, *given: Any) -> None:
+            inside.append(path)
+            entered[path] = given[0], given[1]
+
+        return catch
 
     def leave(path: str) -> Any:
         def catch(_: Any, __: Any, output: Any) -> None:
@@ -98,18 +105,22 @@ def run_module(module: Any, sample: Any) -> Run:
         return catch
 
     parts = [(path, part) for path, part in module.named_modules() if path]
-    held = [part.register_forward_pre_hook(enter(path)) for path, part in parts]
+    held = [part.register_forward_pre_hook(enter(path), with_kwargs=True) for path, part in parts]
     held += [part.register_forward_hook(leave(path)) for path, part in parts]
+    fast = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # no exporter takes it, and it reads weights in a layout of its own
     try:
-        with torch.no_grad(), Constants():
+        with torch.no_grad(), Constants():  # type: ignore[no-untyped-call]
             if isinstance(sample, Mapping):
                 result = module(**sample)
             else:
                 result = module(*(sample if isinstance(sample, tuple) else (sample,)))
     finally:
+        torch.backends.mha.set_fastpath_enabled(fast)
         for handle in held:
             handle.remove()
-    return Run({path: array for path, array in ended if times[path] == 1}, tensors(result), list(uses.values()))
+    calls = {path: array for path, array in ended if times[path] == 1}
+    return Run(calls, entered, tensors(result), list(uses.values()))
 
 
 def tensors(output: Any) -> list[Array]:
