@@ -344,3 +344,258 @@ def test_the_node_that_reads_the_parameter_or_buffer_is_named(shaped: Path, expo
         assert report.fork.op == op, report.verdict
         assert report.fork.cause.text.startswith(f"parameter {told} numbers"), report.verdict
         assert report.changed.startswith("1 weight differs"), report.changed
+
+
+PERMUTED = """
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(16), nn.Linear(16, 16), nn.Linear(16, 16)
+        self.mix = nn.Parameter(torch.randn(16, 16) / 4)
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(self.norm(x)))) @ self.mix
+
+
+class Normal(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.randn(16))
+        self.register_buffer("scale", torch.rand(16) + 0.5)
+
+    def forward(self, x):
+        return (x - self.mean) * self.scale
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cmvn, self.table = Normal(), nn.Embedding(8, 16)
+        self.register_buffer("pick", torch.tensor([1, 3, 5]))
+        self.positions = nn.Parameter(torch.randn(12, 16))
+        self.blocks = nn.Sequential(*(Block() for _ in range(3)))
+
+    def forward(self, x):
+        return self.blocks(torch.cat([self.table(self.pick)[None], self.cmvn(x)], 1) + self.positions)
+
+
+def build(change=lambda state: None):
+    torch.manual_seed(0)
+    model = Net().eval()
+    with torch.no_grad():
+        change(model.state_dict())
+    return model, torch.randn(1, 9, 16)
+
+
+def exchange(one, other):
+    kept = one.clone()
+    one.copy_(other)
+    other.copy_(kept)
+
+
+def in_block():
+    return build(lambda state: exchange(state["blocks.1.up.weight"], state["blocks.1.down.weight"]))
+
+
+def across():
+    return build(lambda state: exchange(state["blocks.0.up.weight"], state["blocks.2.up.weight"]))
+
+
+def transposed():
+    return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].T.clone()))
+
+
+def rows():
+    return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].flip(0)))
+
+
+def mixed():
+    return build(lambda state: state["blocks.1.mix"].copy_(state["blocks.1.mix"].T.clone()))
+
+
+def gain():
+    return build(lambda state: state["blocks.1.norm.weight"][3].add_(0.5))
+
+
+def scale():
+    return build(lambda state: state["cmvn.scale"].copy_(state["cmvn.scale"].flip(0)))
+
+
+def two():
+    return build(lambda state: exchange(state["cmvn.mean"][2], state["cmvn.mean"][5]))
+
+
+def pick():
+    return build(lambda state: state["pick"].copy_(torch.tensor([5, 3, 1])))
+
+
+def positions():
+    return build(lambda state: state["positions"].copy_(state["positions"].flip(0)))
+
+
+def prompt():
+    return build(lambda state: state["table.weight"][3].add_(0.5))
+"""
+ANOTHER_ORDER = "; they are the same numbers in another order"
+MOVES = {
+    "in_block": ("MatMul", "blocks.1.up.weight differs in 256", "; it is exchanged with blocks.1.down.weight"),
+    "across": ("MatMul", "blocks.0.up.weight differs in 256", "; it is exchanged with blocks.2.up.weight"),
+    "transposed": ("MatMul", "blocks.1.up.weight differs in 240", ANOTHER_ORDER),
+    "rows": ("MatMul", "blocks.1.up.weight differs in 256", ANOTHER_ORDER),
+    "mixed": ("MatMul", "blocks.1.mix differs in 240", ANOTHER_ORDER),
+    "gain": ("LayerNormalization", "blocks.1.norm.weight differs in 1", ""),
+    "scale": ("Mul", "cmvn.scale differs in 16", ANOTHER_ORDER),
+    "two": ("Sub", "cmvn.mean differs in 2", ANOTHER_ORDER),
+    "pick": ("Concat", "pick, read together with table.weight, differs in 32", ""),
+    "positions": ("Add", "positions differs in 192", ANOTHER_ORDER),
+    "prompt": ("Concat", "table.weight, read together with pick, differs in 16", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def permuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Square weights, a norm of numbers, positions and a prompt out of a table, by three exports."""
+    folder = tmp_path_factory.mktemp("permuted")
+    (folder / "model.py").write_text(PERMUTED)
+    scope: dict[str, object] = {}
+    exec(compile(PERMUTED, str(folder / "model.py"), "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
+    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
+    torch.onnx.export(model, (sample,), folder / "unfolded.onnx", dynamo=False, do_constant_folding=False)
+    return folder
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+@pytest.mark.filterwarnings("ignore")
+def test_a_parameter_whose_numbers_only_moved_is_told(permuted: Path, exporter: str) -> None:
+    right = paddable.probe(f"{permuted}/model.py:build", permuted / f"{exporter}.onnx")
+    assert right.ok and not right.changed, right.verdict
+    for name, (op, told, moved) in MOVES.items():
+        report = paddable.probe(f"{permuted}/model.py:{name}", permuted / f"{exporter}.onnx")
+        assert report.fork is not None and report.fork.op == op, report.verdict
+        assert report.fork.cause.text.startswith(f"parameter {told} of "), report.verdict
+        assert report.fork.cause.text.endswith(moved), report.verdict
+
+
+WIRED = """
+import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v, self.out = (nn.Linear(16, 16) for _ in range(4))
+        self.swap, self.masked, self.rest = False, False, 1.0
+
+    def forward(self, x):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        if self.swap:
+            q, k = k, q
+        scores = q @ k.transpose(-1, -2) / 4
+        if self.masked:
+            scores = scores.masked_fill(torch.arange(x.shape[1])[None, None] > 4, -1e4)
+        return x * self.rest + self.out(torch.softmax(scores, -1) @ v)
+
+
+class Feed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(16), nn.Linear(16, 32), nn.Linear(32, 16)
+        self.activation = torch.relu
+
+    def forward(self, x):
+        return x + self.down(self.activation(self.up(self.norm(x))))
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.att, self.ff = Attention(), Feed()
+
+    def forward(self, x):
+        return self.ff(self.att(x))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks, self.gain = nn.Sequential(*(Block() for _ in range(3))), 1.0
+
+    def forward(self, x):
+        return self.blocks(x) * self.gain + x
+
+
+def build(change=lambda model: None):
+    torch.manual_seed(0)
+    model = Net().eval()
+    change(model)
+    return model, torch.randn(1, 9, 16)
+
+
+def swapped():
+    return build(lambda model: setattr(model.blocks[1].att, "swap", True))
+
+
+def masked():
+    return build(lambda model: setattr(model.blocks[1].att, "masked", True))
+
+
+def activated():
+    return build(lambda model: setattr(model.blocks[1].ff, "activation", torch.nn.functional.silu))
+
+
+def residual():
+    return build(lambda model: setattr(model.blocks[1].att, "rest", 0.8))
+
+
+def epsilon():
+    return build(lambda model: setattr(model.blocks[1].ff.norm, "eps", 0.5))
+
+
+def louder():
+    return build(lambda model: setattr(model, "gain", 1.5))
+"""
+IN_FRONT = {
+    "swapped": ("blocks.1.att", "between {0}.q, {0}.k, {0}.v and {0}.out, in the forward of {0}"),
+    "masked": ("blocks.1.att", "between {0}.q, {0}.k, {0}.v and {0}.out, in the forward of {0}"),
+    "activated": ("blocks.1.ff", "between {0}.up and {0}.down, in the forward of {0}"),
+}
+
+
+@pytest.fixture(scope="module")
+def wired(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wired")
+    (folder / "model.py").write_text(WIRED)
+    scope: dict[str, object] = {}
+    exec(compile(WIRED, str(folder / "model.py"), "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
+    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
+    return folder
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "script"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_module_that_reads_other_values_is_not_blamed(wired: Path, exporter: str) -> None:
+    for name, (forward, told) in IN_FRONT.items():
+        report = paddable.probe(f"{wired}/model.py:{name}", wired / f"{exporter}.onnx")
+        assert report.fork is not None and report.fork.module == forward, report.verdict
+        assert told.format(forward) in report.fork.cause.text, report.verdict
+        assert report.fork.inputs < 1e-5 < report.fork.error
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "script"])
+@pytest.mark.filterwarnings("ignore")
+def test_code_is_looked_for_where_it_is(wired: Path, exporter: str) -> None:
+    for name, module in (("residual", "blocks.1.att"), ("epsilon", "blocks.1.ff.norm")):
+        report = paddable.probe(f"{wired}/model.py:{name}", wired / f"{exporter}.onnx")
+        assert report.fork is not None and report.fork.module == module, report.verdict
+        assert f"{module} gives another result in PyTorch" in report.fork.cause.text
+    report = paddable.probe(f"{wired}/model.py:louder", wired / f"{exporter}.onnx")
+    assert report.fork is None and "look in the root's forward" in report.verdict, report.verdict

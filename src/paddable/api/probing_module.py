@@ -7,8 +7,7 @@ node made below its path; exporters record the path of every node.
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,9 @@ import onnx_ir as ir
 
 from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
+from paddable.api.probing_entry import Entry, below, entry_that_differs
 from paddable.api.probing_parameters import Parameters, compare_parameters
+from paddable.api.probing_trace import Run, run_module, tensors
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
 from paddable.divergence.causes import Cause
@@ -79,12 +80,13 @@ def probe_module(
         )
     module, sample = build_model(place)
     plain = Plain(normalise(read_model(where.file)))
-    calls, results, training = _run_as_it_is(module, sample)
+    run, training = _run_as_it_is(module, sample)
+    calls, results = run.calls, run.results
     feeds = _feeds(plain, sample)
     values = _values_of(plain, calls)
     wanted = [*values.values(), *plain.model.graph.outputs]
     got = Pieces(plain, feeds, on_provider("cpu")).advance(0, len(plain.nodes), wanted)
-    parameters = compare_parameters(plain, module, list(calls), first=first)
+    parameters = compare_parameters(plain, module, run, first=first)
     for layer, norm in parameters.folded.items():  # what the layer's node makes is the batch norm's result
         if layer in values:
             values.setdefault(norm, values.pop(layer))
@@ -102,6 +104,10 @@ def probe_module(
     fork = next((path for path, result in found.items() if result.error > limit), None)
     if max(outputs.values(), default=0.0) <= limit:
         fork, training = None, None
+
+    def enter(path: str) -> Entry | None:
+        return entry_that_differs(plain, feeds, module, run, path, got[values[path]], limit)
+
     titles = place, where.file.name
     size: Mapping[str, int] = {}
     return ProbeReport(
@@ -112,13 +118,13 @@ def probe_module(
         tolerance=limit,
         differences=(),
         outputs=outputs,
-        forks=[_record(plain, fork, values, found, parameters, training)] if fork is not None else [],
+        forks=[_record(plain, fork, values, found, parameters, enter, training)] if fork is not None else [],
         layers=[
             Layer(path, _node_of(values[path]).op_type, path, str(values[path].name), result.error)
             for path, result in found.items()
         ],
         matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
-        cause=training or _unplaced(outputs, unlike, limit) if fork is None else None,
+        cause=training or _unplaced(outputs, unlike, limit, traced=bool(found)) if fork is None else None,
         changed=counted([each.text for each in parameters.changed]) if training is None else "",
         versions={**versions(), "torch": _torch_version()},
     )
@@ -130,67 +136,28 @@ def _torch_version() -> str:
     return str(torch.__version__)
 
 
-def _run_as_it_is(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array], Cause | None]:
-    """Outputs and results of the module as its function returned it, and what training mode changes in them; the
-    statistics that a run in training mode moves are put back."""
+def _run_as_it_is(module: Any, sample: Any) -> tuple[Run, Cause | None]:
+    """The run of the module as its function returned it, and what training mode changes in it; the statistics that a
+    run in training mode moves are put back."""
     kept = {name: each.clone() for name, each in module.named_buffers()}
-    calls, results = _run_module(module, sample)
+    run = run_module(module, sample)
     parts = {path: part for path, part in module.named_modules() if part.training}
     if not parts:
-        return calls, results, None
+        return run, None
     for name, each in module.named_buffers():
         each.copy_(kept[name])
-    _, judged = _run_module(module.eval(), sample)
-    if all(np.array_equal(mine, theirs) for mine, theirs in zip(results, judged, strict=True)):
-        return calls, results, None
+    judged = run_module(module.eval(), sample)
+    if all(np.array_equal(mine, theirs) for mine, theirs in zip(run.results, judged.results, strict=True)):
+        return run, None
     which = "the module" if "" in parts else f"{next(iter(parts))} of the module"
     told = f"{which} is in training mode, where dropout draws and batch norm takes its input's own mean"
-    return calls, results, Cause("training", told, "call `.eval()` on the module before it is returned")
-
-
-def _run_module(module: Any, sample: Any) -> tuple[dict[str, Array], list[Array]]:
-    """Outputs of the modules that are called once, in the order in which they end; and the results."""
-    import torch
-
-    ended: list[tuple[str, Array]] = []
-    times: Counter[str] = Counter()
-
-    def hook(path: str) -> Any:
-        def catch(_: Any, __: Any, output: Any) -> None:
-            times[path] += 1
-            tensors = _tensors(output)
-            if tensors:
-                ended.append((path, tensors[0]))
-
-        return catch
-
-    held = [part.register_forward_hook(hook(path)) for path, part in module.named_modules() if path]
-    try:
-        with torch.no_grad():
-            if isinstance(sample, Mapping):
-                result = module(**sample)
-            else:
-                result = module(*(sample if isinstance(sample, tuple) else (sample,)))
-    finally:
-        for handle in held:
-            handle.remove()
-    return {path: array for path, array in ended if times[path] == 1}, _tensors(result)
-
-
-def _tensors(output: Any) -> list[Array]:
-    import torch
-
-    if isinstance(output, torch.Tensor):
-        return [output.detach().cpu().numpy()]
-    if isinstance(output, Mapping):
-        output = tuple(output.values())
-    return [array for part in output for array in _tensors(part)] if isinstance(output, tuple | list) else []
+    return run, Cause("training", told, "call `.eval()` on the module before it is returned")
 
 
 def _feeds(plain: Plain, sample: Any) -> dict[str, Array]:
     inputs = signature(plain.model)
     names = list(inputs.dtypes)
-    given = _tensors(sample)
+    given = tensors(sample)
     by_name = dict(zip(sample, given, strict=False)) if isinstance(sample, Mapping) else {}
     if not set(names) <= set(by_name):
         if len(given) != len(names):
@@ -235,30 +202,60 @@ def _record(
     values: Mapping[str, ir.Value],
     found: Mapping[str, Measure],
     parameters: Parameters,
+    enter: Callable[[str], Entry | None],
     training: Cause | None,
 ) -> ForkRecord:
-    order, value = list(found), values[path]
-    before = found[order[order.index(path) - 1]].error if order.index(path) else 0.0
-    nodes = [
-        node for node in plain.nodes if (module_path(node) or "").split(".")[: path.count(".") + 1] == path.split(".")
-    ] or [_node_of(value)]
-    agree = {values[each] for each in order[: order.index(path)]}
-    made, _ = region(plain, value, agree.__contains__)
-    node, cause = _changed_in(made, parameters) or (_node_of(value), _cause(path, nodes, parameters))
+    order, value, error = list(found), values[path], found[path].error
+    agree: dict[ir.Value, str] = {}
+    for each in order[: order.index(path)]:
+        agree.setdefault(values[each], each)
+    nodes = below(plain, path) or [_node_of(value)]
+    made, read = region(plain, value, agree.__contains__)
+    module: str | None = path
+    changed = _changed_in(made, parameters)
+    entry = enter(path) if changed is None and training is None else None
+    if entry is not None:
+        value, error = entry.value, entry.error
+        made, read = region(plain, value, agree.__contains__)
+        nodes, module = list(made), _common(made)
+        changed = (
+            _node_of(value),
+            _cause_in_front(path, sorted((agree[each] for each in read if each in agree), key=order.index), module),
+        )
+    node, cause = changed or (_node_of(value), _cause(path, nodes, parameters))
     line = source(node)
     return ForkRecord(
         node=node.name or "",
         other=path,
         op=node.op_type,
-        module=path if node in nodes else module_path(node),
+        module=module if node in nodes else module_path(node),
         source=str(line) if line else None,
         value=str(value.name),
-        error=found[path].error,
-        inputs=before,
+        error=error,
+        inputs=max((found[agree[each]].error for each in read if each in agree), default=0.0),
         nodes=[n.name or "" for n in nodes],
         others=[path],
         missing=[],
         cause=training or cause,
+    )
+
+
+def _common(nodes: Sequence[ir.Node]) -> str | None:
+    """The innermost module whose forward made all of the nodes; None for the root."""
+    paths = [(module_path(node) or "").split(".") for node in nodes]
+    shared = [parts[0] for parts in zip(*paths, strict=False) if len(set(parts)) == 1]
+    return ".".join(shared) or None
+
+
+def _cause_in_front(path: str, agreeing: Sequence[str], forward: str | None) -> Cause:
+    """The code between the last modules that agree and one that only reads what differs."""
+    where = f"between {', '.join(agreeing)} and {path}" if agreeing else f"in front of {path}"
+    inside = f"in the forward of {forward}" if forward is not None else "in the root's forward"
+    return Cause(
+        "structure",
+        f"what {path} reads differs already, and it gives the same from the graph's values: the difference is made "
+        f"{where}, {inside}",
+        "look there for what the exporter could not see: a Python branch or a number taken from a tensor",
     )
 
 
@@ -268,10 +265,9 @@ def _changed_in(made: Sequence[ir.Node], parameters: Parameters) -> tuple[ir.Nod
     for node in made:
         changed = next((each for each in parameters.changed if each.value in node.inputs), None)
         if changed is not None:
-            told = f"parameter {changed.text.replace(' in ', ' differs in ', 1)}"
-            if changed.text.count(" folded in, in "):
-                told = f"parameter {changed.text.replace(' folded in, in ', ' folded in, differs in ', 1)}"
-            return node, Cause("weights", told, "load the checkpoint that the graph was exported from, or export again")
+            return node, Cause(
+                "weights", changed.told, "load the checkpoint that the graph was exported from, or export again"
+            )
     return None
 
 
@@ -292,15 +288,20 @@ def _cause(path: str, nodes: Sequence[ir.Node], parameters: Parameters) -> Cause
     )
 
 
-def _unplaced(outputs: Mapping[str, float], unlike: Sequence[str], limit: float) -> Cause | None:
+def _unplaced(outputs: Mapping[str, float], unlike: Sequence[str], limit: float, *, traced: bool) -> Cause | None:
     if not outputs:
         told = f"no output could be compared{': ' if unlike else ''}{'; '.join(unlike)}"
         return Cause("unknown", told, "name the graph that was exported from this module")
     if max(outputs.values(), default=0.0) <= limit:
         return None
+    if traced:
+        return Cause(
+            "structure",
+            "the outputs differ, and no module does: the difference is made outside of the modules",
+            "look in the root's forward, behind the last module",
+        )
     return Cause(
         "structure",
-        "the outputs differ, and no module does: the difference is made outside of the modules, or the graph has no "
-        "module paths",
+        "the outputs differ, and the graph has no module paths to compare by",
         "export with dynamo=True, which records the path of every node",
     )

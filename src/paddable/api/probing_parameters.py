@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 import onnx_ir as ir
 
+from paddable.api.probing_pairs import Twin, pair_uses
+from paddable.api.probing_trace import Run, Use
 from paddable.divergence.changed import numbers_apart
 from paddable.divergence.layers import but_for_rounding
 from paddable.divergence.plain import Plain
-from paddable.divergence.weights import fingerprint
+from paddable.divergence.weights import Fingerprint, fingerprint
 from paddable.gates.engine import Array
 from paddable.graph.trace import module_path
 
@@ -29,12 +31,24 @@ class ChangedParameter:
     """A parameter or buffer that lies in the graph with other numbers.
 
     Attributes:
-        text: which, where and by how much.
+        name: of it, or of those that one constant of the graph is made of.
+        apart: in how many numbers, and where most.
         value: what the graph has for it.
     """
 
-    text: str
+    name: str
+    apart: str
     value: ir.Value
+
+    @property
+    def text(self) -> str:
+        """Which, where and by how much."""
+        return f"{self.name} {self.apart}".rstrip()
+
+    @property
+    def told(self) -> str:
+        """The same as a sentence."""
+        return f"parameter {self.name} differs {self.apart}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -52,62 +66,124 @@ class Parameters:
     folded: Mapping[str, str]
 
 
-def compare_parameters(plain: Plain, module: Any, order: Sequence[str], *, first: bool) -> Parameters:
+def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> Parameters:
     """The parameters and buffers that differ, felt by the outputs or not.
 
-    The weight of a parameter's name stands for it, or its part of a recurrent node's, else the only one of its size
-    that a node of its module reads.
+    A parameter is compared with the constant that stands at its place in the forward of the module that reads it, in
+    the layout that it is read in. One that no such place tells is compared with the weight of its name, or its part of
+    a recurrent node's, else it is looked for among all weights, in any order.
 
     Args:
         plain: the graph.
         module: the module.
-        order: of the modules, as they end.
+        run: of it on its sample.
         first: the module is the run in question.
     """
     parameters = dict(module.named_parameters())
-    states = {**parameters, **{name: each for name, each in module.named_buffers() if each.is_floating_point()}}
+    states = {**parameters, **dict(module.named_buffers())}
     arrays = {name: each.detach().cpu().numpy().copy() for name, each in states.items()}
-    own = {fingerprint(ir.tensor(array)) for array in arrays.values()}
-    left: dict[str | None, dict[str | None, ir.Value]] = {}
-    for node in plain.nodes:
-        for value in plain.weights(node):
-            tensor = value.const_value
-            if tensor is not None and tensor.dtype.is_floating_point() and plain.fingerprint(value) not in own:
-                left.setdefault(module_path(node), {})[value.name] = value
-    named = {name: value for values in left.values() for name, value in values.items()}
+    arrays = {name: array for name, array in arrays.items() if array.size > 1}
     held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
     inside = _unpacked(plain, module, arrays)
     folded: dict[str, str] = {}
     changed: list[ChangedParameter] = []
     lost: list[str] = []
-    for path, fold in _folds(module, order):
+    for path, fold in _folds(module, list(run.calls)):
         convolution = fold.node(plain, path)
         if convolution is not None:
             folded[path] = fold.path
             changed += fold.changed(convolution, path, arrays, first)
-    for name, array in arrays.items():
-        owner = name.rpartition(".")[0]
-        if array.size < 2 or owner in folded or owner in folded.values() or fingerprint(ir.tensor(array)) in held:
-            continue
-        if name in inside:
-            value, twin = inside[name]
-        else:
-            own_module = [v for v in left.get(owner, {}).values() if v.name not in arrays]
-            values = [named[name]] if name in named else own_module
-            twins = [(v, v.const_value.numpy()) for v in values if v.const_value and v.const_value.size == array.size]
-            if len(twins) != 1:
-                lost += [name] if name in parameters else []
-                continue
-            value, twin = twins[0]
-        apart = _apart(array, twin, first, exact=name not in inside)
-        if apart is not None:
-            changed.append(ChangedParameter(f"{name} {apart[1]}".rstrip(), value))
+    settled = {name for name in arrays if name.rpartition(".")[0] in (*folded, *folded.values())}
+    for name in inside.keys() - settled:
+        value, twin = inside[name]
+        apart = _apart(arrays[name], twin, first, exact=False)
+        changed += [ChangedParameter(name, apart[1], value)] if apart is not None else []
+    settled |= inside.keys()
+    prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
+    pairs = list(pair_uses(plain, [use for use in run.uses if settled.isdisjoint(use.origins)]))
+    changed += _changed_as_read(plain, pairs, arrays, prints, first)
+    settled |= {name for use, _ in pairs for name in use.origins}
+    named = {value.name: value for node in plain.nodes for value in plain.weights(node)}
+    for name in (name for name in arrays if name not in settled):
+        stored = named[name].const_value if name in named else None
+        if stored is not None and stored.size == arrays[name].size:
+            apart = _apart(arrays[name], stored.numpy(), first, exact=True)
+            changed += [ChangedParameter(name, apart[1], named[name])] if apart is not None else []
+        elif name in parameters and prints[name] not in held:
+            lost.append(name)
     return Parameters(changed, lost, folded)
 
 
-def _apart(mine: Array, theirs: Array, first: bool, *, exact: bool) -> tuple[int, str] | None:
-    """How many numbers differ, and where, straight or turned, whichever is nearer; None where none does."""
-    ways = [way for way in (theirs, theirs.T) if way.shape == mine.shape]
+def _changed_as_read(
+    plain: Plain,
+    pairs: Sequence[tuple[Use, Twin]],
+    arrays: Mapping[str, Array],
+    prints: Mapping[str, Fingerprint],
+    first: bool,
+) -> Iterator[ChangedParameter]:
+    """The constants that differ at their place, each told once."""
+    places = {use.origins[0]: plain.fingerprint(twin.value) for use, twin in pairs if len(use.origins) == 1}
+    told: set[tuple[str, ...]] = set()
+    for use, twin in pairs:
+        apart = _apart_as_read(use, twin, arrays, first) if use.origins not in told else None
+        if apart is not None:
+            told.add(use.origins)
+            name, where = apart
+            yield ChangedParameter(name, where + _moved(name, prints, places), twin.value)
+
+
+def _apart_as_read(use: Use, twin: Twin, arrays: Mapping[str, Array], first: bool) -> tuple[str, str] | None:
+    """Which parameter differs, and in which numbers, of a constant and the graph's for it."""
+    mine, theirs = use.array, twin.array
+    if mine.shape != theirs.shape:
+        if fingerprint(ir.tensor(mine)) == fingerprint(ir.tensor(theirs)):
+            return None  # it lies in a layout of the exporter's own
+        squeezed = [n for n in mine.shape if n != 1] == [n for n in theirs.shape if n != 1]
+        theirs = theirs.reshape(mine.shape) if squeezed else theirs
+    name, *others = use.origins
+    own = arrays.get(name)
+    whole = own is not None and not others and own.size == mine.size
+    if whole and own is not None and mine.shape == own.T.shape and not np.array_equal(mine, own):
+        mine, theirs = (mine.T, theirs.T) if np.array_equal(mine.T, own) else (mine, theirs)
+    apart = _apart(mine, theirs, first, exact=whole, turned=False)
+    if apart is None:
+        return None
+    return name if whole else _made_of(use, theirs, arrays), apart[1]
+
+
+def _made_of(use: Use, theirs: Array, arrays: Mapping[str, Array]) -> str:
+    """Of what a constant is made of, what can have made the difference: the indices where the graph's numbers are all
+    in the tables, else the tables."""
+    origins = [name for name in use.origins if name in arrays]
+    tables = [name for name in origins if arrays[name].dtype.kind == "f"]
+    indices = [name for name in origins if name not in tables]
+    if tables and indices and np.isin(theirs, np.concatenate([arrays[name].ravel() for name in tables])).all():
+        tables = indices
+    names = tables or list(use.origins)
+    rest = [name for name in use.origins if name not in names]
+    how = f"read together with {' and '.join(rest)}" if rest else "as it is read"
+    return f"{' or '.join(names)}, {how},"
+
+
+def _moved(name: str, prints: Mapping[str, Fingerprint], places: Mapping[str, Fingerprint]) -> str:
+    """Where the numbers that the graph has for a parameter lie in the module, if they do."""
+    held = places.get(name)
+    if held is None or name not in prints:
+        return ""
+    if prints[name] == held:
+        return "; they are the same numbers in another order"
+    other = next((other for other, each in prints.items() if each == held), None)
+    if other is None:
+        return ""
+    if places.get(other) == prints[name]:
+        return f"; it is exchanged with {other}"
+    return f"; in the graph, the numbers of {other} lie in its place"
+
+
+def _apart(mine: Array, theirs: Array, first: bool, *, exact: bool, turned: bool = True) -> tuple[int, str] | None:
+    """How many numbers differ, and where, straight or, where that may be, turned, whichever is nearer; None where none
+    does."""
+    ways = [way for way in ((theirs, theirs.T) if turned else (theirs,)) if way.shape == mine.shape]
     if not ways:
         return mine.size, ""
     found = []
@@ -162,7 +238,7 @@ class _Fold:
             elif array.shape == twin.shape and self._only_scaled(array, twin):
                 names = [f"{self.path}.weight", f"{self.path}.running_var"]
             told = " or ".join(name for name in names if name in arrays)
-            yield ChangedParameter(f"{told}, with {self.path} folded in, {apart[1]}".rstrip(), value)
+            yield ChangedParameter(f"{told}, with {self.path} folded in,", apart[1], value)
             return  # what scales the weight moves the bias too
 
     def _only_scaled(self, mine: Array, theirs: Array) -> bool:

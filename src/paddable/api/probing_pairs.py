@@ -1,0 +1,77 @@
+"""The constants that a module's forward reads, paired with those that the nodes exported from it read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.api.probing_trace import Use
+from paddable.divergence.plain import Plain
+from paddable.gates.engine import Array
+from paddable.graph.trace import module_path
+
+__all__ = ["Twin", "pair_uses"]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """What the graph has for a constant.
+
+    Attributes:
+        value: it.
+        array: its numbers, as the node reads them: turned where the node turns them.
+    """
+
+    value: ir.Value
+    array: Array
+
+
+def pair_uses(plain: Plain, uses: Sequence[Use]) -> Iterator[tuple[Use, Twin]]:
+    """Pairs in the order of the run: by name, else of one size in their order, else the equal ones and what is left.
+
+    Args:
+        plain: the graph.
+        uses: of constants in the module.
+    """
+    held = _held(plain)
+    named = {twin.value.name: twin for twins in held.values() for twin in twins}
+    groups: dict[tuple[str, int], list[Use]] = {}
+    for use in uses:
+        twin = named.get(use.origins[0]) if len(use.origins) == 1 else None
+        if twin is not None and twin.array.size == use.array.size:
+            yield use, twin
+        else:
+            groups.setdefault((use.path, use.array.size), []).append(use)
+    for (path, size), group in groups.items():
+        own = {name for use in uses if use.path == path for name in use.origins}
+        twins = [each for each in held.get(path, ()) if each.array.size == size and each.value.name not in own]
+        if len(group) != len(twins):
+            equal = [(use, twin) for use in group for twin in twins if _equal(use.array, twin.array)]
+            yield from equal
+            group = [use for use in group if all(use is not each for each, _ in equal)]
+            twins = [twin for twin in twins if all(twin is not each for _, each in equal)]
+        if len(group) == len(twins):
+            yield from zip(group, twins, strict=True)
+
+
+def _held(plain: Plain) -> dict[str, list[Twin]]:
+    """By path of a module, the constants that its nodes read, in their order."""
+    found: dict[str, dict[ir.Value, Twin]] = {}
+    for node in plain.nodes:
+        for value in plain.weights(node):
+            if value.const_value is None or value.const_value.size < 2:
+                continue
+            turned = node.attributes.get("transB") if node.op_type == "Gemm" and value is node.inputs[1] else None
+            array = value.const_value.numpy()
+            twin = Twin(value, array.T if turned is not None and turned.as_int() else array)
+            found.setdefault(module_path(node) or "", {}).setdefault(value, twin)
+    return {path: list(twins.values()) for path, twins in found.items()}
+
+
+def _equal(mine: Array, theirs: Array) -> bool:
+    return [n for n in mine.shape if n != 1] == [n for n in theirs.shape if n != 1] and np.array_equal(
+        mine.ravel(), theirs.ravel()
+    )
