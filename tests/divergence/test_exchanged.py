@@ -65,40 +65,13 @@ def test_blocks_in_another_order(tmp_path: Path, near: bool, names: str) -> None
     assert "these numbers are those of LayerNormalization" in text or "somewhere else" in text
 
 
-@pytest.mark.parametrize("which", ["wrong", "right"])
-def test_a_block_that_runs_twice_beside_scales_that_are_folded(tmp_path: Path, which: str) -> None:
-    """A product by one that only one exporter leaves is no scale of attention."""
-    scaled = FEED.replace("eK = Add (dK, oK) ", "fK = Add (dK, oK) eK = Mul (ONE, fK) ")
-    scaled = scaled.replace("rK = Relu (aK) ", "hK = Relu (aK) rK = Mul (hK, SCALE) ")
-    kept = scaled.replace("ONE", "one").replace("SCALE", "half")
-    folded = scaled.replace("eK = Mul (ONE, fK) ", "").replace("fK", "eK").replace("SCALE", "half")
-    numbers = {"one": np.float32(1), "half": np.float32(0.35)}
-    twice = encoder(kept)
-    block = kept.replace("K+", "9").replace("K", "3").replace("v9", "t4")
-    again = kept.replace("vK+", "v4").replace("(vK", "(t4")
-    for letter in "nacrhdfe":
-        again = again.replace(f"{letter}K", f"{letter}9")
-    whole = kept.replace("K+", "4").replace("K", "3")
-    assert whole in twice
-    twice = twice.replace(whole, block + " " + again.replace("vK", "t4").replace("K", "3"))
-    arrays = {**two_products(), **{name: np.asarray(value) for name, value in numbers.items()}}
-    files = [save(tmp_path / "wrong.onnx", twice, **arrays)]
-    files.append(save(tmp_path / "right.onnx", encoder(folded), **{n: a for n, a in arrays.items() if n != "one"}))
-    scrambled(files[0])
-    kind, text = verdict(*(files if which == "wrong" else files[::-1]))
-    assert kind == "structure" and "lacks" in text, text
-    assert "LayerNormalization" in text and "MatMul" in text
-
-
 def test_a_product_by_one_is_looked_through(tmp_path: Path) -> None:
     kept = encoder(FEED.replace("eK = Add (dK, oK)", "fK = Add (dK, oK) eK = Mul (fK, one)"))
     wrong = save(tmp_path / "wrong.onnx", kept, **two_products(), one=np.float32(1).reshape(()))
     right = save(tmp_path / "right.onnx", encoder(FEED), **two_products())
     for pair in ((wrong, right), (right, wrong)):
         report = paddable.probe(*pair, ["x:1=T"])
-        assert report.ok and report.matched["paired"] == min(
-            report.matched["nodes"], report.matched["nodes of the other"]
-        )
+        assert report.ok and report.matched["nodes"] == report.matched["nodes of the other"]
 
 
 CONV = "v0 = Transpose <perm = [0, 2, 1]> (x) "
