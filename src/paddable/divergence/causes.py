@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.changed import changed_between
+from paddable.divergence.changed import changed_between, is_weight
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.fork import Fork
+from paddable.divergence.origins import MOVING, reads_alike
 from paddable.divergence.parting import Parting
 from paddable.divergence.quantised import changed_quantised, in_8_bits
 from paddable.divergence.unpaired import Unpaired, unpaired
@@ -61,29 +62,48 @@ def cause_of(
     partners = parting.matching.pairs
     pairs = [(node, partners[node]) for node in fork.nodes if node in partners]
     pairs += _leftovers(parting, fork, others)
+    fitting = [pair for pair in pairs if reads_alike(parting, *pair)]
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
     overflow = _overflow(parting, fork, others)
     if overflow is not None:
         return overflow, fork.nodes[-1]
-    numbers, shapes = _weights(parting, pairs)
+    moved = _displaced(parting, fork)
+    if moved is not None:
+        return moved, fork.nodes[-1]
+    numbers, shapes = _weights(parting, fitting)
     lacking = unpaired(parting, fork, others)
     if numbers is not None:
         return numbers
     return (
-        next(_attributes([pair for pair in pairs if pair[0] not in parting.layers]), None)
+        next(_attributes([pair for pair in fitting if pair[0] not in parting.layers]), None)
         or next(_wiring(parting, pairs), None)
-        or next(_bodies(pairs), None)
-        or (_structure(lacking) if _leads(parting, fork, lacking) else None)
+        or next(_bodies(fitting), None)
+        or (_structure(parting, lacking) if _leads(parting, fork, lacking) else None)
         or (_padding(parting, finding) if _is_padded(parting) else None)
         or _quantised(parting, fork, others)
-        or _structure(lacking)
+        or _structure(parting, lacking)
         or (shapes[0] if shapes is not None else None)
         or _moved(fork)
         or _run(parting, fork)
-        or _structure(unpaired(parting, fork, others, sizes=True))
+        or _structure(parting, unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
     ), fork.nodes[-1]
+
+
+def _displaced(parting: Parting, fork: Fork) -> Cause | None:
+    """Scales of one weight on different sides of an activation."""
+    for node, each in parting.displaced.items():
+        if each.nodes.isdisjoint(fork.nodes):
+            continue
+        far, near = ("first", "second") if each.first else ("second", "first")
+        activation = _listed([each.activation])
+        told = (
+            f"the {far} graph has {_listed(each.scales)} behind {activation}, and the {near} has it in front, in or "
+            f"behind {node.op_type}: the weights are equal, and their order is not"
+        )
+        return Cause("structure", told, "compare the two models' code for this module")
+    return None
 
 
 def _leads(parting: Parting, fork: Fork, lacking: Unpaired) -> bool:
@@ -168,9 +188,13 @@ def _weights(
     both = parting.one.plain, parting.other.plain
     for change in changed_between(*both, pairs, exact=exact, layers=parting.layers):
         fix = "load both graphs from one checkpoint"
-        if change.numbers:
+        text = change.text
+        if change.elsewhere is not None:
+            text += f"; these numbers are those of {_listed([change.elsewhere])} in the second graph"
+            fix = "look at what exchanged or moved it: a loader's names, or the order of the modules"
+        elif change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
-        found.setdefault(change.numbers > 0, (Cause("weights", change.text, fix), change.node))
+        found.setdefault(change.numbers > 0, (Cause("weights", text, fix), change.node))
     return found.get(True), found.get(False)
 
 
@@ -225,16 +249,9 @@ def _made_by(value: ir.Value | None) -> str:
     return f"the result of {node.op_type} {node.name}" + (f" ({module})" if module else "")
 
 
-_EXACT = frozenset(
-    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
-    | {"Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
-)
-"""Operators that move numbers and compute none."""
-
-
 def _moved(fork: Fork) -> Cause | None:
     """What computes nothing makes no difference: one above it was not seen."""
-    if not all(node.op_type in _EXACT and not node.domain for node in fork.nodes):
+    if not all(node.op_type in MOVING and not node.domain for node in fork.nodes):
         return None
     return Cause(
         "unknown",
@@ -292,8 +309,11 @@ def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     return Cause("padding", finding.leak, fix, finding.code)
 
 
-def _structure(only: Unpaired) -> Cause | None:
+def _structure(parting: Parting, only: Unpaired) -> Cause | None:
     """Nodes that only one graph has here."""
+    elsewhere = _elsewhere(parting, only)
+    if elsewhere is not None:
+        return elsewhere
     extra, missing = _listed(only.extra), _listed(only.missing)
     if not extra and not missing:
         return None
@@ -306,6 +326,33 @@ def _structure(only: Unpaired) -> Cause | None:
         )
     place = "another" if extra else "behind" if only.last else "in front of"
     return Cause("structure", told, "compare the two models' code for this module", place=place)
+
+
+def _elsewhere(parting: Parting, only: Unpaired) -> Cause | None:
+    """Where only one graph has nodes here, and the other has as many of each kind: they stand somewhere else in it."""
+    if bool(only.extra) == bool(only.missing):
+        return None
+    here, there = parting.one.plain, parting.other.plain
+    nodes, names, place = only.extra, ("first", "second"), "another"
+    if only.missing:
+        here, there, nodes, names = there, here, only.missing, ("second", "first")
+        place = "behind" if only.last else "in front of"
+    weighty = [node for node in nodes if any(map(is_weight, here.weights(node))) and node.op_type not in _SCALES]
+    counts = Counter(here.kinds.values()), Counter(there.kinds.values())
+    if any(counts[0][here.kinds[node]] > counts[1][here.kinds[node]] for node in weighty or nodes):
+        return None
+    told = f"the {names[0]} graph has {_listed(nodes)} here, and the {names[1]} somewhere else"
+    for node in weighty:
+        wanted = {here.fingerprint(value) for value in here.weights(node) if is_weight(value)}
+        twin = next((n for n in there.nodes if wanted & {there.fingerprint(v) for v in there.weights(n)}), None)
+        if twin is not None:
+            told += f": the weights of {_listed([node])} are those of {_listed([twin])} there"
+            break
+    return Cause("structure", told, "compare the order of these nodes, and which weights each has", place=place)
+
+
+_SCALES = frozenset({"Add", "Div", "Mul", "Sub"})
+"""One exporter has them as nodes, another in the product in front of them."""
 
 
 def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:

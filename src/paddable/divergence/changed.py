@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -48,11 +48,13 @@ class Changed:
         node: of the first graph, which reads it.
         text: which, where and by how much.
         numbers: how many of its numbers differ; 0 where the shapes do.
+        elsewhere: the node of the second graph that holds the first graph's numbers, if any.
     """
 
     node: ir.Node
     text: str
     numbers: int
+    elsewhere: ir.Node | None = None
 
 
 _AS_STORED: Mapping[ir.Node, Layers] = MappingProxyType({})
@@ -96,9 +98,32 @@ def changed_between(
                     shapes = f"{list(x.shape)} in the first graph and {list(y.shape)} in the second"
                     yield Changed(node, f"{where} is {shapes}", 0)
                 continue
-            apart = numbers_apart(x, y.reshape(x.shape), exact)
+            x, y = _as_added(node, a, x), _as_added(partner, b, y.reshape(x.shape))
+            apart = numbers_apart(x, y, exact) if x.shape == y.shape else None
             if apart is not None:
-                yield Changed(node, f"{where} differs from the second graph's {apart[1]}", apart[0])
+                told_apart = f"{where} differs from the second graph's {apart[1]}"
+                yield Changed(node, told_apart, apart[0], _holder(other, one.fingerprint(a), one.kinds[node], partner))
+
+
+def _as_added(node: ir.Node, value: ir.Value, array: Array) -> Array:
+    """Of the two biases of a recurrent node, what is felt: their sum, but for a GRU's gate that resets in between."""
+    recurrent = node.op_type in ("GRU", "LSTM", "RNN") and not node.domain
+    if not recurrent or len(node.inputs) < 4 or value is not node.inputs[3] or array.ndim != 2 or array.shape[1] % 2:
+        return array
+    read, carried = np.split(array, 2, axis=1)
+    linear = node.attributes.get("linear_before_reset")
+    if node.op_type != "GRU" or linear is None or not linear.as_int():
+        return read + carried
+    gates = read.shape[1] // 3 * 2
+    return np.concatenate([(read + carried)[:, :gates], read[:, gates:], carried[:, gates:]], axis=1)
+
+
+def _holder(plain: Plain, wanted: Fingerprint, kind: tuple[str, str], partner: ir.Node) -> ir.Node | None:
+    """The node of a kind that holds a weight in another place than it is looked for."""
+    if wanted[0] < _WEIGHT:
+        return None
+    alike = (node for node in plain.nodes if node is not partner and plain.kinds[node] == kind)
+    return next((node for node in alike if any(plain.fingerprint(v) == wanted for v in plain.weights(node))), None)
 
 
 def inside(layers: Mapping[ir.Node, Layers]) -> set[ir.Node]:
@@ -158,10 +183,23 @@ class Weights:
         return f"{max(0, self.compared - len(self.changed))} of {self.compared} are in both graphs"
 
 
-def changed_weights(matching: Matching, *, exact: bool, layers: Mapping[ir.Node, Layers] = _AS_STORED) -> Weights:
+def changed_weights(
+    matching: Matching,
+    *,
+    exact: bool,
+    layers: Mapping[ir.Node, Layers] = _AS_STORED,
+    equal: Collection[ir.Node] = (),
+) -> Weights:
     """The weights that paired nodes compute with; one that only lies at another node of its kind in the other graph
-    does not differ."""
-    inner = inside(layers)
+    does not differ.
+
+    Args:
+        matching: pairs of nodes.
+        exact: both graphs are of one precision.
+        layers: linear nodes of which the two graphs keep something at different places.
+        equal: nodes of the first graph whose weights are known to be the other's.
+    """
+    inner = inside(layers) | set(equal)
     one, other = matching.one, matching.other
     mine, theirs = _held(one), _held(other)
     found: list[Changed] = []

@@ -172,7 +172,9 @@ def _weights(parting: Parting) -> Weights:
     one, other = parting.one, parting.other
     if one.precision != other.precision and "int" in one.precision + other.precision:
         return Weights(changed_quantised(parting), 0)
-    return changed_weights(parting.matching, exact=one.precision == other.precision, layers=parting.layers)
+    equal = {node for each in parting.displaced.values() for node in each.nodes}
+    exact = one.precision == other.precision
+    return changed_weights(parting.matching, exact=exact, layers=parting.layers, equal=equal)
 
 
 def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cause | None:

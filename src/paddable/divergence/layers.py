@@ -17,7 +17,7 @@ from paddable.divergence.matching import Matching
 from paddable.divergence.plain import Plain, is_linear
 from paddable.gates.engine import Array
 
-__all__ = ["Layer", "Layers", "but_for_rounding", "layers"]
+__all__ = ["LINEAR", "Layer", "Layers", "but_for_rounding", "layer_with", "layers", "scales_behind"]
 
 _ROUNDING = 1e-5
 """Of the weight's scale: what folding in fp32 rounds."""
@@ -26,7 +26,7 @@ _ROUNDING_HALF = 2.0**-9
 
 _SHIFTS_AND_SCALES = ("Add", "BatchNormalization", "Div", "Mul", "Sub")
 
-_AXES = {"Conv": 0, "ConvTranspose": 1, "Gemm": 1, "MatMul": 1}
+LINEAR = {"Conv": 0, "ConvTranspose": 1, "Gemm": 1, "MatMul": 1}
 """Of linear operators, the axis of the effective weight that counts the channels of the result."""
 
 
@@ -120,19 +120,19 @@ def layers(matching: Matching, *, half: bool) -> dict[ir.Node, Layers]:
     """
     found = {}
     for node, partner in matching.pairs.items():
-        if node.op_type not in _AXES or partner.op_type not in _AXES or node.domain or partner.domain:
+        if node.op_type not in LINEAR or partner.op_type not in LINEAR or node.domain or partner.domain:
             continue
         front = _front(matching.one, node), _front(matching.other, partner)
         while all(front) and matching.pairs.get(front[0][0]) is front[1][0] and _alike(front[0][0], front[1][0]):
             del front[0][0], front[1][0]
-        behind = _behind(matching.one, node), _behind(matching.other, partner)
+        behind = scales_behind(matching.one, node), scales_behind(matching.other, partner)
         while all(behind) and matching.pairs.get(behind[0][-1]) is behind[1][-1]:
             if any(front) and not _alike(behind[0][-1], behind[1][-1]):
                 break  # it may hold what is shifted in front
             del behind[0][-1], behind[1][-1]
         if not any((*behind, *front)) and (node.op_type, _is_turned(node)) == (partner.op_type, _is_turned(partner)):
             continue
-        one, other = _layer(node, front[0], behind[0]), _layer(partner, front[1], behind[1])
+        one, other = layer_with(node, behind[0], front[0]), layer_with(partner, behind[1], front[1])
         if one is None or other is None or one.weight.shape != other.weight.shape:
             continue
         both = Layers(one, other, half)
@@ -182,7 +182,7 @@ def _computed(node: ir.Node) -> list[ir.Value]:
     return [value for value in node.inputs if value is not None and value.const_value is None]
 
 
-def _behind(plain: Plain, node: ir.Node) -> list[ir.Node]:
+def scales_behind(plain: Plain, node: ir.Node) -> list[ir.Node]:
     """The scales and shifts that alone read what a linear node makes."""
     found: list[ir.Node] = []
     while len(node.outputs) == 1:
@@ -277,7 +277,7 @@ class _Affine:
         return _Affine(sign * self.scale, sign * (self.shift - constant))
 
 
-def _layer(node: ir.Node, front: Sequence[ir.Node], behind: Sequence[ir.Node]) -> Layer | None:
+def layer_with(node: ir.Node, behind: Sequence[ir.Node], front: Sequence[ir.Node] = ()) -> Layer | None:
     """The layer; None where a constant is another than one number for each channel."""
     weight = _numbers(node.inputs[1])
     if weight is None or weight.dtype.kind != "f" or weight.ndim < 2:
@@ -291,7 +291,7 @@ def _layer(node: ir.Node, front: Sequence[ir.Node], behind: Sequence[ir.Node]) -
     if attributes.get("alpha", 1.0) != 1 or attributes.get("beta", 1.0) != 1:
         return None
     held, weight = weight, weight.T if _is_turned(node) else weight
-    channels = weight.shape[_AXES[node.op_type]]
+    channels = weight.shape[LINEAR[node.op_type]]
     first: _Affine | None = _Affine(np.ones(1), np.zeros(1))
     for each in front:
         first = first.then(each, len(weight), 1) if first is not None else None
@@ -313,5 +313,5 @@ def _layer(node: ir.Node, front: Sequence[ir.Node], behind: Sequence[ir.Node]) -
     if last is None:
         return None
     sizes = [1] * weight.ndim
-    sizes[_AXES[node.op_type]] = -1
+    sizes[LINEAR[node.op_type]] = -1
     return Layer(node, tuple(front), tuple(behind), stored, effective * last.scale.reshape(sizes), last.shift)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.dependence import contradicting
 from paddable.divergence.flow import Flow, exchanged
 from paddable.divergence.plain import Plain, is_linear
 from paddable.graph.trace import module_path, source
@@ -89,8 +90,9 @@ def _match(one: Plain, other: Plain) -> Matching:
     found = Matching(one, other)
     mine, theirs = _Tokens(one), _Tokens(other)
     named = _names_count(mine, theirs)
+    _give_up(mine, theirs)
     rounds: list[tuple[str, Callable[[_Tokens], list[Hashable]]]] = [
-        ("weights", lambda tokens: tokens.weights),
+        ("weights", lambda tokens: tokens.placed),
         ("source", lambda tokens: tokens.places),
     ]
     if named:
@@ -129,6 +131,16 @@ def _match(one: Plain, other: Plain) -> Matching:
     return found
 
 
+def _give_up(mine: _Tokens, theirs: _Tokens) -> None:
+    """Weights that occur once on both sides and cannot all be anchors, since they depend on one another the other way
+    round, are none."""
+    pairs = _twins(mine.weights, theirs.weights)
+    nodes = [(mine.plain.nodes[i], theirs.plain.nodes[j]) for i, j in pairs]
+    for index in contradicting(mine.plain, theirs.plain, nodes):
+        i, j = pairs[index]
+        mine.placed[i] = theirs.placed[j] = None
+
+
 def _forward(found: Matching, flow: Flow, mine: _Tokens, theirs: _Tokens, node: ir.Node) -> None:
     """Pair a node that reads paired values alone: with what has its attributes and constants too, else with the only
     other reader that has its operator."""
@@ -152,14 +164,9 @@ def _join(found: Matching, flow: Flow, node: ir.Node, partner: ir.Node, by: str)
 def _crossed(found: Matching, mine: _Tokens, theirs: _Tokens) -> dict[ir.Node, ir.Node]:
     """What lies in another order but has weights that occur once on both sides. Where it reads the pairs of what its
     partner reads, the two are one; a norm with the weights of another block's stays in its place."""
-    here, there = Counter(mine.weights), Counter(theirs.weights)
-    place = {token: j for j, token in enumerate(theirs.weights)}
     taken = set(found.pairs.values())
-    pairs = {
-        found.one.nodes[i]: found.other.nodes[place[token]]
-        for i, token in enumerate(mine.weights)
-        if token is not None and here[token] == there[token] == 1
-    }
+    twins = _twins(mine.placed, theirs.placed)
+    pairs = {found.one.nodes[i]: found.other.nodes[j] for i, j in twins}
     return {node: partner for node, partner in pairs.items() if node not in found.pairs and partner not in taken}
 
 
@@ -173,6 +180,7 @@ class _Tokens:
     """What tells the nodes of one graph apart, index by index; None where it tells nothing."""
 
     def __init__(self, plain: Plain) -> None:
+        self.plain = plain
         self.operators = [plain.kinds[node] for node in plain.nodes]
         self.outputs = [node.outputs[0].name for node in plain.nodes]
         self.names: list[Hashable] = [
@@ -183,6 +191,7 @@ class _Tokens:
             (*operator, prints) if any(size >= _TELLING for size, _ in prints) else None
             for operator, prints in zip(self.operators, self.prints, strict=True)
         ]
+        self.placed = list(self.weights)
         self.places: list[Hashable] = [
             (*operator, module_path(node), source(node)) if source(node) else None
             for operator, node in zip(self.operators, plain.nodes, strict=True)
@@ -225,14 +234,18 @@ def _names_count(mine: _Tokens, theirs: _Tokens) -> bool:
 
 def _anchors(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[int, int]]:
     """Pairs of tokens that occur once on both sides, the longest run of them in one order."""
+    return _rising(_twins(left, right))
+
+
+def _twins(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Pairs of tokens that occur once on both sides."""
     here, there = Counter(left), Counter(right)
     place = {token: j for j, token in enumerate(right)}
-    pairs = [
+    return [
         (i, place[token])
         for i, token in enumerate(left)
         if token is not None and here[token] == 1 and there.get(token) == 1
     ]
-    return _rising(pairs)
 
 
 def _rising(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

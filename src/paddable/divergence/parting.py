@@ -9,7 +9,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.displaced import Displaced, displaced
 from paddable.divergence.fork import Fork, forks
+from paddable.divergence.identities import without_identities
 from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
@@ -59,6 +61,8 @@ class Parting:
         other: the second, which is right where they differ.
         matching: pairs of nodes.
         layers: by linear node of the first graph, those of which the two graphs keep something at different places.
+        displaced: by linear node of the first graph, those of which the two graphs scale the result on different sides
+            of an activation.
         measures: by value of the first graph, what was compared.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
         nan: of those that are NaN in both runs, in which share of their numbers.
@@ -73,6 +77,7 @@ class Parting:
     other: Side
     matching: Matching
     layers: dict[ir.Node, Layers]
+    displaced: dict[ir.Node, Displaced]
     measures: dict[ir.Value, Measure]
     outputs: dict[str, float]
     nan: dict[str, float]
@@ -100,7 +105,7 @@ def part(
         tolerance: error relative to scale from which a value counts as different.
         tick: called with the nodes done and their number.
     """
-    matching = match(one.plain, other.plain)
+    matching = match(*without_identities(one.plain, other.plain))
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
     half = {one.precision, other.precision} != {"fp32"}
     held = layers(matching, half=half)
@@ -137,7 +142,8 @@ def part(
         if max(errors.get(value, 0.0), outputs.get(partner.name or "", 0.0)) > tolerance
     ]
     found, gradual = _forks(one, other, errors, bad, tolerance)
-    return Parting(one, other, matching, held, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
+    moved = displaced(matching, half=half)
+    return Parting(one, other, matching, held, moved, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
 
 
 def flat(answer: Mapping[str, Array | list[Array]]) -> dict[str, Array]:

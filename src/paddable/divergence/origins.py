@@ -1,0 +1,48 @@
+"""What two nodes read, as far as it tells whether they are one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import onnx_ir as ir
+
+from paddable.divergence.flow import in_one_order
+from paddable.divergence.parting import Parting
+
+__all__ = ["MOVING", "reads_alike"]
+
+MOVING = frozenset(
+    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
+    | {"Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
+)
+"""Operators that move numbers and compute none."""
+
+
+def reads_alike(parting: Parting, node: ir.Node, partner: ir.Node) -> bool:
+    """Whether nothing that the two read is the partner of another value: else they were paired for want of a better
+    one, and what they hold has nothing in common.
+
+    Args:
+        parting: both runs.
+        node: of the first graph.
+        partner: of the second.
+    """
+    values = parting.matching.values()
+    theirs = set(values.values())
+    folded = {n for each in parting.layers.values() for n in (each.one.node, *each.one.front, *each.one.behind)}
+    if node in folded:
+        return True
+    pairs = [(a, b) for a, b in in_one_order(node, partner) if a is not None and b is not None]
+    computed = [(a, b) for a, b in pairs if a.const_value is None and b.const_value is None]
+    read = [(_origin(a, values), _origin(b, theirs)) for a, b in computed]
+    return not read or any(values.get(a) is b or (a not in values and b not in theirs) for a, b in read)
+
+
+def _origin(value: ir.Value, paired: Collection[ir.Value]) -> ir.Value:
+    """The value that is moved, or cast, without a partner until it is read."""
+    while value not in paired:
+        maker = value.producer()
+        if maker is None or maker.op_type not in MOVING | {"Cast"} or maker.inputs[0] is None:
+            break
+        value = maker.inputs[0]
+    return value
