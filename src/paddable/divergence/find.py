@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -210,6 +211,14 @@ def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cau
             f"are paired and {compared} values could be compared",
             "give both runs inputs of the same shapes, and name the ragged axes",
         )
+    apart = [name for name in differ if parting.alone.get(name, math.inf) > limit]
+    if apart:
+        return Cause(
+            "unknown",
+            f"the outputs differ ({', '.join(apart)}), and no node was seen to part them: what lies in front of them "
+            "could not be compared",
+            "give both runs inputs of the same shapes, and judge a converted model with paddable verify",
+        )
     return Cause(
         "optimiser",
         "the outputs differ, and no value does when each node runs alone: the runtime's optimiser makes the difference",
@@ -233,6 +242,7 @@ def _record(
         node, other = only.extra[0], only.missing[0] if only.missing else None
     both = [side for side in (node, other) if side is not None]
     measured = parting.measures.get(fork.value) if values.get(fork.value) is partner else None
+    alone = parting.alone.get(partner.name or "", 0.0) if partner is not None else 0.0
     return ForkRecord(
         node=node.name or "",
         other=(other.name or "") if other is not None else "",
@@ -240,7 +250,7 @@ def _record(
         module=next((path for path in map(module_path, both) if path), None),
         source=next((str(line) for line in map(source, both) if line), None),
         value=fork.value.name or "",
-        error=measured.error if measured is not None else max(parting.outputs.values(), default=0.0),
+        error=max(measured.error, alone) if measured is not None else max(parting.outputs.values(), default=0.0),
         inputs=max((parting.measures[v].error for v in fork.inputs if v in parting.measures), default=0.0),
         nodes=[n.name or "" for n in fork.nodes],
         others=[n.name or "" for n in others],

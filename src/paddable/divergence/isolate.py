@@ -59,7 +59,7 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
         CannotWrite: the system refuses it.
     """
     one, other = parting.one, parting.other
-    partner = parting.matching.values().get(fork.value)
+    partner = parting.matching.values().get(fork.value) or parting.ends.get(fork.value)
     computed = [value for value in fork.inputs if value.producer() is not None]
     last = max(one.plain.place[node] for node in fork.nodes) + 1
     mine = Pieces(one.plain, one.feeds, one.run)

@@ -17,7 +17,7 @@ from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
 from paddable.divergence.pieces import Pieces
 from paddable.divergence.plain import Plain
-from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes
+from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes, of_output
 from paddable.divergence.side import Side
 from paddable.gates.engine import Array
 from paddable.padding.facts.facts import Facts
@@ -65,6 +65,7 @@ class Parting:
             of an activation.
         measures: by value of the first graph, what was compared.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
+        alone: of those that both graphs made when each node ran alone, without the runtime's optimiser, the error then.
         nan: of those that are NaN in both runs, in which share of their numbers.
         ends: outputs of the first graph, each with the second's.
         unlike: of outputs that could not be compared, why.
@@ -80,6 +81,7 @@ class Parting:
     displaced: dict[ir.Node, Displaced]
     measures: dict[ir.Value, Measure]
     outputs: dict[str, float]
+    alone: dict[str, float]
     nan: dict[str, float]
     ends: dict[ir.Value, ir.Value]
     unlike: dict[str, str]
@@ -113,12 +115,13 @@ def part(
         inner = (node.outputs[0] for node in (*both.one.front, both.one.node, *both.one.behind))
         matching.ends |= {**dict.fromkeys(inner), both.one.end: both.other.end}
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
-        measures = _measured(one, other, matching, known, tick, pool)
+        measures, made_alone = _measured(one, other, matching, known, tick, pool)
     mine, theirs = (flat(side.answer()) for side in (one, other))
-    apart = outputs_apart(mine, theirs, one, other)
-    outputs = {name: found.error for name, found in apart.items()}
-    nan = {name: found.nan for name, found in apart.items() if found.nan}
     partners = _partners(mine, theirs)
+    apart = outputs_apart(mine, theirs, partners, one, other)
+    outputs = {name: found.error for name, found in apart.items()}
+    alone = {name: found.error for name, found in outputs_apart(*made_alone, partners, one, other).items()}
+    nan = {name: found.nan for name, found in apart.items() if found.nan}
     made = {value.name: value for value in one.plain.model.graph.outputs}
     named = {value.name: value for value in other.plain.model.graph.outputs}
     ends = {made[a]: named[b] for b, a in partners.items() if a in made and b in named}
@@ -136,6 +139,8 @@ def part(
         unseen = values.get(value) is not partner and not cut  # the last node has none, or was paired with another's
         if unseen or value in one.plain.sequences:
             errors[value] = outputs.get(partner.name or "", 0.0)
+        elif alone.get(partner.name or "", 0.0) > tolerance:
+            errors[value] = max(errors.get(value, 0.0), alone[partner.name or ""])
     bad = [
         value
         for value, partner in ends.items()
@@ -143,7 +148,9 @@ def part(
     ]
     found, gradual = _forks(one, other, errors, bad, tolerance)
     moved = displaced(matching, half=half)
-    return Parting(one, other, matching, held, moved, measures, outputs, nan, ends, unlike, found, gradual, tolerance)
+    return Parting(
+        one, other, matching, held, moved, measures, outputs, alone, nan, ends, unlike, found, gradual, tolerance
+    )
 
 
 def flat(answer: Mapping[str, Array | list[Array]]) -> dict[str, Array]:
@@ -167,7 +174,9 @@ def _measured(
     known: Known,
     tick: Callable[[int, int], None],
     pool: ThreadPoolExecutor,
-) -> dict[ir.Value, Measure]:
+) -> tuple[dict[ir.Value, Measure], tuple[dict[str, Array], dict[str, Array]]]:
+    """What every pair of values measures, and the outputs that either graph made on the way, by name."""
+
     def compare(a: ir.Value, b: ir.Value) -> Measure | None:
         return measure(*valid_blocks(one, other, a, b, left[a], right[b], known))
 
@@ -175,6 +184,7 @@ def _measured(
     mine = Pieces(one.plain, one.feeds, one.run)
     theirs = Pieces(other.plain, other.feeds, other.run)
     found: dict[ir.Value, Measure] = {}
+    outputs: tuple[dict[str, Array], dict[str, Array]] = ({}, {})
     cuts = _cuts(matching)
     total = len(one.plain.nodes)
     start = begin = 0
@@ -190,9 +200,12 @@ def _measured(
             if value in partners and value.name and partners[value].name
         }
         wanted = {a: b for a, b in pairs.items() if a not in fixed | lists and _is_comparable(a, b, known)}
-        ahead = pool.submit(mine.advance, start, end, list(wanted))
-        right = theirs.advance(begin, stop, list(wanted.values()))
+        ends = [_outputs_of(plain) for plain in (one.plain, other.plain)]
+        ahead = pool.submit(mine.advance, start, end, [*wanted, *ends[0]])
+        right = theirs.advance(begin, stop, [*wanted.values(), *ends[1]])
         left = ahead.result()
+        for held_back, ran, asked in zip(outputs, (left, right), ends, strict=True):
+            held_back.update({str(value.name): ran[value] for value in asked if value in ran})
         both = [(a, b) for a, b in wanted.items() if a in left and b in right]
         compared = zip(both, pool.map(lambda pair: compare(*pair), both), strict=True)
         measured = {a: apart for (a, _), apart in compared if apart is not None}
@@ -201,7 +214,12 @@ def _measured(
         size = max(8, min(4 * size, size * _BUDGET // max(1, held)))
         start, begin = end, stop
         tick(start, total)
-    return found
+    return found, outputs
+
+
+def _outputs_of(plain: Plain) -> list[ir.Value]:
+    """The outputs that are arrays."""
+    return [value for value in plain.model.graph.outputs if value.name and value not in plain.sequences]
 
 
 def _cuts(matching: Matching) -> list[tuple[int, int]]:
@@ -270,22 +288,51 @@ def valid_blocks(
     )
 
 
-def outputs_apart(mine: Mapping[str, Array], theirs: Mapping[str, Array], one: Side, other: Side) -> dict[str, Measure]:
-    """By name of the second's outputs, how far the first's are on the valid part: by name, else by place.
+def outputs_apart(
+    mine: Mapping[str, Array], theirs: Mapping[str, Array], partners: Mapping[str, str], one: Side, other: Side
+) -> dict[str, Measure]:
+    """By name of the second's outputs, how far the first's are on the valid part.
 
-    Outputs without a partner, such as ``<output>_length``, are left out, and those that are texts or of another rank.
+    Outputs without a partner, such as ``<output>_length``, are left out, and those that are texts, of another rank, or
+    of another number of valid steps.
+
+    Args:
+        mine: the first run's outputs.
+        theirs: the second's.
+        partners: by name of the second's, the first's.
+        one: the first run.
+        other: the second.
     """
     apart = {}
-    for name, partner in _partners(mine, theirs).items():
-        left = from_sizes(mine[partner], one.metadata, one.container, one.steps).array
-        right = from_sizes(theirs[name], other.metadata, other.container, other.steps).array
+    for name, partner in partners.items():
+        if name not in theirs or partner not in mine:
+            continue
+        left = of_output(partner, mine[partner], one.metadata, one.container, one.steps)
+        right = of_output(name, theirs[name], other.metadata, other.container, other.steps)
         if left.ndim == right.ndim:
+            axes = _of_one_length(partner, name, left.ndim, one, other)
+            if any(left.shape[axis] != right.shape[axis] for axis in axes):
+                continue
             inside = tuple(slice(min(n, m)) for n, m in zip(left.shape, right.shape, strict=True))
             left, right = left[inside], right[inside]
         found = measure(Block(left, None, 1), Block(right, None, 1))
         if found is not None:
             apart[name] = found
     return apart
+
+
+def _of_one_length(mine: str, theirs: str, rank: int, one: Side, other: Side) -> list[int]:
+    """The axes along which two outputs have as many valid steps: those with a stated length where a graph is padded,
+    all where none is; none where a native graph runs with zeros behind its input, whose output nobody cuts."""
+    sides = one, other
+    if any(side.metadata is None and side.container != side.steps for side in sides):
+        return []
+    if all(side.metadata is None for side in sides):
+        return list(range(rank))
+    stated = [
+        side.metadata.lengths.get(name, {}) for side, name in zip(sides, (mine, theirs), strict=True) if side.metadata
+    ]
+    return sorted({axis for axes in stated for axis in axes if axis < rank})
 
 
 def _partners(mine: Mapping[str, Array], theirs: Mapping[str, Array]) -> dict[str, str]:

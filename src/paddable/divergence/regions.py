@@ -14,7 +14,7 @@ from paddable.gates.regions import Frame
 from paddable.gates.signals import evaluate
 from paddable.padding.facts.facts import Facts
 
-__all__ = ["Block", "comparable", "from_facts", "from_sizes", "made_of_sizes"]
+__all__ = ["Block", "comparable", "from_facts", "from_sizes", "made_of_sizes", "of_output"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,8 @@ def from_facts(array: Array, facts: Facts, frame: Frame, *, clean: bool = False)
         array: the value.
         facts: about it.
         frame: its container.
-        clean: leave out the last steps where a converted model may be wrong, since its remedy comes behind them.
+        clean: leave out the last steps where a converted model is wrong by design: what overlaps there is cut off
+            further down, so that no remedy was placed.
     """
     sizes = tuple(frame.physical(atom.size) for atom in facts.atoms)
     if [n for n in array.shape if n != 1] != [n for n in frame.shape(facts) if n != 1]:
@@ -74,8 +75,9 @@ def from_facts(array: Array, facts: Facts, frame: Frame, *, clean: bool = False)
             windows.append(slice(0, 1))
         elif atom.ragged:
             start = frame.physical(atom.shift) - frame.valid_size(atom.shift, 0)
-            pending = facts.pending if clean and facts.pending is not None else None
-            keep = pending.clean if pending is not None and pending.atom == position else atom.size
+            pending = facts.pending if clean else None
+            cut = pending is not None and pending.atom == position and not pending.token.done
+            keep = pending.clean if pending is not None and cut else atom.size
             windows.append(slice(start, start + frame.valid_size(keep, 0)))
         else:
             windows.append(slice(0, size))
@@ -88,6 +90,8 @@ def from_sizes(
 ) -> Block:
     """The valid part as the sizes tell: an axis as long as a length that the metadata states is that length.
 
+    Where several are as long in the container, the shortest is taken: all of it is valid whichever it is.
+
     Args:
         array: the value.
         metadata: of its graph; None where nothing is padded.
@@ -98,7 +102,30 @@ def from_sizes(
     if metadata is not None and container != steps:
         texts = [text for axes in (*metadata.inputs.values(), *metadata.lengths.values()) for text in axes.values()]
         for text in dict.fromkeys(texts):
-            known.setdefault(evaluate(text, container), evaluate(text, steps))
+            size, valid = evaluate(text, container), evaluate(text, steps)
+            known[size] = min(known.get(size, valid), valid)
     time = next((axis for axis, size in enumerate(array.shape) if size in known), None)
     inside = tuple(slice(known.get(size, size)) for size in array.shape)
     return Block(array[inside], time, 1 if time is None else array.shape[time])
+
+
+def of_output(
+    name: str, array: Array, metadata: Metadata | None, container: Mapping[str, int], steps: Mapping[str, int]
+) -> Array:
+    """The valid part of an output, by the lengths that the metadata states for it; by its sizes without those.
+
+    Args:
+        name: of the output.
+        array: it.
+        metadata: of its graph; None where nothing is padded.
+        container: steps of each symbol in the graph.
+        steps: the valid ones.
+    """
+    stated = metadata.lengths.get(name) if metadata is not None else None
+    if stated is None:
+        return from_sizes(array, metadata, container, steps).array
+    windows = [slice(None)] * array.ndim
+    for axis, text in stated.items():
+        if axis < array.ndim:
+            windows[axis] = slice(evaluate(text, steps))
+    return array[tuple(windows)]
