@@ -65,15 +65,6 @@ def test_blocks_in_another_order(tmp_path: Path, near: bool, names: str) -> None
     assert "these numbers are those of LayerNormalization" in text or "somewhere else" in text
 
 
-def test_a_product_by_one_is_looked_through(tmp_path: Path) -> None:
-    kept = encoder(FEED.replace("eK = Add (dK, oK)", "fK = Add (dK, oK) eK = Mul (fK, one)"))
-    wrong = save(tmp_path / "wrong.onnx", kept, **two_products(), one=np.float32(1).reshape(()))
-    right = save(tmp_path / "right.onnx", encoder(FEED), **two_products())
-    for pair in ((wrong, right), (right, wrong)):
-        report = paddable.probe(*pair, ["x:1=T"])
-        assert report.ok and report.matched["nodes"] == report.matched["nodes of the other"]
-
-
 CONV = "v0 = Transpose <perm = [0, 2, 1]> (x) "
 LAYERS = 4
 

@@ -11,7 +11,6 @@ import onnx_ir as ir
 
 from paddable.divergence.displaced import Displaced, displaced
 from paddable.divergence.fork import Fork, forks
-from paddable.divergence.identities import without_identities
 from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
@@ -107,7 +106,7 @@ def part(
         tolerance: error relative to scale from which a value counts as different.
         tick: called with the nodes done and their number.
     """
-    matching = match(*without_identities(one.plain, other.plain))
+    matching = match(one.plain, other.plain)
     one, other = replace(one, plain=matching.one), replace(other, plain=matching.other)
     half = {one.precision, other.precision} != {"fp32"}
     held = layers(matching, half=half)
