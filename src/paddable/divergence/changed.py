@@ -113,7 +113,8 @@ def _as_added(node: ir.Node, value: ir.Value, array: Array) -> Array:
     read, carried = np.split(array, 2, axis=1)
     linear = node.attributes.get("linear_before_reset")
     if node.op_type != "GRU" or linear is None or not linear.as_int():
-        return read + carried
+        added: Array = read + carried
+        return added
     gates = read.shape[1] // 3 * 2
     return np.concatenate([(read + carried)[:, :gates], read[:, gates:], carried[:, gates:]], axis=1)
 
