@@ -382,3 +382,40 @@ def test_ctrl_c_says_which_files_stay(
     assert done.err == f"interrupted: 1 of 2 recordings were done; their files in {tmp_path / 'texts'} stay\n"
     assert [path.name for path in (tmp_path / "texts").iterdir()] == ["a.txt"]
     assert paddable(*words).err == "interrupted: 1 of 2 recordings were done; no file was written\n"
+
+
+def test_a_directory_stands_for_its_recordings(paddable: Any, bundle: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "clips"
+    folder.mkdir()
+    for name in ("b.WAV", "a.wav"):
+        record(folder / name, 1)
+    (folder / "notes.txt").write_text("no sound")
+    done = paddable("transcribe", str(folder), "--model", str(bundle))
+    assert done.code == 0
+    assert [line.split(": ")[0] for line in done.out.splitlines()] == [str(folder / "a.wav"), str(folder / "b.WAV")]
+    told = paddable("transcribe", str(folder), "--model", str(bundle), "-o", str(tmp_path / "texts"))
+    assert told.code == 0 and sorted(path.name for path in (tmp_path / "texts").iterdir()) == ["a.txt", "b.txt"]
+
+
+def test_a_directory_without_recordings_is_an_error(paddable: Any, bundle: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = paddable("transcribe", str(tmp_path / "empty"), "--model", str(bundle))
+    assert done.code == 2 and "it holds no recording" in done.err and ".wav" in done.err
+
+
+def test_ctrl_c_prints_the_json_of_what_is_done(
+    paddable: Any, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sounds = [record(tmp_path / f"{name}.wav", 1) for name in "ab"]
+    recognise = Recogniser.transcribe
+
+    def interrupted(self: Recogniser, sound: Any, **options: Any) -> Any:
+        if Path(sound).stem == "b":
+            raise KeyboardInterrupt
+        return recognise(self, sound, **options)
+
+    monkeypatch.setattr(Recogniser, "transcribe", interrupted)
+    done = paddable("transcribe", *map(str, sounds), "--model", str(bundle), "--json")
+    told = json.loads(done.out)
+    assert done.code == 130 and not told["ok"] and told["interrupted"]
+    assert [file["file"] for file in told["files"]] == [str(sounds[0])]

@@ -136,3 +136,33 @@ def test_an_output_that_is_a_constant_hinders_nothing() -> None:
         "a = MatMul(x, u) y = Relu(a) k = Identity(c)", "float[1, T, 5] y, float[3] k", u=normal(8, 5), c=np.ones(3)
     )
     assert told_of(both, "fp16", accept=["cosine=0.99"])
+
+
+def test_a_model_of_two_rows_has_a_verdict() -> None:
+    rows = onnx.ModelProto()
+    rows.CopyFrom(PLAIN)
+    for value in (*rows.graph.input, *rows.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_value = 2
+    (line,) = [line for line in told_of(rows, "int8") if "against fp32" in line]
+    assert "warning" not in line
+
+
+def test_products_in_8_bits_of_a_model_that_is_stored_in_half_are_judged_as_they_run(tmp_path: Path) -> None:
+    """Without the optimiser they would saturate on some processors."""
+    half = onnx.ModelProto()
+    half.CopyFrom(PLAIN)
+    for tensor in half.graph.initializer:
+        array = numpy_helper.to_array(tensor).astype(np.float16)
+        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    for value in (*half.graph.input, *half.graph.output):
+        value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
+    told_of(half, "int8-dynamic", out=tmp_path / "b")
+    report = json.loads((tmp_path / "b" / "report.json").read_text())
+    plain = json.loads(told_report(tmp_path / "c"))
+    worst = [max(row["error"] for row in found["examples"]["int8-dynamic"]) for found in (report, plain)]
+    assert worst[0] < 2 * worst[1]
+
+
+def told_report(folder: Path) -> str:
+    told_of(PLAIN, "int8-dynamic", out=folder)
+    return (folder / "report.json").read_text()

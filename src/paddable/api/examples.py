@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddable.audio.read import read_audio
+from paddable.audio.read import SOUNDS, read_audio
 from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.errors import MisuseError, UnreadableError
 from paddable.extras import import_extra
@@ -18,7 +18,6 @@ from paddable.gates.examples import Example, Inputs
 __all__ = ["read_examples"]
 
 _ARRAYS = {".npz", ".npy"}
-_SOUNDS = {".aiff", ".flac", ".mp3", ".ogg", ".opus", ".wav"}
 _CANCELLED = 0.1
 """Share of its loudest channel below which a mix has lost what the channels hold."""
 
@@ -41,7 +40,7 @@ def read_examples(
         UnreadableError: a file that cannot be read, or holds NaN, infinity or more than the input's type.
     """
     if place.is_dir():
-        files = sorted(path for path in place.iterdir() if path.suffix.lower() in _ARRAYS | _SOUNDS)
+        files = sorted(path for path in place.iterdir() if path.suffix.lower() in _ARRAYS | SOUNDS)
         if not files:
             raise MisuseError(
                 "there is no example in it", where=str(place), fix="give .npz or .npy arrays, or recordings"
@@ -82,7 +81,7 @@ class _Reader:
         self.names = [name for name in inputs.shapes if name not in made]
 
     def read(self, path: Path) -> list[Example]:
-        arrays = self._sound(path) if path.suffix.lower() in _SOUNDS else self._arrays(path)
+        arrays = self._sound(path) if path.suffix.lower() in SOUNDS else self._arrays(path)
         whole = {name: self._with_all_axes(path, name, array) for name, array in arrays.items()}
         return [self._example(path, row, label) for row, label in self._rows(path, whole)]
 

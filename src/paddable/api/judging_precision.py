@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from paddable.api.measuring import Measured, longest
+from paddable.bundle import Metadata
 from paddable.gates import Candidate, GateReport
 from paddable.gates.engine import Engine, Source
 from paddable.gates.exact import exact_where_replaced
@@ -114,10 +115,10 @@ def judge_in_precision(
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
-            _keep_worst(cost, differences(answer, exact.run(drawn(count).native(0, steps))))
+            _keep_worst(cost, differences(answer, exact.answer(drawn(count), 0, steps)))
     if measured is None:
         return PrecisionReport(rows, cost)
-    letter = oracle if half is None else Engine(half.rounded, optimise=False, where="native in half")
+    letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle
     told = _on_examples(exact, letter, candidates, measured, folder)
     return PrecisionReport(rows, cost, told, measured.ranges)
 
@@ -156,8 +157,16 @@ def _on_examples(
     return told
 
 
+def _is_half(metadata: Metadata) -> bool:
+    """Whether it computes in half; the other precisions keep half only in inputs, outputs and what they store.
+
+    They are not judged to the letter, which turns the optimiser off: products in 8 bits would saturate without it.
+    """
+    return PRECISIONS[metadata.precision].ranges
+
+
 def _candidate_to_the_letter(candidate: Candidate, folder: Path) -> Engine:
-    if not computes_in_half(candidate.model):
+    if not (_is_half(candidate.metadata) and computes_in_half(candidate.model)):
         return open_candidate(candidate)
     return Engine(rounded(candidate.model, folder / "rounded-padded.onnx"), optimise=False, where=candidate.name)
 

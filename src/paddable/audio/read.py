@@ -22,7 +22,10 @@ from paddable.bundle.foreign import HEAD, POINTER, foreign
 from paddable.errors import MisuseError, PaddableError, PaddableWarning, UnreadableError
 from paddable.extras import import_extra
 
-__all__ = ["Waveform", "as_waveform", "file_rate", "read_audio"]
+__all__ = ["SOUNDS", "Waveform", "as_waveform", "file_rate", "read_audio"]
+
+SOUNDS = {".aif", ".aiff", ".au", ".caf", ".flac", ".mp3", ".oga", ".ogg", ".opus", ".w64", ".wav"}
+"""How the names of recordings end, in lower case: what is taken of a directory. A file by itself may have any name."""
 
 _MOST_CHANNELS = 64
 _BLOCK = 1 << 20  # frames read at a time

@@ -81,13 +81,15 @@ def transcribe(
 ) -> int:
     """Recognise recordings: anything soundfile reads, any rate, mono or not.
 
-    A file that cannot be recognised is reported and the others go on; the exit code then is 1, or 2 if it could not be
-    read. Without -o the text goes to stdout; srt, vtt and json of several recordings need -o.
+    A directory stands for the recordings that lie in it. A file that cannot be recognised is reported and the others
+    go on; the exit code then is 1, or 2 if it could not be read. Without -o the text goes to stdout; srt, vtt and json
+    of several recordings need -o.
 
     Example: paddable transcribe a.wav b.mp3 --model sense-voice/ --format srt -o subtitles/
     """
     from paddable.runtime import load
 
+    sounds = _recordings(sounds)
     places = _places(sounds, out, kind, force, as_json)
     choice: dict[str, Any] = {"target": target, "device_id": device_id, "allow_tf32": allow_tf32}
     told: list[dict[str, Any]] = []
@@ -129,11 +131,31 @@ def transcribe(
                     print(str(place))
                 done += 1
         except KeyboardInterrupt:
+            if as_json:
+                render.show_json({"ok": False, "interrupted": True, "files": told})
             raise Interrupted(_left(done, len(sounds), out)) from None
         ran = model.describe().to_json()
     if as_json:
         render.show_json({"ok": worst == 0, "files": told, "ran": ran})
     return worst
+
+
+def _recordings(given: Sequence[Path]) -> tuple[Path, ...]:
+    """The files, and for each directory the recordings in it, by name."""
+    from paddable.audio.read import SOUNDS
+
+    found: list[Path] = []
+    for path in given:
+        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in SOUNDS) if path.is_dir() else [path]
+        if not inside:
+            raise UnreadableError(
+                "it holds no recording",
+                where=str(path),
+                why=f"their names end in {', '.join(sorted(SOUNDS))}",
+                fix="name a directory with recordings in it, not below it, or the files",
+            )
+        found += inside
+    return tuple(found)
 
 
 def _hotwords(given: str | None) -> list[str]:
