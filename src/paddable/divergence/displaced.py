@@ -49,9 +49,12 @@ def displaced(matching: Matching, *, half: bool) -> dict[ir.Node, Displaced]:
         layers = [layer_with(each, behind) for each, behind in zip((node, partner), near, strict=True)]
         if layers[0] is None or layers[1] is None or _equal(layers[0], layers[1], half):
             continue
-        sides = ((True, one, node, near[0], layers[1]), (False, other, partner, near[1], layers[0]))
-        for first, plain, each, behind, whole in sides:
-            for activation, far in _across(plain, (behind or [each])[-1]):
+        ends = [(behind or [each])[-1] for each, behind in zip((node, partner), near, strict=True)]
+        sides = ((True, one, node, near[0], ends, layers[1]), (False, other, partner, near[1], ends[::-1], layers[0]))
+        for first, plain, each, behind, (end, there), whole in sides:
+            for activation, far in _across(plain, end):
+                if activation.op_type not in {use.node.op_type for use in there.outputs[0].uses()}:
+                    continue  # it is missing there, and that is what differs
                 moved = layer_with(each, [*behind, *far])
                 if node not in found and moved is not None and _equal(moved, whole, half):
                     nodes = {node, *near[0], *((activation, *far) if first else ())}

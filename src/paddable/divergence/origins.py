@@ -35,7 +35,23 @@ def reads_alike(parting: Parting, node: ir.Node, partner: ir.Node) -> bool:
     pairs = [(a, b) for a, b in in_one_order(node, partner) if a is not None and b is not None]
     computed = [(a, b) for a, b in pairs if a.const_value is None and b.const_value is None]
     read = [(_origin(a, values), _origin(b, theirs)) for a, b in computed]
-    return not read or any(values.get(a) is b or (a not in values and b not in theirs) for a, b in read)
+    return not read or any(
+        (a not in values and b not in theirs) or {values[x] for x in _behind(a, values)} & _behind(b, theirs)
+        for a, b in read
+    )
+
+
+def _behind(value: ir.Value, paired: Collection[ir.Value]) -> set[ir.Value]:
+    """The paired values that it is made of by nodes without a partner, such as a mask that padding needs; or itself."""
+    found, seen, left = set[ir.Value](), set[ir.Value](), [value]
+    while left:
+        each = left.pop()
+        if each in paired:
+            found.add(each)
+        elif each not in seen and (maker := each.producer()) is not None:
+            seen.add(each)
+            left += [read for read in maker.inputs if read is not None]
+    return found
 
 
 def _origin(value: ir.Value, paired: Collection[ir.Value]) -> ir.Value:
