@@ -215,7 +215,7 @@ def test_every_kind_of_file_has_a_result_or_one_line(paddable: Any, bundle: Path
     assert done.out.splitlines() == [f"{tmp_path / name}: {SAID.get(name, 'hello')}" for name in KINDS]
     lines = done.err.splitlines()
     assert len(lines) == len(bad) and all(str(tmp_path / name) in line for name, line in zip(bad, lines, strict=True))
-    assert "sample 0 is NaN or infinite" in lines[4] and lines[5].endswith("it is a directory")
+    assert "sample 0 is NaN or infinite" in lines[4] and lines[5].endswith("it is a directory without recordings")
     assert (
         lines[1]
         == f"error: {files[1]}: sample 7 is NaN or infinite; every frame that holds it would be lost; repair it"
@@ -400,7 +400,7 @@ def test_a_directory_stands_for_its_recordings(paddable: Any, bundle: Path, tmp_
 def test_a_directory_without_recordings_is_an_error(paddable: Any, bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = paddable("transcribe", str(tmp_path / "empty"), "--model", str(bundle))
-    assert done.code == 2 and "it holds no recording" in done.err and ".wav" in done.err
+    assert done.code == 2 and "it is a directory without recordings" in done.err
 
 
 def test_ctrl_c_prints_the_json_of_what_is_done(

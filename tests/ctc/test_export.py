@@ -128,6 +128,14 @@ def test_words_have_the_times_of_the_path(rate: int, tmp_path: Path) -> None:
     assert [word.end > word.start for word in said.words] == [True] * len(said.words)
 
 
+def test_a_rate_that_another_file_contradicts_is_told(tmp_path: Path) -> None:
+    (tmp_path / "preprocessor_config.json").write_text('{"sampling_rate": 16000, "do_normalize": false}')
+    _, told = bundle(tmp_path, choices={"sample_rate": 8_000})
+    assert any("8000 Hz, as asked, though preprocessor_config.json says 16000" in line for line in told)
+    _, told = bundle(tmp_path / "same", choices={"sample_rate": 16_000})
+    assert any(line.endswith("16000 Hz, as asked") for line in told)
+
+
 def test_sound_of_another_rate_is_resampled_to_the_models(tmp_path: Path) -> None:
     model, _ = bundle(tmp_path, choices={"sample_rate": 8_000})
     assert model.transcribe(np.repeat(SOUND[:8_000], 2), rate=16_000).seconds == 1.0

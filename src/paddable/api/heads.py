@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 
 import onnx_ir as ir
+from onnx_ir.passes import common
 
 __all__ = ["attention_heads"]
 
@@ -13,9 +14,12 @@ _BETWEEN = {"Add", "Cast", "Div", "Identity", "Mul", "Where"}
 """Scale, mask and bias on the way from the product to the softmax."""
 
 
-def attention_heads(graph: ir.Graph) -> list[dict[str, int]]:
+def attention_heads(model: ir.Model) -> list[dict[str, int]]:
     """``heads``, ``head_dim`` and ``layers`` of each kind of attention in the graph, in order of appearance."""
     found: Counter[tuple[int, int]] = Counter()
+    graph = model.graph
+    if any(value.shape is None for node in graph if node.op_type == "MatMul" for value in node.outputs):
+        graph = common.ShapeInferencePass()(model.clone()).model.graph  # a graph that was written without them
     for node in graph:
         product = _product(node.inputs[0]) if node.op_type == "Softmax" else None
         query = None if product is None else product.inputs[0]

@@ -108,7 +108,7 @@ def inspect_file(model: Model, lengths: Sequence[str] = ()) -> InspectReport:
             "bytes": sum(t.nbytes for t in stored),
         },
         opsets={name or "ai.onnx": version for name, version in found.graph.opset_imports.items()},
-        attention=tuple(attention_heads(found.graph)),
+        attention=tuple(attention_heads(found)),
         state=told_states(states) if states else tuple(_states(found)),
         state_bytes=states.nbytes if states else None,
         padded=padded,

@@ -114,9 +114,10 @@ def _bundle(folder: Path) -> FolderReport:
 
 
 def _native(file: Path, lengths: Mapping[str, Mapping[int, str]]) -> dict[str, Any]:
-    graph: ir.Graph = bring("paddable.graph.io.read", "read_model")(file, older=True).graph
+    model: ir.Model = bring("paddable.graph.io.read", "read_model")(file, older=True)
+    graph = model.graph
     inputs, outputs = (tuple(map(described, values)) for values in (graph.inputs, graph.outputs))
-    attention = tuple(bring("paddable.api.heads", "attention_heads")(graph))
+    attention = tuple(bring("paddable.api.heads", "attention_heads")(model))
     return {
         "inputs": inputs,
         "outputs": tuple(_with_lengths(output, lengths) for output in outputs),

@@ -59,7 +59,9 @@ def read_audio(path: str | Path, rate: int = 16_000) -> Waveform:
     soundfile = import_extra("soundfile")
     path = Path(path)
     if not path.is_file():
-        raise UnreadableError("it is a directory" if path.is_dir() else "no such file", where=str(path))
+        raise UnreadableError(
+            "it is a directory without recordings" if path.is_dir() else "no such file", where=str(path)
+        )
     try:
         with soundfile.SoundFile(path) as file:
             _check_length(file, path)

@@ -146,15 +146,8 @@ def _recordings(given: Sequence[Path]) -> tuple[Path, ...]:
 
     found: list[Path] = []
     for path in given:
-        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in SOUNDS) if path.is_dir() else [path]
-        if not inside:
-            raise UnreadableError(
-                "it holds no recording",
-                where=str(path),
-                why=f"their names end in {', '.join(sorted(SOUNDS))}",
-                fix="name a directory with recordings in it, not below it, or the files",
-            )
-        found += inside
+        inside = sorted(file for file in path.iterdir() if file.suffix.lower() in SOUNDS) if path.is_dir() else []
+        found += inside or [path]  # a directory without any is an error of its own, and the others go on
     return tuple(found)
 
 

@@ -140,7 +140,11 @@ def _waveform(graph: CtcGraph, extractor: Mapping[str, Any], choices: Mapping[st
     if "sampling_rate" in extractor:
         said, by = str(extractor["sampling_rate"]), "preprocessor_config.json says"
     if rate is not None:
-        by = "asked"
+        by = (
+            "asked"
+            if said in (None, str(rate))
+            else f"asked, though {by} {said}: it is the rate of training that counts"
+        )
     elif said is not None:
         rate = _rate(said)
     if rate is None:
