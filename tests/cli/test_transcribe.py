@@ -364,19 +364,22 @@ def test_a_text_that_cannot_be_written_does_not_stop_the_others(
     assert [path.name for path in (tmp_path / "texts").iterdir()] == ["b.txt"]
 
 
-def test_ctrl_c_says_which_files_stay(
-    paddable: Any, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sounds = [record(tmp_path / f"{name}.wav", 1) for name in "ab"]
+@pytest.fixture
+def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Two recordings; Ctrl-C comes at the second."""
     recognise = Recogniser.transcribe
 
-    def interrupted(self: Recogniser, sound: Any, **options: Any) -> Any:
+    def until_b(self: Recogniser, sound: Any, **options: Any) -> Any:
         if Path(sound).stem == "b":
             raise KeyboardInterrupt
         return recognise(self, sound, **options)
 
-    monkeypatch.setattr(Recogniser, "transcribe", interrupted)
-    words = ["transcribe", *map(str, sounds), "--model", str(bundle)]
+    monkeypatch.setattr(Recogniser, "transcribe", until_b)
+    return [record(tmp_path / f"{name}.wav", 1) for name in "ab"]
+
+
+def test_ctrl_c_says_which_files_stay(paddable: Any, bundle: Path, interrupted: list[Path], tmp_path: Path) -> None:
+    words = ["transcribe", *map(str, interrupted), "--model", str(bundle)]
     done = paddable(*words, "-o", str(tmp_path / "texts"))
     assert done.code == 130
     assert done.err == f"interrupted: 1 of 2 recordings were done; their files in {tmp_path / 'texts'} stay\n"
@@ -403,19 +406,8 @@ def test_a_directory_without_recordings_is_an_error(paddable: Any, bundle: Path,
     assert done.code == 2 and "it is a directory without recordings" in done.err
 
 
-def test_ctrl_c_prints_the_json_of_what_is_done(
-    paddable: Any, bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sounds = [record(tmp_path / f"{name}.wav", 1) for name in "ab"]
-    recognise = Recogniser.transcribe
-
-    def interrupted(self: Recogniser, sound: Any, **options: Any) -> Any:
-        if Path(sound).stem == "b":
-            raise KeyboardInterrupt
-        return recognise(self, sound, **options)
-
-    monkeypatch.setattr(Recogniser, "transcribe", interrupted)
-    done = paddable("transcribe", *map(str, sounds), "--model", str(bundle), "--json")
+def test_ctrl_c_prints_the_json_of_what_is_done(paddable: Any, bundle: Path, interrupted: list[Path]) -> None:
+    done = paddable("transcribe", *map(str, interrupted), "--model", str(bundle), "--json")
     told = json.loads(done.out)
     assert done.code == 130 and not told["ok"] and told["interrupted"]
-    assert [file["file"] for file in told["files"]] == [str(sounds[0])]
+    assert [file["file"] for file in told["files"]] == [str(interrupted[0])]
