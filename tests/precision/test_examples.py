@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
 
 from paddable.api import convert
 from paddable.bundle import Batch, Metadata
@@ -19,20 +18,10 @@ from paddable.gates.examples import Inputs, sound_inputs
 from paddable.graph.io.read import read_model
 from paddable.precision.half import know_types, reasons
 
+from .networks import model
+
 RANDOM = np.random.default_rng(0)
 OPEN = {"containers": [60], "precision": "fp16", "gate_lengths": 2}
-
-
-def model(body: str, inputs: str, output: str, **weights: Any) -> onnx.ModelProto:
-    proto = onnx.parser.parse_model(
-        f'<ir_version: 10, opset_import: ["" : 18]>\nnet ({inputs}) => ({output}) {{ {body} }}'
-    )
-    for name, array in weights.items():
-        kind = np.float32 if np.asarray(array).dtype.kind == "f" else np.int64
-        proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array, kind), name))
-    for number, node in enumerate(proto.graph.node):
-        node.name = f"{node.op_type}_{number}"
-    return proto
 
 
 def normal(*shape: int) -> np.ndarray:

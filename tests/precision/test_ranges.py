@@ -7,7 +7,6 @@ import json
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from paddable.api import convert, verify
@@ -18,19 +17,9 @@ from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.precision.ranges import Range, beyond_half, merged
 
+from .networks import model
+
 RANDOM = np.random.default_rng(0)
-
-
-def model(body: str, inputs: str = "float[1, T, 8] x", output: str = "float[1, T, 5] y", **weights: np.ndarray):
-    proto = onnx.parser.parse_model(
-        f'<ir_version: 10, opset_import: ["" : 18]>\nnet ({inputs}) => ({output}) {{ {body} }}'
-    )
-    for name, array in weights.items():
-        kind = np.float32 if np.asarray(array).dtype.kind == "f" else np.int64
-        proto.graph.initializer.append(numpy_helper.from_array(np.asarray(array, kind), name))
-    for number, node in enumerate(proto.graph.node):
-        node.name = f"{node.op_type}_{number}"
-    return proto
 
 
 def normal(*shape: int) -> np.ndarray:

@@ -17,17 +17,9 @@ from paddable.errors import GateFailedError, MisuseError
 from paddable.gates import GateReport
 from paddable.gates.verdict import difference, measures, parse_accept, told_verdict
 
+from .networks import model
+
 RANDOM = np.random.default_rng(0)
-
-
-def model(body: str, output: str, **weights: np.ndarray) -> onnx.ModelProto:
-    proto = onnx.parser.parse_model(
-        f'<ir_version: 10, opset_import: ["" : 18]>\nnet (float[1, T, 8] x) => ({output}) {{ {body} }}'
-    )
-    proto.graph.initializer.extend(numpy_helper.from_array(w.astype(np.float32), name) for name, w in weights.items())
-    for number, node in enumerate(proto.graph.node):
-        node.name = f"{node.op_type}_{number}"
-    return proto
 
 
 def normal(*shape: int) -> np.ndarray:
@@ -35,13 +27,12 @@ def normal(*shape: int) -> np.ndarray:
 
 
 IDS = model(
-    "a = MatMul(x, u) h = Relu(a) l = MatMul(h, v) ids = ArgMax<axis = -1, keepdims = 0>(l)", "int64[1, T] ids",
+    "a = MatMul(x, u) h = Relu(a) l = MatMul(h, v) ids = ArgMax<axis = -1, keepdims = 0>(l)",
+    output="int64[1, T] ids",
     u=normal(8, 256), v=normal(256, 500),
 )  # fmt: skip
-PLAIN = model("a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", "float[1, T, 5] y", u=normal(8, 256), v=normal(256, 5))
-LOUD = model(
-    "a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", "float[1, T, 5] y", u=1e6 * normal(8, 256), v=normal(256, 5)
-)
+PLAIN = model("a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", u=normal(8, 256), v=normal(256, 5))
+LOUD = model("a = MatMul(x, u) h = Relu(a) y = MatMul(h, v)", u=1e6 * normal(8, 256), v=normal(256, 5))
 
 
 def told_of(proto: onnx.ModelProto, precision: str, **given: Any) -> list[str]:
@@ -112,9 +103,7 @@ def test_half_that_gains_nothing_is_told(tmp_path: Path) -> None:
 def test_levels_louder_than_those_that_stay_are_told() -> None:
     power = [line for line in told_of(PLAIN, "fp16") if "overflows" in line]
     assert len(power) == 1 and "a power spectrum" in power[0] and "MatMul_" in power[0] and "examples" in power[0]
-    louder = model(
-        "a = MatMul(x, u) y = MatMul(a, v)", "float[1, T, 5] y", u=np.full((8, 64), 100), v=1e-2 * normal(64, 5)
-    )
+    louder = model("a = MatMul(x, u) y = MatMul(a, v)", u=np.full((8, 64), 100.0), v=1e-2 * normal(64, 5))
     assert any(
         "an MFCC, -250 .. 50, overflows: MatMul MatMul_0 would reach" in line for line in told_of(louder, "fp16")
     )
@@ -133,7 +122,10 @@ PLAIN_U = numpy_helper.to_array(PLAIN.graph.initializer[0])
 
 def test_an_output_that_is_a_constant_hinders_nothing() -> None:
     both = model(
-        "a = MatMul(x, u) y = Relu(a) k = Identity(c)", "float[1, T, 5] y, float[3] k", u=normal(8, 5), c=np.ones(3)
+        "a = MatMul(x, u) y = Relu(a) k = Identity(c)",
+        output="float[1, T, 5] y, float[3] k",
+        u=normal(8, 5),
+        c=np.ones(3),
     )
     assert told_of(both, "fp16", accept=["cosine=0.99"])
 
