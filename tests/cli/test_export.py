@@ -62,8 +62,8 @@ def test_misuse_is_one_line(paddable: Any, library: Any, words: list[str], messa
     assert not library.calls
 
 
-@pytest.mark.parametrize("more", [(), ("--json",)])
-def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(("more", "judge"), [((), True), (("--json",), True), (("--no-verify",), False)])
+def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str, ...], judge: bool) -> None:
     def exporting(*args: Any, progress: Any, **options: Any) -> None:
         for done in range(4):
             progress("export", done, 5)
@@ -73,10 +73,7 @@ def test_a_log_gets_a_line_a_stage(paddable: Any, library: Any, more: tuple[str,
 
     library.export = exporting
     done = paddable("export", "sense-voice", "weights", "-o", "out", *more)
-    assert done.err.splitlines() == [
-        "export 1/4: load the checkpoint and export it",
-        "export 2/4: convert",
-        "export 3/4: judge",
-        "error: stop here",
-    ]
-    assert "export 1/4" not in done.out
+    stages = ["load the checkpoint and export it", "convert", *["judge"] * judge, "write"]
+    told = [f"export {at}/{len(stages)}: {stage}" for at, stage in enumerate(stages[:-1], 1)]
+    assert done.err.splitlines() == [*told, "error: stop here"]
+    assert "export 1/" not in done.out

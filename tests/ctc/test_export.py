@@ -398,8 +398,8 @@ def test_a_model_says_what_it_is_and_what_it_wants(made: Path) -> None:
         MisuseError, match=r"inputs come by name, and this is one ndarray; .*write run\({'audio': array}\)"
     ):
         model.run(SOUND)  # type: ignore[arg-type]
-    for asked in ({"provider": "xx"}, {"target": "xx"}):
-        with pytest.raises(MisuseError, match="no provider is called 'xx'; choose one of cpu, directml"):
+    for asked, first in ({"provider": "xx"}, "auto, cpu"), ({"target": "xx"}, "cpu, directml"):
+        with pytest.raises(MisuseError, match=f"no provider is called 'xx'; choose one of {first}"):
             paddable.load(made, **asked)
     with pytest.raises(MisuseError, match="it was made for cpu; convert with `target='cuda'`"):
         paddable.load(made, target="cuda")

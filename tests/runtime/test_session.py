@@ -206,6 +206,7 @@ def test_threads_share_a_session(bundle: Path) -> None:
         ({"x": noise(1, 6), "ilens": [8], "gain": GAIN}, "'x'"),
         ({"x": noise(1, 6), "ilens": 6.5, "gain": GAIN}, "'ilens'"),
         ({"x": [[0.5] * 6, [0.5] * 8], "gain": GAIN}, "'x'"),
+        ({"x": [], "gain": GAIN}, "input 'x' is an empty list; give one array a row"),
     ],
 )
 def test_wrong_inputs_are_named(padded_file: Padded, inputs: dict[str, object], told: str) -> None:

@@ -131,7 +131,8 @@ def export(
     try:
         kept = (checkpoint, out, choices["examples"])
         page = reporting(report, "export", f"{family} {checkpoint}", kept, force=choices["force"])
-        with page, showing(_STAGES) as progress:
+        stages = {at: told for at, told in _STAGES.items() if choices["verify"] or told != "judge"}
+        with page, showing(stages) as progress:
             written = export_family(
                 family,
                 checkpoint,

@@ -67,6 +67,8 @@ def load(
         MissingExtraError: no onnxruntime, two of them, or one without the provider.
         UnreadableError: the bundle or the file cannot be read.
     """
+    if provider not in (names := (AUTO, *known_advice())):
+        raise MisuseError(f"no provider is called {provider!r}", fix=f"choose one of {', '.join(names)}")
     place = Path(path)
     bundle = read_bundle(place, check_below=CHEAP) if place.is_dir() else None
     metadata = bundle.metadata if bundle is not None else _said_by(place)

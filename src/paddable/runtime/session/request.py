@@ -82,7 +82,9 @@ def read_request(
             continue
         if name not in batch_axes:
             shared[name] = _with_rank(name, as_declared(name, value, dtypes[name]), ranks[name])
-        elif isinstance(value, (list, tuple)) and value and all(isinstance(row, np.ndarray) for row in value):
+        elif isinstance(value, (list, tuple)) and not value:
+            raise MisuseError(f"input {name!r} is an empty list", fix="give one array a row")
+        elif isinstance(value, (list, tuple)) and all(isinstance(row, np.ndarray) for row in value):
             listed = True
             taken_apart[name] = [
                 _row(name, as_declared(name, row, dtypes[name]), batch_axes[name], ranks[name]) for row in value
