@@ -90,7 +90,7 @@ def _comparable(analysis: Analysis, value: ir.Value) -> bool:
     facts = analysis.values.get(value.name or "")
     if facts is None or facts.relative is not None or facts.content is not None or value.is_graph_output():
         return False
-    return facts.pending is None and facts.dtype != ir.DataType.STRING
+    return (facts.pending is None or facts.pending.token.done) and facts.dtype != ir.DataType.STRING
 
 
 def _load(padded: Source) -> onnx.ModelProto:

@@ -874,6 +874,8 @@ GatherND(2, 3, T; any | 2, 5, 1; int64; 0..1) batch_dims=1 => 2, 5, T; any; fini
 GatherND(T, 3, 2 | T, 3, 1; int64; 0..1) batch_dims=2 => T, 3; finite; finite
 GatherND(T, 3; infinite masked | 2, 1; int64; 0..1) => 2, 3; masked
 GatherND(5, 3 | U, 2; int64; -9..9) => U; finite; finite | Fill(; 1; 0; 0.0)
+GatherND(T, 3 | U, 3; int64; 0..2) => refused: GatherND by tuples of 3 indices into 2 axes
+GatherND(T, 3 | T, 2; int64; 0..2) batch_dims=1 => refused: GatherND by tuples of 2 indices into 1 axes
 """)
 
 

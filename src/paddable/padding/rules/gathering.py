@@ -347,6 +347,8 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
     if not width.is_constant:
         context.refuse("GatherND with tuples of varying width")
     depth = width.constant
+    if batch_dims + depth > len(value.axes):
+        context.refuse(f"GatherND by tuples of {depth} indices into {len(value.axes) - batch_dims} axes")
     axes = (*index.axes[:-1], *value.axes[batch_dims + depth :])
     source = value.axes[batch_dims] if depth == 1 else ()
     own = read_of_itself(context, value, index, depth) if not batch_dims else None
