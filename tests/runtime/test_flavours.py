@@ -42,7 +42,7 @@ def test_here_one_is_installed() -> None:
 
 
 def test_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=list))
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda name: []))
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r'pip install "paddable\[cpu\]"'):
         flavours.import_onnxruntime()
@@ -50,14 +50,14 @@ def test_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_one_that_is_only_metadata_is_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     both = [distribution("onnxruntime-directml", tmp_path), distribution("onnxruntime")]
-    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda name: both))
     assert flavours.installed_flavours() == ["onnxruntime-directml"]
     assert flavours.import_onnxruntime() is onnxruntime
 
 
 def test_a_caller_who_knows_may_mix(tmp_path: Path, padded_file: Padded, monkeypatch: pytest.MonkeyPatch) -> None:
     both = [distribution(name, tmp_path) for name in ("onnxruntime", "onnxruntime-gpu")]
-    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda name: both))
     path = padded_file(16, 1)
     with pytest.raises(MissingExtraError, match="`allow_mixed=True`"):
         paddable.load(path).run(X)
@@ -75,7 +75,7 @@ def test_a_runtime_that_lacks_something_is_not_called_absent(monkeypatch: pytest
 
 def test_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     both = [distribution("onnxruntime", tmp_path), distribution("onnxruntime-gpu", tmp_path)]
-    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda: both))
+    monkeypatch.setattr(flavours, "metadata", SimpleNamespace(distributions=lambda name: both))
     with pytest.raises(MissingExtraError) as error:
         flavours.import_onnxruntime()
     assert "onnxruntime, onnxruntime-gpu" in str(error.value)

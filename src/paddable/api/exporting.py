@@ -12,7 +12,6 @@ A gate that fails leaves ``<out>.report.json`` and no bundle.
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -51,7 +50,7 @@ from paddable.families.registry import spec_of
 from paddable.forms.applying import chosen_forms
 from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
-from paddable.graph.io.scratch import letting_go
+from paddable.graph.io.scratch import free_graphs, letting_go
 from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.precision import PRECISIONS, in_precision
@@ -173,7 +172,7 @@ def export(
                 f"{family} streams, and ranges of its step graphs are not fixed by examples", fix="ask for int8 or fp16"
             )
         del loaded
-        gc.collect()  # the exporter's graphs point at each other and at the weights of the torch module
+        free_graphs(folder)  # the exporter's graphs point at each other and at the weights of the torch module
         wanted = containers_of(opened, containers)
         refuse_damaged_weights(opened)
         keep_native(stage, opened)

@@ -61,7 +61,7 @@ class Stage:
 
     def take_back(self) -> None:
         """Let go of every file, since Windows neither moves nor deletes one that is open, and remove what was lent."""
-        free_graphs()
+        free_graphs(self.folder)
         for path in self.folder.glob(f"{_LENT}*"):
             path.unlink(missing_ok=True)
 

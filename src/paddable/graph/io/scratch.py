@@ -23,12 +23,21 @@ _MAPS_LOCK = os.name == "nt"
 """Whether the system refuses to write, move or delete a file that is mapped."""
 
 
-def free_graphs() -> None:
+_SMALL = 64 << 20
+"""Bytes that may wait until Python itself looks for what nobody uses any more."""
+
+
+def free_graphs(folder: Path) -> None:
     """Free the graphs that nobody uses any more, and with them the maps of their files.
 
-    The nodes and values of a graph point at each other, so that Python frees them when it looks for such circles only.
+    The nodes and values of a graph point at each other, so that Python frees them when it looks for such circles only:
+    a walk over everything in memory, which takes longer than a small model is worth.
+
+    Args:
+        folder: where their files are.
     """
-    gc.collect()
+    if _MAPS_LOCK or sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) >= _SMALL:
+        gc.collect()
 
 
 @contextmanager
@@ -42,7 +51,7 @@ def scratch_folder(beside: str | os.PathLike[str] | None = None) -> Iterator[Pat
         try:
             yield Path(name)
         finally:
-            free_graphs()
+            free_graphs(Path(name))
 
 
 def letting_go(function: Callable[P, T]) -> Callable[P, T]:
@@ -61,6 +70,6 @@ def letting_go(function: Callable[P, T]) -> Callable[P, T]:
                 told = told.__context__
             raise
         finally:
-            free_graphs()
+            gc.collect()
 
     return call

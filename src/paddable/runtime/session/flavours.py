@@ -68,9 +68,11 @@ def installed_flavours(distributions: Iterable[metadata.Distribution] | None = N
     Beside one whose files are there, a package that is only metadata (an empty one that satisfies another's
     requirement, or what an unfinished removal left) is not counted.
     """
+    if distributions is None:  # asked for by name, since reading what every package says of itself takes long
+        distributions = (found for name in FLAVOURS for found in metadata.distributions(name=name))
     found = {
         name: _has_files(distribution)
-        for distribution in (metadata.distributions() if distributions is None else distributions)
+        for distribution in distributions
         if (name := str(distribution.metadata["Name"]).lower().replace("_", "-")) in FLAVOURS
     }
     return sorted([name for name, there in found.items() if there] or found)
