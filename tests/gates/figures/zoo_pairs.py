@@ -15,8 +15,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.gates.figures.zoo import declaration, graphs, printed
-
 
 def once(source: str, path: str, declared: str, sizes: str, *length_inputs: str) -> None:
     """Print the CPU seconds of one conversion; in a process of its own, since it imports the version of `source`."""
@@ -42,6 +40,8 @@ def spent() -> float:
 
 
 def main(place: str, before: str, after: str, *declared: str) -> int:
+    from tests.gates.figures.zoo import declaration, graphs, printed  # which import the version that is installed
+
     worst = 0.0
     print("| graph | before | after | ratio |\n|---|---|---|---|", flush=True)
     for path in [Path(place)] if declared else graphs(Path(place), []):
