@@ -31,7 +31,7 @@ from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, twins_in
-from paddable.precision.tied import kept_with_others
+from paddable.precision.tied import kept_with_others, told_tables
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
@@ -257,6 +257,9 @@ def measured(
             kept |= kept_with_others(native, damage.keys() - kept.keys())
         if on_message is not None and kept:
             on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
+        if on_message is not None and not PRECISIONS[precision].rounds:
+            for line in told_tables(native, damage.keys() - kept.keys()):
+                on_message(f"{precision}: {line}")
         shares = {name: _short(share) for name, share in damage.items()}
         return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
     if PRECISIONS[precision].fixed:
@@ -291,7 +294,8 @@ def _with_fixed(
         known = _fixed(observed.native, observed.ranges, bits)
         for node in storable(observed.native.graph):
             name, value = str(node.outputs[0].name), node.inputs[0]
-            if value is not None and name in eight and name not in kept and (bits == 8 or name in wide):
+            rounded = name in eight and name not in kept and (bits == 8 or name in wide)
+            if rounded and value is not None and value.name in known:  # a lookup has no range
                 fixed[str(value.name)] = known[str(value.name)]
     if on_message is not None:
         sixteens = {name: why for name, why in wide.items() if name not in kept}
