@@ -21,7 +21,7 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import Example, Inputs, sound_inputs
+from paddable.gates.examples import Example, Inputs, power_inputs, sound_inputs
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
@@ -148,7 +148,8 @@ def observe(
     with lend(model) as file:
         observer = Observer(file, names)
         shapes, dtypes = observer.shapes, observer.dtypes
-        inputs = Inputs(metadata, shapes, dtypes, sound_inputs(typed.graph, metadata, shapes, dtypes, numbers.limits))
+        sounds = sound_inputs(typed.graph, metadata, shapes, dtypes, numbers.limits)
+        inputs = Inputs(metadata, shapes, dtypes, sounds, power_inputs(typed.graph))
 
         def feeds_of(example: Example) -> dict[str, Array]:
             signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
