@@ -96,7 +96,15 @@ def judge_in_precision(
     widest = largest_of(candidates)
     metadata = candidates[0].metadata
     rounds = half is None and PRECISIONS[metadata.precision].rounds
-    oracle = Oracle(twin, metadata, half, moved=moved(twin, folder / "moved.onnx") if rounds else None)
+    stored = half is None and not rounds
+    shifted = moved(twin, folder / "moved.onnx") if rounds else None
+
+    @cache
+    def alike() -> list[Oracle]:
+        """What is only stored in fewer bits is conditioned as fp32 is, and moves with the last place of its inputs."""
+        return [exact, Oracle(twin, metadata, moved=moved(twin, folder / "moved.onnx"))] if stored else []
+
+    oracle = Oracle(twin, metadata, half, moved=shifted, alike=alike)
     cases = choose(spans, widest, expressions, seed=seed)
     most = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
 
@@ -111,7 +119,7 @@ def judge_in_precision(
         own = largest != widest
         picked = choose(spans, largest, expressions, seed=seed, limit=LENGTHS, known=most) if own else most
         double = exact_where_replaced(analysis.model, twin, candidate.model, twin.with_suffix(".double.onnx"))
-        judging = oracle if double is None else Oracle(twin, metadata, half, exact=double)
+        judging = oracle if double is None else Oracle(twin, metadata, half, exact=double, moved=shifted, alike=alike)
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
