@@ -41,6 +41,11 @@ def told_of(proto: onnx.ModelProto, precision: str, **given: Any) -> list[str]:
     return told
 
 
+@pytest.fixture(scope="module")
+def told_in_half() -> list[str]:
+    return told_of(PLAIN, "fp16")
+
+
 def test_ids_are_classes_and_a_limit_of_agreement_holds_for_them(tmp_path: Path) -> None:
     (line,) = [line for line in told_of(IDS, "int4", out=tmp_path / "b") if "against fp32" in line]
     assert "best class the same in" in line and "warning" in line and "cosine" not in line
@@ -100,9 +105,8 @@ def test_integers_are_told_by_agreement() -> None:
     assert seen.to_json() == {"finite": True, "agreement": 0.75} and seen.misses({"agreement": 0.9})
 
 
-def test_each_precision_is_told_in_a_line() -> None:
-    told = told_of(PLAIN, "fp16")
-    (line,) = [line for line in told if "against fp32" in line]
+def test_each_precision_is_told_in_a_line(told_in_half: list[str]) -> None:
+    (line,) = [line for line in told_in_half if "against fp32" in line]
     assert line.startswith("fp16: against fp32, the worst of 4 examples: cosine 1.0000") and "warning" not in line
     row = {"example": "a.npy", "output": "y", "error": 0.4, "cosine": 0.9999, "agreement": None}
     assert "warning: that is far from fp32 (output y, a.npy)" in told_verdict("int4", [row])
@@ -111,7 +115,7 @@ def test_each_precision_is_told_in_a_line() -> None:
     assert any("of scale from fp32 on" in line for line in fixed)
 
 
-def test_half_that_gains_nothing_is_told(tmp_path: Path) -> None:
+def test_half_that_gains_nothing_is_told(tmp_path: Path, told_in_half: list[str]) -> None:
     onnx.save(LOUD, tmp_path / "native.onnx")
     judged: list[GateReport] = []
     told: list[str] = []
@@ -124,11 +128,11 @@ def test_half_that_gains_nothing_is_told(tmp_path: Path) -> None:
         "nothing is gained"
         in about_result("convert", out, tmp_path / "native.onnx", judged[0])["facts"]["Weights in fp16"]
     )
-    assert not any("nothing is gained" in line for line in told_of(PLAIN, "fp16"))
+    assert not any("nothing is gained" in line for line in told_in_half)
 
 
-def test_levels_louder_than_those_that_stay_are_told() -> None:
-    assert not any("overflows" in line for line in told_of(PLAIN, "fp16"))  # it takes no power spectrum
+def test_levels_louder_than_those_that_stay_are_told(told_in_half: list[str]) -> None:
+    assert not any("overflows" in line for line in told_in_half)  # it takes no power spectrum
     louder = model("a = MatMul(x, u) y = MatMul(a, v)", u=np.full((8, 64), 100.0), v=1e-2 * normal(64, 5))
     assert any(
         "an MFCC, -250 .. 50, overflows: MatMul MatMul_0 would reach" in line for line in told_of(louder, "fp16")
