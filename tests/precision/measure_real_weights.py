@@ -126,7 +126,7 @@ def measure(
             seen = [
                 told
                 for want, got in zip(before, after, strict=True)
-                for told in differences(got, want).values()
+                for told in differences(got, want, dict.fromkeys(want, (0, 1))).values()
                 if told.error is not None
             ]
             agreement = [

@@ -134,6 +134,9 @@ def test_what_is_not_accepted_is_not_written(native, tmp_path, limit, words):
     assert not (tmp_path / "b").exists()
     report = json.loads((tmp_path / "b.report.json").read_text())
     assert not report["ok"] and any(not row["ok"] for row in report["examples"]["int8"])
+
+
+def test_what_is_accepted_is_written(native, tmp_path):
     accept = ["cosine=0.99", "error=0.1", "agreement=0.5"]
     convert(native, ["x:2=T"], containers=[20], out=tmp_path / "b", precision="int8", gate_lengths=4, accept=accept)
 

@@ -14,7 +14,7 @@ import pytest
 from paddable.api import convert
 from paddable.bundle import Batch, Metadata
 from paddable.errors import MisuseError, UnreadableError
-from paddable.gates.examples import Inputs, sound_inputs
+from paddable.gates.examples import Inputs, power_inputs, sound_inputs
 from paddable.graph.io.read import read_model
 from paddable.precision.half import know_types, reasons
 
@@ -190,3 +190,56 @@ def test_what_is_no_array_is_told_without_advice_on_pickle(tmp_path: Path) -> No
     with pytest.raises(UnreadableError, match="Python objects") as other:
         told_of(FEATURES, examples=tmp_path / "x.npz")
     assert "pickle" not in f"{error.value}{other.value}"
+
+
+def test_an_array_of_another_name_is_told_for_a_single_input_and_refused_by_name_else(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", feats=np.ones((1, 60, 8), np.float32))
+    assert "x.npz: its only array 'feats' is taken for x, the only input" in told_of(
+        FEATURES, examples=tmp_path / "x.npz", verify=False
+    )
+    np.savez(tmp_path / "x.npz", a=np.ones((1, 60, 8), np.float32), b=np.ones((1, 60, 8), np.float32))
+    with pytest.raises(MisuseError, match=r"x\.npz: it holds 'a', 'b', and the graph wants 'x'"):
+        told_of(FEATURES, examples=tmp_path / "x.npz")
+    held = model("f = Cast<to = 1>(n) m = Mul(x, f) y = MatMul(m, u)", "float[1, T, 8] x, int64[1] n", u=normal(8, 5))
+    np.savez(tmp_path / "x.npz", n=np.array([60]))
+    with pytest.raises(MisuseError, match=r"it holds 'n', and the graph wants 'x' \(n is made of the lengths\)"):
+        told_of(held, length_inputs=["n=T"], examples=tmp_path / "x.npz")
+
+
+def test_zeros_are_told_of_a_file_that_holds_nothing_else(tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    late = np.concatenate([np.zeros(1000), np.full(500, 0.5)])
+    for sound, words in (
+        (late, "up to the end of the largest container"),
+        (np.stack([late, -late], 1), "once its channels are mixed: they cancel"),
+        (0 * late, "nothing but zeros; no range"),
+    ):
+        soundfile.write(tmp_path / "a.wav", sound, 16_000)
+        with pytest.raises(MisuseError, match=f"nothing but zeros.*{words}|{words}"):
+            told_of(WAVE, containers=[900], rate=16_000, examples=tmp_path / "a.wav")
+
+
+HALF_KINDS = {"float16[1, T, 8] x": 4, "float16[1, T] x": 3}
+
+
+@pytest.mark.parametrize("taken", HALF_KINDS)
+def test_inputs_in_half_get_the_levels_of_what_they_take(taken: str) -> None:
+    name, dtype = "x", np.dtype(np.float16)
+    native = read_model(model("y = Identity(x)", taken, taken.replace(" x", " y")))
+    shape = [1, "T"] + [8] * taken.count("8")
+    metadata = Metadata(symbols={}, inputs={name: {1: "T"}})
+    inputs = Inputs(
+        metadata, {name: shape}, {name: dtype}, sound_inputs(native.graph, metadata, {name: shape}, {name: dtype})
+    )
+    examples = [*inputs.default({"T": 500}), *(example for example, _ in inputs.louder({"T": 500}))]
+    assert len(inputs.default({"T": 500})) == HALF_KINDS[taken]
+    assert all(e.arrays[name].dtype == dtype and np.isfinite(e.arrays[name]).all() for e in examples)
+
+
+def test_a_power_spectrum_is_tried_where_the_model_takes_its_logarithm() -> None:
+    body = "{} h = MatMul(l, u) y = Relu(h)"
+    tried = [
+        power_inputs(read_model(model(body.format(first), u=normal(8, 5))).graph)
+        for first in ("l = Log(x)", "l = Relu(x)", "r = Sigmoid(x) l = Log(r)")
+    ]
+    assert tried == [{"x"}, set(), set()]

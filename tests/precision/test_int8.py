@@ -8,6 +8,7 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
+import paddable
 from paddable.api import convert
 from paddable.errors import RefusedError
 from paddable.graph.io.read import read_model
@@ -123,3 +124,22 @@ def test_a_model_without_a_large_weight_is_told(tmp_path):
     proto = to_proto(model("net (float[1, 5, 64] x) => (float[1, 5, 64] y) { y = Relu(x) }"))
     convert(proto, [], precision="int8", on_message=told.append)
     assert any("int8: nothing changes" in line for line in told)
+
+
+def test_a_precision_that_changes_no_weight_shares_those_of_fp32_and_tells_it(tmp_path):
+    told = []
+    looked_up = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (int64[1, T] x) => (float[1, T, 64] y) { y = Gather(table, x) }'
+    )
+    table = np.random.default_rng(0).standard_normal((300, 64)).astype(np.float32)
+    looked_up.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    out = convert(
+        looked_up, ["x:1=T"], containers=[20], precision="fp32,int8", gate_lengths=2, out=tmp_path / "b",
+        on_message=told.append,
+    )  # fmt: skip
+    assert [file.name for file in out.glob("*.data")] == ["fp32.data"]
+    assert (out / "fp32.data").stat().st_size < 1.5 * table.nbytes
+    ids = np.arange(20)[None]
+    assert np.array_equal(paddable.load(out, precision="int8").run({"x": ids})["y"], table[ids])
+    assert "int8: its weights are those in fp32, which a bundle stores once" in told
+    assert not any("weights take" in line for line in told)

@@ -170,7 +170,7 @@ def test_examples_that_cannot_be(tmp_path) -> None:
     with pytest.raises(UnreadableError, match="no such file"):
         convert(LOUD["glu"], ["x:1=T"], containers=[20], precision="fp16", examples=tmp_path / "none.npz")
     np.savez(tmp_path / "named.npz", z=np.zeros((1, 9, 8), np.float32), x=np.zeros((1, 9, 8), np.float32))
-    with pytest.raises(MisuseError, match=r"named\.npz: it holds 'z', which is no input"):
+    with pytest.raises(MisuseError, match=r"named\.npz: it holds 'z', 'x', and the graph wants 'x'"):
         convert(LOUD["glu"], ["x:1=T"], containers=[20], precision="fp16", examples=tmp_path)
     with pytest.raises(MisuseError, match="fp32 needs none"):
         convert(LOUD["glu"], ["x:1=T"], containers=[20], examples=tmp_path)

@@ -11,7 +11,9 @@ from onnx import TensorProto, numpy_helper
 import paddable
 from paddable.api import convert
 from paddable.errors import MisuseError
+from paddable.gates.engine import Engine
 from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
 
 RANDOM = np.random.default_rng(0)
@@ -92,22 +94,67 @@ def test_weights_of_a_model_in_half_that_stay_are_stored_in_half(tmp_path) -> No
 TIED = """<ir_version: 10, opset_import: ["" : 18]> net (int64[1, T] x) => (float[1, T, 1100] y) {
   e = Gather(d, x) h = MatMul(e, b) w = Transpose<perm = [1, 0]>(d) y = MatMul(h, w)
 }"""
+HALF_TIED = TIED.replace("float[", "float16[")
+READ_BESIDES = TIED.replace(
+    "y = MatMul(h, w)",
+    "p = MatMul(h, w) t = Transpose<perm = [0, 2, 1]>(h) u = MatMul(d, t) v = Transpose<perm = [0, 2, 1]>(u) "
+    "y = Add(p, v)",
+)
 
 
-def tied() -> onnx.ModelProto:
-    made = model("", TIED)
-    table = (RANDOM.standard_normal((1100, 64)) / 8).astype(np.float32)
+def tied(text: str = TIED) -> onnx.ModelProto:
+    made = model("", text)
+    kind = np.float16 if "float16" in text else np.float32
+    table = (RANDOM.standard_normal((1100, 64)) / 8).astype(kind)
     made.graph.initializer.append(numpy_helper.from_array(table, "d"))
+    made.graph.initializer[0].CopyFrom(
+        numpy_helper.from_array(numpy_helper.to_array(made.graph.initializer[0]).astype(kind), "b")
+    )
     return made
 
 
+@pytest.mark.parametrize("text", [TIED, HALF_TIED], ids=["floats", "half"])
 @pytest.mark.parametrize("precision", ["int8", "int4"])
-def test_a_weight_that_a_lookup_reads_too_is_not_stored_twice_and_that_is_told(precision: str) -> None:
+def test_a_table_that_a_lookup_and_a_product_share_is_stored_once_in_8_bits_and_that_is_told(
+    precision: str, text: str
+) -> None:
     told: list[str] = []
-    made = convert(tied(), ["x:1=T"], containers=[40], precision=precision, gate_lengths=4, on_message=told.append)
+    made = convert(tied(text), ["x:1=T"], containers=[40], precision=precision, gate_lengths=4, on_message=told.append)
+    held = {tensor.name: tensor for tensor in made.graph.initializer if 1100 in tensor.dims and len(tensor.dims) == 2}
+    assert [(list(tensor.dims), tensor.data_type) for tensor in held.values()] == [([1100, 64], TensorProto.INT8)]
+    assert f"{precision}: d is stored once, in 8 bits, for Gather Gather_e and MatMul MatMul_y" in told
+
+
+def test_rows_of_a_table_in_8_bits_are_off_by_half_a_code_at_most() -> None:
+    native = tied()
+    native.graph.output.append(onnx.helper.make_tensor_value_info("e", TensorProto.FLOAT, None))
+    changed = to_proto(in_precision(read_model(native), "int8"))
+    feeds = {"x": np.arange(1100)[None]}
+    rows, stored = (Engine(proto.SerializeToString()).run(feeds)["e"] for proto in (native, changed))
+    assert np.abs(rows - stored).max() > 0
+    assert np.all(np.abs(rows - stored) <= np.abs(rows).max(-1, keepdims=True) / 254 * 1.0001)
+
+
+def test_a_table_that_a_lookup_and_a_product_with_a_fixed_range_share_is_stored_once(tmp_path) -> None:
+    np.savez(tmp_path / "ids.npz", x=np.arange(40)[None])
+    made = convert(
+        tied(), ["x:1=T"], containers=[40], precision="int8-static", examples=tmp_path / "ids.npz", gate_lengths=4
+    )
+    held = [tensor for tensor in made.graph.initializer if 1100 in tensor.dims and len(tensor.dims) == 2]
+    assert [(list(tensor.dims), tensor.data_type) for tensor in held] == [([1100, 64], TensorProto.INT8)]
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_a_table_that_somebody_reads_in_another_way_besides_is_not_stored_twice_and_that_is_told(
+    precision: str,
+) -> None:
+    told: list[str] = []
+    made = convert(
+        tied(READ_BESIDES), ["x:1=T"], containers=[40], precision=precision, gate_lengths=4, on_message=told.append
+    )
     held = {tensor.name: list(tensor.dims) for tensor in made.graph.initializer}
     assert sorted(held.values()).count([1100, 64]) == 1 and [64, 1100] not in held.values()
-    assert any("y: Gather Gather_e reads its weight d in fp32 all the same" in line for line in told)
+    assert any("p: Gather Gather_e reads its weight d in fp32 all the same" in line for line in told)
 
 
 def test_a_precision_that_takes_more_room_is_told_with_who_reads_what_stays() -> None:

@@ -15,7 +15,7 @@ from paddable.api import convert
 from paddable.api.reporting import about_result
 from paddable.errors import GateFailedError, MisuseError
 from paddable.gates import GateReport
-from paddable.gates.verdict import difference, measures, parse_accept, told_verdict
+from paddable.gates.verdict import class_axis, difference, measures, parse_accept, told_verdict
 
 from .networks import model
 
@@ -39,6 +39,11 @@ def told_of(proto: onnx.ModelProto, precision: str, **given: Any) -> list[str]:
     told: list[str] = []
     convert(proto, ["x:1=T"], containers=[60], precision=precision, gate_lengths=2, on_message=told.append, **given)
     return told
+
+
+@pytest.fixture(scope="module")
+def told_in_half() -> list[str]:
+    return told_of(PLAIN, "fp16")
 
 
 def test_ids_are_classes_and_a_limit_of_agreement_holds_for_them(tmp_path: Path) -> None:
@@ -66,16 +71,42 @@ def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
 
 
 def test_what_can_be_measured() -> None:
-    assert measures("i", [1, None]) == measures("b", []) == {"agreement"}
-    assert measures("f", [1, None, 5]) == {"cosine", "error", "agreement"}
-    assert measures("f", [1, None]) == measures("f", [1, 9, 1]) == {"cosine", "error"}
+    assert measures("i", None) == measures("b", None) == {"agreement"}
+    assert measures("f", 2) == {"cosine", "error", "agreement"}
+    assert measures("f", None) == {"cosine", "error"}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "others", "axis"),
+    [
+        ([1, None, 5], {0, 1}, 2), ([1, 5, None], {0, 2}, 1), ([5, 1, 9], {2}, 0),
+        ([1, None], {0, 1}, None), ([1, 9, 1], {0, 1}, None), ([1, 4, None, 8], {0, 2}, None),
+    ],
+)  # fmt: skip
+def test_classes_are_the_one_axis_that_does_not_follow_the_length(
+    sizes: list[int | None], others: set[int], axis: int | None
+) -> None:
+    assert class_axis(sizes, others) == axis
+
+
+def test_classes_in_front_of_the_frames_agree_frame_by_frame(tmp_path: Path) -> None:
+    channels = model(
+        "a = MatMul(x, u) h = Relu(a) l = MatMul(h, v) y = Transpose<perm = [0, 2, 1]>(l)",
+        output="float[1, 50, T] y", u=normal(8, 256), v=normal(256, 50),
+    )  # fmt: skip
+    told_of(channels, "int4", out=tmp_path / "b")
+    report = json.loads((tmp_path / "b" / "report.json").read_text())
+    assert all(row["agreement"] * 60 == pytest.approx(round(row["agreement"] * 60), abs=1e-3)
+               for row in report["examples"]["int4"])  # fmt: skip
+
+
+def test_integers_are_told_by_agreement() -> None:
     seen = difference(np.array([1, 2, 3, 4]), np.array([1, 2, 3, 5]))
     assert seen.to_json() == {"finite": True, "agreement": 0.75} and seen.misses({"agreement": 0.9})
 
 
-def test_each_precision_is_told_in_a_line() -> None:
-    told = told_of(PLAIN, "fp16")
-    (line,) = [line for line in told if "against fp32" in line]
+def test_each_precision_is_told_in_a_line(told_in_half: list[str]) -> None:
+    (line,) = [line for line in told_in_half if "against fp32" in line]
     assert line.startswith("fp16: against fp32, the worst of 4 examples: cosine 1.0000") and "warning" not in line
     row = {"example": "a.npy", "output": "y", "error": 0.4, "cosine": 0.9999, "agreement": None}
     assert "warning: that is far from fp32 (output y, a.npy)" in told_verdict("int4", [row])
@@ -84,7 +115,7 @@ def test_each_precision_is_told_in_a_line() -> None:
     assert any("of scale from fp32 on" in line for line in fixed)
 
 
-def test_half_that_gains_nothing_is_told(tmp_path: Path) -> None:
+def test_half_that_gains_nothing_is_told(tmp_path: Path, told_in_half: list[str]) -> None:
     onnx.save(LOUD, tmp_path / "native.onnx")
     judged: list[GateReport] = []
     told: list[str] = []
@@ -97,12 +128,11 @@ def test_half_that_gains_nothing_is_told(tmp_path: Path) -> None:
         "nothing is gained"
         in about_result("convert", out, tmp_path / "native.onnx", judged[0])["facts"]["Weights in fp16"]
     )
-    assert not any("nothing is gained" in line for line in told_of(PLAIN, "fp16"))
+    assert not any("nothing is gained" in line for line in told_in_half)
 
 
-def test_levels_louder_than_those_that_stay_are_told() -> None:
-    power = [line for line in told_of(PLAIN, "fp16") if "overflows" in line]
-    assert len(power) == 1 and "a power spectrum" in power[0] and "MatMul_" in power[0] and "examples" in power[0]
+def test_levels_louder_than_those_that_stay_are_told(told_in_half: list[str]) -> None:
+    assert not any("overflows" in line for line in told_in_half)  # it takes no power spectrum
     louder = model("a = MatMul(x, u) y = MatMul(a, v)", u=np.full((8, 64), 100.0), v=1e-2 * normal(64, 5))
     assert any(
         "an MFCC, -250 .. 50, overflows: MatMul MatMul_0 would reach" in line for line in told_of(louder, "fp16")
@@ -158,3 +188,8 @@ def test_products_in_8_bits_of_a_model_that_is_stored_in_half_are_judged_as_they
 def told_report(folder: Path) -> str:
     told_of(PLAIN, "int8-dynamic", out=folder)
     return (folder / "report.json").read_text()
+
+
+def test_ids_of_a_model_without_lengths_are_counted() -> None:
+    with pytest.raises(GateFailedError, match=r"output ids: \d+ of 9 numbers are others than native's"):
+        convert(IDS, [], bindings=["x:1=9"], precision="int4")

@@ -21,7 +21,7 @@ from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
-from paddable.api.sizes import told_sizes
+from paddable.api.sizes import changes_nothing, told_sizes
 from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
 from paddable.errors import MisuseError, RefusedError, arguments
@@ -348,7 +348,7 @@ def keep_native(stage: Stage, opened: Opened, *, keep_traces: bool = False) -> P
 def keep_bundle(
     stage: Stage, graphs: Sequence[Padded], belongings: Belongings | None = None, *, keep_traces: bool = False
 ) -> dict[Path, Padded]:
-    """Write the graphs of a bundle. Those of a precision share one weight file.
+    """Write the graphs of a bundle. Those of a precision share one weight file; that of fp32 where it changes none.
 
     Args:
         stage: of the bundle's directory.
@@ -370,7 +370,9 @@ def keep_bundle(
                 if graph.native is not None:
                     models[f"native-{precision}.onnx"] = graph.native
                 files[stage.folder / name] = graph
-        stage.keep(models, f"{precision}.data", keep_traces=keep_traces)
+        ours = [graph for graph in graphs if graph.metadata.precision == precision]
+        same = not (belongings and belongings.graphs) and all(map(changes_nothing, ours))
+        stage.keep(models, "fp32.data" if same else f"{precision}.data", keep_traces=keep_traces)
     return files
 
 

@@ -51,34 +51,33 @@ def read_examples(
         raise UnreadableError("no such file or directory", where=str(place), fix="check `examples`")
     reader = _Reader(inputs, largest)
     found = [example for path in files for example in reader.read(path)]
-    heard = [example for example in found if not _is_silent(example, inputs)]
-    if not heard:
+    if len(reader.silent) == len(found):
+        (first, *others) = dict.fromkeys(reader.silent.values())
         raise MisuseError(
-            "it holds nothing but zeros" if len(found) == 1 else "each example holds nothing but zeros",
+            ("it " if len(found) == 1 else "each example ")
+            + (
+                first if not others else f"holds nothing but zeros in what counts of it ({'; '.join([first, *others])})"
+            ),
             where=str(place),
             why="no range and no verdict follows from silence",
             fix="give what the model will hear",
         )
     if on_message is not None:
-        for line in [*reader.told, *(f"{e.name} holds nothing but zeros" for e in found if e not in heard)]:
+        for line in [*reader.told, *(f"{name} {why}" for name, why in reader.silent.items())]:
             on_message(line)
     return found
 
 
-def _is_silent(example: Example, inputs: Inputs) -> bool:
-    """All that it gives of sound and features is zero; an example of indices alone is not silent."""
-    heard = [array for name, array in example.arrays.items() if name in inputs.sounds or array.dtype.kind == "f"]
-    return bool(heard) and not any(array.any() for array in heard)
-
-
 class _Reader:
-    """Attributes: ``told`` are lines on what of the files does not count."""
+    """Attributes: ``told`` are lines on what of the files does not count, ``silent`` why by example that gives none."""
 
     def __init__(self, inputs: Inputs, largest: Mapping[str, int]) -> None:
         self.inputs, self.largest, self.metadata = inputs, largest, inputs.metadata
         self.told: list[str] = []
-        made = self.metadata.length_inputs.keys() | self.metadata.mask_inputs.keys()
-        self.names = [name for name in inputs.shapes if name not in made]
+        self.silent: dict[str, str] = {}
+        self._lost: dict[Path, str] = {}
+        self.made = {*self.metadata.length_inputs, *self.metadata.mask_inputs}
+        self.names = [name for name in inputs.shapes if name not in self.made]
 
     def read(self, path: Path) -> list[Example]:
         arrays = self._sound(path) if path.suffix.lower() in SOUNDS else self._arrays(path)
@@ -95,9 +94,23 @@ class _Reader:
                 if axis not in self.metadata.inputs.get(name, {})
             ):
                 raise self._wrong_shape(path, name, row.shape)
-        return Example(
-            f"{path.name}{label}", steps, {name: self._cut(path, name, row, steps) for name, row in rows.items()}
-        )
+        cut = {name: self._cut(path, name, row, steps) for name, row in rows.items()}
+        why = self._why_silent(path, rows, cut)
+        if why:
+            self.silent[f"{path.name}{label}"] = why
+        return Example(f"{path.name}{label}", steps, cut)
+
+    def _why_silent(self, path: Path, rows: Mapping[str, Array], cut: Mapping[str, Array]) -> str:
+        """Why an example gives no sound and no features; nothing where it does, or is of indices alone."""
+        names = [name for name, array in cut.items() if name in self.inputs.sounds or array.dtype.kind == "f"]
+        if not names or any(cut[name].any() for name in names):
+            return ""
+        if any(rows[name].any() for name in names):
+            return "holds nothing but zeros up to the end of the largest container"
+        if path in self._lost:
+            return f"holds nothing but zeros {self._lost[path]}"
+        others = any(array.any() for name, array in cut.items() if name not in names)
+        return f"holds nothing but zeros for {' and '.join(names)}" if others else "holds nothing but zeros"
 
     def _arrays(self, path: Path) -> dict[str, Array]:
         with path.open("rb") as file:
@@ -116,14 +129,23 @@ class _Reader:
                 else f"it is {kind or 'nothing that numpy wrote'}",
                 fix="fetch it with git lfs pull" if kind == POINTER else "write it with numpy.savez",
             ) from None
-        if len(self.names) == 1 and len(arrays) == 1:
-            arrays = {self.names[0]: next(iter(arrays.values()))}
+        (first, *others) = arrays or [""]
+        if len(self.names) == 1 and not others and arrays and first not in self.inputs.shapes:
+            if first:
+                self.told.append(f"{path.name}: its only array {first!r} is taken for {self.names[0]}, the only input")
+            arrays = {self.names[0]: arrays[first]}
         unknown = sorted(arrays.keys() - set(self.names))
         if unknown or not arrays:
+            held = "an array without a name" if first == "" and arrays else ", ".join(map(repr, arrays)) or "nothing"
             raise MisuseError(
-                f"it holds {', '.join(map(repr, unknown)) or 'nothing'}, which is no input",
+                f"it holds {held}, and the graph wants {', '.join(map(repr, self.names))}"
+                + (
+                    f" ({', '.join(unknown)} is made of the lengths)"
+                    if unknown and self.made.issuperset(unknown)
+                    else ""
+                ),
                 where=str(path),
-                fix=f"name its arrays after the inputs: {', '.join(self.names)}",
+                fix="name its arrays after the inputs" + (", in a .npz" if first == "" and arrays else ""),
             )
         where = f"{path}: input {{}}" if len(arrays) > 1 else str(path)
         return {name: self._typed(path, name, array, where.format(name)) for name, array in arrays.items()}
@@ -141,6 +163,8 @@ class _Reader:
             typed = array.astype(wanted)
         lost = ~np.isfinite(typed) if wanted.kind == "f" else typed != array
         _refuse(array, lost, where, f"it is {{1:.3g}} at {{0}}, which {wanted} cannot hold")
+        if array.any() and not typed.any():
+            self._lost[path] = f"in {wanted}: it is too soft"
         return typed
 
     def _sound(self, path: Path) -> dict[str, Array]:
@@ -169,9 +193,11 @@ class _Reader:
                 why="an example has to be what the model will hear",
                 fix="resample it",
             )
+        mixed = float(np.abs(samples).max(initial=0))
         if about.channels > 1:
             loudest = max(float(np.abs(block).max(initial=0)) for block in soundfile.blocks(str(path), 1 << 20))
-            mixed = float(np.abs(samples).max(initial=0))
+            if loudest and not mixed:
+                self._lost[path] = "once its channels are mixed: they cancel"
             lost = (
                 f": they cancel, {loudest:.2g} apart and {mixed:.2g} together" if mixed < _CANCELLED * loudest else ""
             )
@@ -179,8 +205,12 @@ class _Reader:
         dtype = self.inputs.dtypes[name]
         if dtype.kind == "i":
             bounds = np.iinfo(dtype)
-            return {name: np.clip(np.rint(samples * full), bounds.min, bounds.max).astype(dtype)}
-        return {name: np.asarray(samples * full, dtype)}
+            typed = np.clip(np.rint(samples * full), bounds.min, bounds.max).astype(dtype)
+        else:
+            typed = np.asarray(samples * full, dtype)
+        if mixed and not typed.any():
+            self._lost[path] = f"in {dtype}: it is too soft"
+        return {name: typed}
 
     def _with_all_axes(self, path: Path, name: str, array: Array) -> Array:
         """An input with its axes of size 1 where the file left them out."""

@@ -169,12 +169,22 @@ def compare_frozen(
             worst = max(worst, error)
             if not error <= allowed:
                 raise GateFailedError(
-                    f"it is {error:.2g} of scale from native, {allowed:.2g} is allowed",
+                    _parting(array, got[name]) or f"it is {error:.2g} of scale from native, {allowed:.2g} is allowed",
                     where=f"output {name}",
                     why="nothing was written",
                     fix="leave out the target's fixes (no `target`), or report the model",
                 )
     return {"inputs": draws, "worst": worst}
+
+
+def _parting(want: Any, got: Any) -> str:
+    """How an answer differs that has no distance from native's; nothing where it has one."""
+    if want.shape != got.shape:
+        return f"its shape is {list(got.shape)}, native's {list(want.shape)}"
+    if want.dtype.kind != "f":
+        return f"{np.count_nonzero(want != got):,} of {want.size:,} numbers are others than native's"
+    lost = np.count_nonzero(np.isfinite(want) != np.isfinite(got))
+    return f"{lost:,} of {want.size:,} numbers are finite in one and not in the other" if lost else ""
 
 
 def _error(want: Any, got: Any) -> float:

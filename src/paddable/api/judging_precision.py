@@ -30,7 +30,7 @@ from paddable.gates.lift import computes_in_half, moved, rounded, twins
 from paddable.gates.oracle import Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals
-from paddable.gates.verdict import Difference, differences
+from paddable.gates.verdict import Difference, differences, without_classes
 from paddable.gates.whole import judge_whole, largest_of, open_candidate
 from paddable.padding.analysis import Analysis
 from paddable.precision import PRECISIONS
@@ -96,7 +96,15 @@ def judge_in_precision(
     widest = largest_of(candidates)
     metadata = candidates[0].metadata
     rounds = half is None and PRECISIONS[metadata.precision].rounds
-    oracle = Oracle(twin, metadata, half, moved=moved(twin, folder / "moved.onnx") if rounds else None)
+    stored = half is None and not rounds
+    shifted = moved(twin, folder / "moved.onnx") if rounds else None
+
+    @cache
+    def alike() -> list[Oracle]:
+        """What is only stored in fewer bits is conditioned as fp32 is, and moves with the last place of its inputs."""
+        return [exact, Oracle(twin, metadata, moved=moved(twin, folder / "moved.onnx"))] if stored else []
+
+    oracle = Oracle(twin, metadata, half, moved=shifted, alike=alike)
     cases = choose(spans, widest, expressions, seed=seed)
     most = [cases[i] for i in sorted({round(i) for i in np.linspace(0, len(cases) - 1, LENGTHS)})]
 
@@ -111,11 +119,11 @@ def judge_in_precision(
         own = largest != widest
         picked = choose(spans, largest, expressions, seed=seed, limit=LENGTHS, known=most) if own else most
         double = exact_where_replaced(analysis.model, twin, candidate.model, twin.with_suffix(".double.onnx"))
-        judging = oracle if double is None else Oracle(twin, metadata, half, exact=double)
+        judging = oracle if double is None else Oracle(twin, metadata, half, exact=double, moved=shifted, alike=alike)
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
-            _keep_worst(cost, differences(answer, exact.answer(drawn(count), 0, steps)))
+            _keep_worst(cost, differences(answer, exact.answer(drawn(count), 0, steps), without_classes(metadata)))
     if measured is None:
         return PrecisionReport(rows, cost)
     letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle
@@ -129,6 +137,7 @@ def _on_examples(
     """Native and the padded graphs on each example, against native in fp32."""
     told: list[dict[str, Any]] = []
     metadata = candidates[0].metadata
+    others = without_classes(metadata)
 
     def drawn(example: Example, count: int = 1) -> Signals:
         return Signals(
@@ -144,7 +153,7 @@ def _on_examples(
 
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)
-        told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds)), measured.accept)
+        told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds), others), measured.accept)
     for candidate in candidates:
         count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 1
         engine = _candidate_to_the_letter(candidate, folder)
@@ -153,7 +162,7 @@ def _on_examples(
             steps = {name: min(length, most[name]) for name, length in example.steps.items()}
             want = exact.run(drawn(example).native(0, steps))
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
-            told += _rows(candidate.name, example, differences(engine.run(feeds), want), measured.accept)
+            told += _rows(candidate.name, example, differences(engine.run(feeds), want, others), measured.accept)
     return told
 
 

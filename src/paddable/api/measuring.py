@@ -21,7 +21,7 @@ from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.damage import Comparison, compared
 from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import Example, Inputs, sound_inputs
+from paddable.gates.examples import Example, Inputs, power_inputs, sound_inputs
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
@@ -31,7 +31,7 @@ from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, twins_in
-from paddable.precision.tied import kept_with_others
+from paddable.precision.tied import kept_with_others, told_tables
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
@@ -148,7 +148,8 @@ def observe(
     with lend(model) as file:
         observer = Observer(file, names)
         shapes, dtypes = observer.shapes, observer.dtypes
-        inputs = Inputs(metadata, shapes, dtypes, sound_inputs(typed.graph, metadata, shapes, dtypes, numbers.limits))
+        sounds = sound_inputs(typed.graph, metadata, shapes, dtypes, numbers.limits)
+        inputs = Inputs(metadata, shapes, dtypes, sounds, power_inputs(typed.graph))
 
         def feeds_of(example: Example) -> dict[str, Array]:
             signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
@@ -257,6 +258,9 @@ def measured(
             kept |= kept_with_others(native, damage.keys() - kept.keys())
         if on_message is not None and kept:
             on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
+        if on_message is not None and not PRECISIONS[precision].rounds:
+            for line in told_tables(native, damage.keys() - kept.keys()):
+                on_message(f"{precision}: {line}")
         shares = {name: _short(share) for name, share in damage.items()}
         return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
     if PRECISIONS[precision].fixed:
@@ -291,7 +295,8 @@ def _with_fixed(
         known = _fixed(observed.native, observed.ranges, bits)
         for node in storable(observed.native.graph):
             name, value = str(node.outputs[0].name), node.inputs[0]
-            if value is not None and name in eight and name not in kept and (bits == 8 or name in wide):
+            rounded = name in eight and name not in kept and (bits == 8 or name in wide)
+            if rounded and value is not None and value.name in known:  # a lookup has no range
                 fixed[str(value.name)] = known[str(value.name)]
     if on_message is not None:
         sixteens = {name: why for name, why in wide.items() if name not in kept}

@@ -12,9 +12,10 @@ from paddable.api.judging import largest
 from paddable.api.measuring import Measured, measured, observe
 from paddable.api.opened import Opened
 from paddable.api.running import Lend
+from paddable.bundle import Metadata
 from paddable.errors import MisuseError, arguments
 from paddable.gates.index_limits import index_limits
-from paddable.gates.verdict import measures, parse_accept, refuse_immeasurable
+from paddable.gates.verdict import class_axis, measures, parse_accept, refuse_immeasurable, without_classes
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
 from paddable.padding.facts.axes import axis_size
@@ -98,8 +99,8 @@ def measure_native(
         return {"fp32": Measured()}
     limits = parse_accept(accept)
     analysis = opened.analyse()
-    refuse_immeasurable(limits, _measures_of_outputs(analysis))
     metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
+    refuse_immeasurable(limits, _measures_of_outputs(analysis, metadata))
     numbers = index_limits(analysis)
     steps = largest(analysis, [size for size in containers if size])
     found: dict[str, Measured] = {"fp32": Measured()}
@@ -121,8 +122,9 @@ def measure_native(
     return {name: found[name] for name in precisions}
 
 
-def _measures_of_outputs(analysis: Analysis) -> dict[str, set[str]]:
+def _measures_of_outputs(analysis: Analysis, metadata: Metadata) -> dict[str, set[str]]:
     found = {}
+    others = without_classes(metadata)
     for value in analysis.model.graph.outputs:
         facts = analysis.values.get(str(value.name))
         if facts is None:  # a constant
@@ -130,7 +132,8 @@ def _measures_of_outputs(analysis: Analysis) -> dict[str, set[str]]:
         sizes = [axis_size(axis) for axis in facts.axes]
         constants = [size.constant if isinstance(size, Length) and size.is_constant else None for size in sizes]
         kind = value.dtype.numpy().kind if value.dtype is not None else "f"
-        found[str(value.name)] = measures(kind, constants)
+        name = str(value.name)
+        found[name] = measures(kind, class_axis(constants, others.get(name, ())))
     return found
 
 

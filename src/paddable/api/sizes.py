@@ -12,7 +12,7 @@ from paddable.api.building import Padded
 from paddable.graph.constants import Constants
 from paddable.precision.int8 import LEAST
 
-__all__ = ["told_sizes"]
+__all__ = ["changes_nothing", "told_sizes"]
 
 _HARDLY = 0.9
 """Share of the room in fp32 from which on a precision is told."""
@@ -28,8 +28,13 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
     """A line for each precision that saves a tenth or less; of its first graph, since all share their weights."""
     for precision in dict.fromkeys(graph.metadata.precision for graph in graphs):
         graph = next(graph for graph in graphs if graph.metadata.precision == precision)
+        if graph.model is graph.exact or not _is_worth_it(graph.exact):
+            continue
+        if changes_nothing(graph):
+            yield f"{precision}: its weights are those in fp32, which a bundle stores once"
+            continue
         before, after = _room(graph.exact), _room(graph.model)
-        if graph.model is graph.exact or not _is_worth_it(graph.exact) or after < _HARDLY * before:
+        if after < _HARDLY * before:
             continue
         stays = _in_fp32(graph.model.graph).most_common(_NAMED)
         why = (
@@ -40,6 +45,29 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
         yield f"{precision}: weights take {_told(after)}, and without it {_told(before)}{why}"
 
 
+def changes_nothing(graph: Padded) -> bool:
+    """Whether a graph in another precision has the weights of the one in fp32, so that one data file is enough."""
+    known = _alike(graph.exact)
+    named = [_alike(model) for model in (graph.model, graph.native) if model is not None]
+    if any(one.keys() - known.keys() for one in named):
+        return False  # without reading a number
+    there = {kind: {_digest(tensor) for tensor in tensors} for kind, tensors in known.items()}
+    return all(_digest(tensor) in there[kind] for one in named for kind, tensors in one.items() for tensor in tensors)
+
+
+def _alike(model: ir.Model) -> dict[object, list[ir.TensorProtocol]]:
+    """The weights by type and shape."""
+    found: dict[object, list[ir.TensorProtocol]] = {}
+    for value in model.graph.initializers.values():
+        if value.const_value is not None:
+            found.setdefault((value.const_value.dtype, str(value.const_value.shape)), []).append(value.const_value)
+    return found
+
+
+def _digest(tensor: ir.TensorProtocol) -> bytes:
+    return hashlib.blake2b(tensor.tobytes()).digest()
+
+
 def _is_worth_it(model: ir.Model) -> bool:
     """Whether it has a weight that a precision would change."""
     tensors = [value.const_value for value in model.graph.initializers.values()]
@@ -48,13 +76,10 @@ def _is_worth_it(model: ir.Model) -> bool:
 
 def _room(model: ir.Model) -> int:
     """Bytes of the weights; equal ones count once, as in a data file."""
-    tensors = [value.const_value for value in model.graph.initializers.values() if value.const_value is not None]
-    alike = Counter((tensor.dtype, str(tensor.shape)) for tensor in tensors)
     seen: dict[object, int] = {}
-    for tensor in tensors:
-        kind = (tensor.dtype, str(tensor.shape))
-        contents = hashlib.blake2b(tensor.tobytes()).digest() if alike[kind] > 1 else b""
-        seen[kind, contents] = tensor.nbytes
+    for kind, tensors in _alike(model).items():
+        for tensor in tensors:
+            seen[kind, _digest(tensor) if len(tensors) > 1 else b""] = tensor.nbytes
     return sum(seen.values())
 
 

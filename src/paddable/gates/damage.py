@@ -63,7 +63,7 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
 
 def _summing(node: ir.Node, sizes: Sequence[int]) -> tuple[str, Array]:
     """The operator that sums over the channels of a node's answer, and its constant, by the sizes of its weight."""
-    if node.op_type in ("MatMul", "Gemm"):
+    if node.op_type in ("Gather", "Gemm", "MatMul"):
         columns = sizes[0] if node.attributes.get_int("transB", 0) else sizes[-1]
         return "MatMul", np.ones((columns, 1), np.float32)
     channels = sizes[0] if node.op_type == "Conv" else sizes[1] * (node.attributes.get_int("group", 1) or 1)

@@ -21,9 +21,10 @@ import onnx_ir as ir
 from paddable.bundle import Metadata
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
+from paddable.precision.exact import front_end_nodes
 from paddable.precision.samples import INT16, full_scale, is_listened_to
 
-__all__ = ["Example", "Inputs", "is_waveform", "sound_inputs"]
+__all__ = ["Example", "Inputs", "is_waveform", "power_inputs", "sound_inputs"]
 
 Draw: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Array]
 
@@ -79,9 +80,15 @@ def sound_inputs(
         if made or not is_waveform(shapes[name], metadata.inputs.get(name, {}), batch):
             continue
         whole = dtype.kind == "i" and dtype.itemsize > 1 and (dtype == np.int16 or is_listened_to(values[name]))
-        if dtype == np.float32 or whole:
+        if dtype.kind == "f" or whole:
             found[name] = full_scale(values[name])
     return found
+
+
+def power_inputs(graph: ir.Graph) -> set[str]:
+    """Names of the inputs that a front end begins with: it takes a logarithm of them before anything is learned."""
+    front_end = front_end_nodes(graph)
+    return {str(value.name) for value in graph.inputs if any(user in front_end for user, _ in value.uses())}
 
 
 @dataclass(frozen=True)
@@ -93,12 +100,14 @@ class Inputs:
         shapes: of each input.
         dtypes: of each input.
         sounds: those that take sound, with the amplitude of full scale.
+        powers: those that the model takes a logarithm of first, and so perhaps a power spectrum.
     """
 
     metadata: Metadata
     shapes: Mapping[str, Sequence[Any]]
     dtypes: Mapping[str, np.dtype[Any]]
     sounds: Mapping[str, float]
+    powers: Collection[str] = ()
 
     def row_shape(self, name: str, steps: Mapping[str, int]) -> tuple[int, ...]:
         """Shape of one row of an input at given steps."""
@@ -129,8 +138,11 @@ class Inputs:
                 "feed samples in -1 .. 1, or give such sound as examples",
             ),
             *(
-                (self._at(level, steps, self.features, draw), "give such features as examples if the model takes them")
-                for level, draw in _LOUD_FEATURES.items()
+                (self._at(level, steps, names, draw), "give such features as examples if the model takes them")
+                for level, names, draw in (
+                    (_MFCC, self.features, _features(-100.0, 50.0, -250.0, 50.0)),
+                    (_POWER, [name for name in self.features if name in self.powers], _power(12.0, 3.0, -4.0, 24.0)),
+                )
             ),
         ]
         return [(example, advice) for example, advice in found if example.arrays]
@@ -164,7 +176,7 @@ class Inputs:
     def features(self) -> list[str]:
         """The other float inputs."""
         made = self.metadata.length_inputs.keys() | self.metadata.mask_inputs.keys() | self.sounds.keys()
-        return [name for name, dtype in self.dtypes.items() if dtype == np.float32 and name not in made]
+        return [name for name, dtype in self.dtypes.items() if dtype.kind == "f" and name not in made]
 
     def _at(self, level: str, steps: Mapping[str, int], names: Collection[str], draw: Draw) -> Example:
         rng = np.random.default_rng(0)
@@ -173,7 +185,10 @@ class Inputs:
             dtype, drawn = self.dtypes[name], draw(rng, self.row_shape(name, steps)) * self.sounds.get(name, 1.0)
             if dtype.kind == "i":
                 drawn = np.clip(np.rint(drawn), np.iinfo(dtype).min, np.iinfo(dtype).max)
-            arrays[name] = drawn.astype(dtype)
+            with np.errstate(over="ignore"):
+                typed = drawn.astype(dtype)
+            if dtype.kind != "f" or np.isfinite(typed).all():  # an input in half never holds a power spectrum
+                arrays[name] = typed
         return Example(level, steps, arrays)
 
 
@@ -210,7 +225,5 @@ _FEATURES = {
 """Mean, deviation and limits: what Kaldi and FunASR compute before CMVN, behind it, what torchaudio computes, and rows
 of an embedding table."""
 
-_LOUD_FEATURES = {
-    "an MFCC, -250 .. 50": _features(-100.0, 50.0, -250.0, 50.0),
-    "a power spectrum of 16-bit sound, up to 1e10": _power(12.0, 3.0, -4.0, 24.0),
-}
+_MFCC = "an MFCC, -250 .. 50"
+_POWER = "a power spectrum of 16-bit sound, up to 1e10"

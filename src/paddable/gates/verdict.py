@@ -8,24 +8,27 @@ A user may say what they have to reach: ``cosine=0.9999`` and ``agreement=0.99``
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from paddable.bundle import Metadata
 from paddable.errors import MisuseError
 from paddable.gates.engine import Array
 from paddable.gates.oracle import scale
 
 __all__ = [
     "Difference",
+    "class_axis",
     "difference",
     "differences",
     "measures",
     "parse_accept",
     "refuse_immeasurable",
     "told_verdict",
+    "without_classes",
 ]
 
 _MEASURES = {"cosine": (-1.0, 1.0), "error": (0.0, math.inf), "agreement": (0.0, 1.0)}
@@ -72,8 +75,8 @@ class Difference:
         finite: every number that is finite in fp32 is finite.
         error: largest difference, of scale; None for integers and flags.
         cosine: in float64, over all finite numbers; None for integers and flags.
-        agreement: share of frames whose best class is that of fp32, of integers the share that is equal; None where the
-            last axis holds no classes.
+        agreement: share of frames whose best class is that of fp32, of integers the share that is equal; None where no
+            axis, or more than one, may hold classes.
     """
 
     finite: bool
@@ -101,18 +104,29 @@ class Difference:
         return told if self.agreement is None else {**told, "agreement": round(self.agreement, 5)}
 
 
-def measures(kind: str, sizes: Sequence[object]) -> set[str]:
+def class_axis(sizes: Sequence[object], others: Collection[int]) -> int | None:
+    """The axis of an output that holds classes: of frames, the only one that neither follows a length nor counts rows.
+
+    Args:
+        sizes: its shape; what is not an integer varies.
+        others: axes that follow a length or count rows.
+    """
+    found = [axis for axis, size in enumerate(sizes) if axis not in others and size != 1]
+    return found[0] if len(found) == 1 and len(sizes) > 2 else None
+
+
+def measures(kind: str, classes: int | None) -> set[str]:
     """What can be told of an output.
 
     Args:
         kind: of its numpy type.
-        sizes: its shape; what is not an integer varies.
+        classes: its ``class_axis``.
     """
     if kind in "biu":
         return {"agreement"}
     if kind != "f":
         return set()
-    return {"cosine", "error"} | ({"agreement"} if len(sizes) > 2 and sizes[-1] != 1 else set())
+    return {"cosine", "error"} | ({"agreement"} if classes is not None else set())
 
 
 def refuse_immeasurable(accept: Mapping[str, float], outputs: Mapping[str, set[str]]) -> None:
@@ -134,18 +148,26 @@ def refuse_immeasurable(accept: Mapping[str, float], outputs: Mapping[str, set[s
             )
 
 
-def differences(got: Mapping[str, Array], want: Mapping[str, Array]) -> dict[str, Difference]:
-    """By output that has anything; where ``got`` has more rows or steps, those of ``want`` are compared."""
+def differences(
+    got: Mapping[str, Array], want: Mapping[str, Array], others: Mapping[str, Collection[int]]
+) -> dict[str, Difference]:
+    """By output that has anything; where ``got`` has more rows or steps, those of ``want`` are compared.
+
+    Args:
+        got: answers in the precision.
+        want: in fp32.
+        others: by output, the axes that follow a length or count rows; see ``class_axis``.
+    """
     found = {}
     for name, array in want.items():
         if array.dtype.kind in "fbiu" and array.size and name in got:
             valid = got[name][tuple(slice(size) for size in array.shape)]
-            found[name] = difference(valid, array)
+            found[name] = difference(valid, array, class_axis(array.shape, others.get(name, ())))
     return found
 
 
-def difference(got: Array, want: Array) -> Difference:
-    """One output against fp32, of the same shape."""
+def difference(got: Array, want: Array, classes: int | None = None) -> Difference:
+    """One output against fp32, of the same shape, with classes along an axis or without."""
     if want.dtype.kind != "f":
         return Difference(True, None, None, float((got == want).mean()))
     a, b = got.astype(np.float64), want.astype(np.float64)
@@ -155,9 +177,15 @@ def difference(got: Array, want: Array) -> Difference:
     error = float(np.abs(a[both] - b[both]).max(initial=0.0)) / scale(want) if finite else float("inf")
     length = float(np.linalg.norm(a[both]) * np.linalg.norm(b[both]))
     cosine = float(a[both] @ b[both]) / length if length else float(np.array_equal(a[both], b[both]))
-    classes = "agreement" in measures("f", want.shape)
-    agreement = float((a.argmax(-1) == b.argmax(-1)).mean()) if classes else None
+    agreement = None if classes is None else float((a.argmax(classes) == b.argmax(classes)).mean())
     return Difference(finite, error, cosine, agreement)
+
+
+def without_classes(metadata: Metadata) -> dict[str, set[int]]:
+    """By output, the axes that follow a length or count rows."""
+    rows = metadata.batch.outputs if metadata.batch else {}
+    names = metadata.lengths.keys() | rows.keys()
+    return {name: {*metadata.lengths.get(name, {}), *([rows[name]] if name in rows else [])} for name in names}
 
 
 def told_verdict(precision: str, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -6,6 +6,9 @@ One operator of ONNX Runtime, ``com.microsoft.MatMulNBits``, which keeps the wei
 block at a time: an eighth of fp32 on disk and in memory. It saves memory, not time, at the lengths of an encoder. The
 layout is the operator's: uint8 [N, blocks, 16], two numbers a byte, the first in the low half. ONNX Runtime's own
 quantiser writes the same; it needs the runtime, which this package may not import.
+
+A table that a lookup shares with a product, as tied embeddings do, is stored in 8 bits for both: the operator has a
+layout that no lookup reads, and the table in 4 bits and in 8 besides would be larger.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ from onnx_ir.passes import common
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.exact import moved_with
-from paddable.precision.int8 import storable
+from paddable.precision.int8 import storable, store_weights
+from paddable.precision.int8 import twins as twins_of_stored
 
 __all__ = ["StoreWeightsAsInt4Pass", "packed", "twins"]
 
@@ -28,7 +32,7 @@ BLOCK, BITS, ZERO = 32, 4, 8
 
 
 class StoreWeightsAsInt4Pass(ir.passes.InPlacePass):
-    """Stores the constant matrices of MatMul, but those of a front end, in 4 bits.
+    """Stores the constant matrices of MatMul, but those of a front end, in 4 bits, and tied tables in 8.
 
     Args:
         kept: names of values whose products keep their weights, each with its reason.
@@ -45,33 +49,42 @@ class StoreWeightsAsInt4Pass(ir.passes.InPlacePass):
         graph, names = model.graph, Names(model.graph)
         kept = {value.producer() for value in moved_with(graph, self._kept)}
         stored: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
-        for node, matrix in _products(graph).items():
+        tied = [node for node in _tied(model) if node not in kept]
+        for node, matrix in _products(model).items():
             if node not in kept:
                 made = _in_4_bits(graph, names, node, matrix, stored)
                 ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
         if stored:
             common.RemoveUnusedNodesPass()(model)
             model.opset_imports["com.microsoft"] = 1
-        return ir.passes.PassResult(model, bool(stored))
+        return ir.passes.PassResult(model, store_weights(model, tied) or bool(stored))
 
 
 def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
     """See ``damage.Twins``."""
-    found = [
-        (node, [_in_4_bits(model.graph, names, node, matrix, {})]) for node, matrix in _products(model.graph).items()
-    ]
+    tied = _tied(model)
+    eight = twins_of_stored(model, names, tied) if tied else []
+    found = [(node, [_in_4_bits(model.graph, names, node, matrix, {})]) for node, matrix in _products(model).items()]
     if found:
         model.opset_imports["com.microsoft"] = 1
-    return found
+    return [*found, *eight]
 
 
-def _products(graph: ir.Graph) -> dict[ir.Node, ir.TensorProtocol]:
-    """The products with a constant matrix that is worth it, those of a front end aside."""
+def _products(model: ir.Model) -> dict[ir.Node, ir.TensorProtocol]:
+    """The products with a constant matrix that is worth it, those of a front end and of a tied table aside."""
+    tied = _tied(model)
     return {
         node: weight.tensor
-        for node, weight in storable(graph).items()
-        if node.op_type == "MatMul" and len(weight.tensor.shape) == 2
+        for node, weight in storable(model.graph).items()
+        if node.op_type == "MatMul" and len(weight.tensor.shape) == 2 and node not in tied
     }
+
+
+def _tied(model: ir.Model) -> set[ir.Node]:
+    """The lookups and products that share a table; none where the opset has no 8 bits for it."""
+    if model.graph.opset_imports.get("", 0) < 13:
+        return set()
+    return {node for node, weight in storable(model.graph).items() if weight.table is not None}
 
 
 def _in_4_bits(

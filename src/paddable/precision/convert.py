@@ -87,7 +87,11 @@ register_precision(
         "int8", StoreWeightsAsInt8Pass, bits=8, twins=int8.twins, most=0.03, moves=2e-1, session_config=SESSION_CONFIG
     )
 )
-register_precision(Precision("int4", StoreWeightsAsInt4Pass, bits=4, twins=blocks.twins, most=0.25, moves=5e-1))
+register_precision(
+    Precision(
+        "int4", StoreWeightsAsInt4Pass, bits=4, twins=blocks.twins, most=0.25, moves=5e-1, session_config=SESSION_CONFIG
+    )
+)
 register_precision(
     Precision(
         "int8-dynamic",

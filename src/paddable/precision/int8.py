@@ -5,12 +5,15 @@
 Activations are not quantised: a range that is measured at run time would see the padding. Standard operators only,
 ``DequantizeLinear`` with an axis (opset 13), so any provider reads it. ONNX Runtime's quantiser has no such form: it
 quantises activations too, or stores matrices alone in an operator of its own.
+
+A table that a lookup and a product share, as tied embeddings do, is stored once for both. One that is only looked up
+stays: its rows are numbers of the model as they are, and nothing is summed over them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
@@ -44,7 +47,7 @@ LEAST = 1024
 
 
 class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
-    """Stores the weights of matrix products and convolutions, but those of a front end, in 8 bits.
+    """Stores the weights of matrix products and convolutions, but those of a front end, in 8 bits, and tied tables.
 
     Args:
         kept: names of values whose nodes keep their weights, each with its reason.
@@ -69,33 +72,43 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
 
 @dataclass(frozen=True)
 class Weight:
-    """The constant of a product or convolution.
+    """The constant of a product or convolution, or of a lookup that shares its table with one.
 
     Attributes:
         value: what the node reads: an initialiser, or what is computed of some.
         tensor: its numbers.
-        axis: of the output channels.
+        axis: of the output channels; of a lookup, that of the product.
+        at: the node's input that it is.
+        table: the initialiser that a lookup shares with the node.
     """
 
     value: ir.Value
     tensor: ir.TensorProtocol
     axis: int
+    at: int = 1
+    table: ir.Value | None = None
 
 
 def storable(graph: ir.Graph) -> dict[ir.Node, Weight]:
-    """The products and convolutions with a constant that is worth it, those of a front end aside."""
+    """The products and convolutions with a constant that is worth it, those of a front end aside; and the lookups of
+    their tables."""
     exact, constants = front_end_nodes(graph), Constants(graph)
     found = {node: _weight(node, constants) for node in graph if node not in exact}
-    return {node: weight for node, weight in found.items() if weight is not None}
+    products = {node: weight for node, weight in found.items() if weight is not None}
+    return {**products, **_tied(products, constants)}
 
 
-def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
-    """See ``damage.Twins``."""
+def twins(
+    model: ir.Model, names: Names, nodes: Collection[ir.Node] | None = None
+) -> list[tuple[ir.Node, list[ir.Node]]]:
+    """See ``damage.Twins``; of some of ``storable``, where nodes are given."""
     demand_axis(model)
     found = []
     for node, weight in storable(model.graph).items():
+        if nodes is not None and node not in nodes:
+            continue
         stored = _stored(model.graph, names, weight)
-        inputs = [node.inputs[0], stored.outputs[0], *node.inputs[2:]]
+        inputs = [stored.outputs[0] if at == weight.at else value for at, value in enumerate(node.inputs)]
         found.append((node, [stored, ir.node(node.op_type, inputs, attributes=dict(node.attributes))]))
     return found
 
@@ -112,17 +125,68 @@ def demand_axis(model: ir.Model) -> None:
 
 def store_weights(model: ir.Model, nodes: Iterable[ir.Node]) -> bool:
     """Store the weights of some of ``storable`` in 8 bits, each once; whether there was one."""
-    graph, names, weights = model.graph, Names(model.graph), storable(model.graph)
+    graph, names, weights, chosen = model.graph, Names(model.graph), storable(model.graph), set(nodes)
     restored: dict[tuple[ir.Value, int], ir.Value] = {}
-    for node in nodes:
+    shared: set[ir.Value] = set()
+    for node, weight in weights.items():
+        table = weight.table if weight.at == 0 and node in chosen else None
+        tied = [other for other, one in weights.items() if table is not None and one.table is table]
+        if table is not None and table not in shared and chosen.issuperset(tied):
+            dequantise = _stored(graph, names, weight)
+            graph.insert_before(graph[0], dequantise)
+            table.replace_all_uses_with(dequantise.outputs[0])
+            shared.add(table)
+    for node in weights:
         weight = weights[node]
+        if node not in chosen or weight.table in shared or weight.at == 0:
+            continue
         if (weight.value, weight.axis) not in restored:
             dequantise = _stored(graph, names, weight)
             graph.insert_before(node, dequantise)
             restored[weight.value, weight.axis] = dequantise.outputs[0]
         node.replace_input_with(1, restored[weight.value, weight.axis])
     common.RemoveUnusedNodesPass()(model)
-    return bool(restored)
+    return bool(restored or shared)
+
+
+def _tied(products: Mapping[ir.Node, Weight], constants: Constants) -> dict[ir.Node, Weight]:
+    """The lookups of tables that else products alone read, all with the same channels, and these with their table."""
+    found: dict[ir.Node, Weight] = {}
+    tables = {
+        node: _table(weight.value, weight.axis) for node, weight in products.items() if len(weight.tensor.shape) == 2
+    }
+    for table, axis in dict.fromkeys(place for place in tables.values() if place is not None):
+        readers = constants.readers(table)
+        lookups = [node for node, at in readers if node.op_type == "Gather" and not node.domain and at == 0]
+        others = [(node, at) for node, at in readers if node not in lookups]
+        whole = all(at == 1 and tables.get(node) == (table, axis) for node, at in others)
+        rows = {node: weight for node in lookups if (weight := _rows(node, table, axis, constants)) is not None}
+        if lookups and len(rows) == len(lookups) and whole and not table.is_graph_output():
+            found |= rows
+            found |= {node: replace(products[node], table=table) for node, _ in others}
+    return found
+
+
+def _rows(node: ir.Node, table: ir.Value, axis: int, constants: Constants) -> Weight | None:
+    """What a lookup reads, where these are the rows of a table as it is laid out."""
+    value, along = node.inputs[0], node.attributes.get_int("axis", 0)
+    tensor = constants.tensor(value)
+    if value is None or tensor is None or tensor.dtype != ir.DataType.FLOAT or along != 0:
+        return None
+    alike = all(_table(value, place) == (table, place) for place in (0, 1))
+    return Weight(value, tensor, axis, at=0, table=table) if alike else None
+
+
+def _table(value: ir.Value, axis: int) -> tuple[ir.Value, int] | None:
+    """The initialiser that a matrix is, or is transposed or cast from, and where an axis of the matrix is in it."""
+    while (producer := value.producer()) is not None:
+        given = producer.inputs[0] if producer.inputs else None
+        if producer.op_type not in ("Cast", "Identity", "Transpose") or producer.domain or given is None:
+            return None
+        if producer.op_type == "Transpose":
+            axis = (producer.attributes.get_ints("perm", None) or (1, 0))[axis]
+        value = given
+    return value, axis
 
 
 def _weight(node: ir.Node, constants: Constants) -> Weight | None:

@@ -56,8 +56,11 @@ class FixRangesPass(ir.passes.InPlacePass):
         known = moved_with(graph, {name: name for name in self._fixed})
         rounded: dict[ir.Value, ir.Value] = {}
         chosen = []
-        for node in storable(graph):
+        lookups = []
+        for node, weight in storable(graph).items():
             value = node.inputs[0]
+            if weight.at == 0 and node not in exact:
+                lookups.append(node)
             if node in exact or value is None or value not in known:
                 continue
             if value not in rounded:
@@ -67,7 +70,7 @@ class FixRangesPass(ir.passes.InPlacePass):
                 rounded[value] = nodes[-1].outputs[0]
             node.replace_input_with(0, rounded[value])
             chosen.append(node)
-        return ir.passes.PassResult(model, store_weights(model, chosen))
+        return ir.passes.PassResult(model, store_weights(model, [*chosen, *lookups]))
 
 
 def twins_in(fixed: Mapping[str, FixedRange]) -> Twins:
@@ -81,6 +84,8 @@ def twins_in(fixed: Mapping[str, FixedRange]) -> Twins:
                 rounding = _rounding(model, names, value, fixed[str(value.name)])
                 twin.replace_input_with(0, rounding[-1].outputs[0])
                 found.append((node, [*rounding, stored, twin]))
+            elif node.op_type == "Gather":
+                found.append((node, [stored, twin]))
         return found
 
     return twins

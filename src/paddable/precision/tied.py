@@ -1,15 +1,15 @@
-"""Weights that are read in fp32 besides: storing them in fewer bits too would make a file larger, not smaller."""
+"""Weights that several nodes read: where one needs fp32, storing them in fewer bits too would make a file larger."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 import onnx_ir as ir
 
 from paddable.graph.constants import Constants
 from paddable.precision.int8 import LEAST, storable
 
-__all__ = ["kept_with_others"]
+__all__ = ["kept_with_others", "told_tables"]
 
 
 def kept_with_others(model: ir.Model, stored: Collection[str]) -> dict[str, str]:
@@ -27,7 +27,9 @@ def kept_with_others(model: ir.Model, stored: Collection[str]) -> dict[str, str]
         found = False
         for node, weight in list(nodes.items()):
             for source in constants.sources(weight.value):
-                others = [reader for reader, at in constants.readers(source) if reader not in nodes or at != 1]
+                others = [
+                    reader for reader, at in constants.readers(source) if reader not in nodes or at != nodes[reader].at
+                ]
                 size = 0 if source.const_value is None else source.const_value.size
                 if others and size >= LEAST and node in nodes:
                     reader = f"{others[0].op_type} {others[0].name}".strip()
@@ -35,3 +37,14 @@ def kept_with_others(model: ir.Model, stored: Collection[str]) -> dict[str, str]
                     del nodes[node]
                     found = True
     return kept
+
+
+def told_tables(model: ir.Model, stored: Collection[str]) -> Iterator[str]:
+    """A line for each table that a lookup and products share in 8 bits; arguments as of ``kept_with_others``."""
+    readers: dict[str, list[str]] = {}
+    for node, weight in storable(model.graph).items():
+        if weight.table is not None and str(node.outputs[0].name) in stored:
+            called = f"{node.op_type} {node.name or node.outputs[0].name}"
+            readers.setdefault(str(weight.table.name), []).append(called)
+    for table, names in readers.items():
+        yield f"{table} is stored once, in 8 bits, for {' and '.join(sorted(names))}"

@@ -144,3 +144,31 @@ def test_a_passed_constant_is_evaluated_once() -> None:
     model = fixed("y = Add (x, half)", "float[1, 2, T] y")
     values = [v.const_value.tobytes() + bytes(str(v.shape), "ascii") for v in model.graph.initializers.values()]
     assert len(values) == len(set(values))
+
+
+TIED = {  # another reader of the table, and how many copies of it there are
+    "read as it is": ("e = Gather (w, i) f = Transpose <perm = [1, 0]> (w)", "float[40, 32] w", [[40, 32]]),
+    "laid out in two ways": (
+        "g = Transpose <perm = [1, 0]> (w) e = Gather <axis = 1> (g, i) d = Reshape (w, split) f = Squeeze (d)",
+        "float[32, 40] w",
+        [[32, 40]],
+    ),
+    "read alone": ("f = Transpose <perm = [1, 0]> (w) e = Gather <axis = 1> (f, i)", "float[40, 32] w", [[32, 40]]),
+    "laid out twice alike": (
+        "f = Transpose <perm = [1, 0]> (w) g = Transpose <perm = [1, 0]> (w) e = Gather <axis = 1> (g, i)",
+        "float[40, 32] w",
+        [[32, 40]],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_a_weight_that_is_read_in_two_layouts_is_stored_once(name: str) -> None:
+    body, weight, held = TIED[name]
+    example = Example(
+        f"{body} a = Abs (e) y = MatMul (x, f)", "float[1, 2, U] a, float[T, 40] y", "int64[1, T] i, float[T, 32] x",
+        f"{weight}, int64[3] split = {{1, 32, 40}}",
+    )  # fmt: skip
+    model = rewrite(example.compiled().analysis, {"T": 24})
+    tensors = [value.const_value for value in model.graph.initializers.values()]
+    assert [list(tensor.shape.numpy()) for tensor in tensors if tensor is not None and tensor.size > 1024] == held

@@ -2,7 +2,8 @@
 
 Numbers that the analysis knows are substituted; what remains of integer arithmetic on constants is evaluated. Large
 float tables stay computed: folding their sines would move them an ulp away from the provider's, and cost megabytes a
-file.
+file. So does a weight that is only laid out anew, such as a tied one, where somebody else reads it as it is: folded, it
+would be stored twice.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ __all__ = ["SpecialisePass"]
 _LARGEST = 1 << 16
 _SMALL = 1024
 """Numbers up to which a constant may be stored in a wider type than it was."""
+_LAYOUTS = {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
+"""What gives the numbers of a weight in another layout."""
+
 _EXACT = {name for name, row in POINTWISE.items() if row.exact} | {
     "Concat", "ConstantOfShape", "CumSum", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "NonZero",
     "OneHot", "Pad", "Range", "ReduceMax", "ReduceMin", "ReduceProd", "Reshape", "ScatterElements", "ScatterND",
@@ -148,6 +152,8 @@ class _Folder:
             if value.const_value is None or value.const_value.size > _LARGEST:
                 return
             arrays.append(value.const_value.numpy())
+        if _would_double(node):
+            return
         results = evaluated(node, arrays, self.graph.opset_imports)  # what the reference lacks stays as it is
         if results is None or any(array.size > _LARGEST for array in results):
             return
@@ -173,6 +179,23 @@ class _Folder:
         if found.name not in self.graph.initializers:  # new, or dropped as unused in between
             self.graph.register_initializer(found)
         return found
+
+
+def _would_double(node: ir.Node) -> bool:
+    """Whether a node lays out a weight anew that somebody else goes on reading as it is, or laid out otherwise."""
+    weight = node.inputs[0] if node.op_type in _LAYOUTS else None
+    tensor = None if weight is None else weight.const_value
+    if weight is None or tensor is None or tensor.size < _SMALL or not tensor.dtype.is_floating_point():
+        return False
+    others = {user for user, _ in weight.uses()} - {node}
+    return weight.is_graph_output() or not all(_alike(node, other) for other in others)
+
+
+def _alike(node: ir.Node, other: ir.Node) -> bool:
+    """Whether both make the same of what they read, so that one constant is enough."""
+    return (node.domain, node.op_type, list(node.inputs)) == (other.domain, other.op_type, list(other.inputs)) and {
+        name: attribute.value for name, attribute in node.attributes.items()
+    } == {name: attribute.value for name, attribute in other.attributes.items()}
 
 
 def _widens(before: np.ndarray | None, after: np.ndarray) -> bool:

@@ -1,0 +1,61 @@
+"""Weights that are only stored in fewer bits are judged as fp32 is: by how ill-conditioned native is, not by luck."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paddable.api import convert
+from paddable.gates.oracle import Oracle
+from paddable.gates.whole import TOLERANCE
+
+from .networks import model
+
+RANDOM = np.random.default_rng(0)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RANDOM.standard_normal(shape) / shape[0] ** 0.5
+
+
+WEIGHTS = {"u": normal(16, 64), "c": normal(64, 64, 3) / 8, "w": normal(64, 64), "g": np.ones(64), "v": normal(64, 32)}
+
+
+def residual(size: float) -> Any:
+    """A residual stream that a norm takes away again: 0.01 of what is left is rounding, where the stream is 1.4e5."""
+    return model(
+        """a = MatMul(x, u) t = Transpose<perm = [0, 2, 1]>(a) d = Conv<pads = [1, 1]>(t, c)
+        e = Transpose<perm = [0, 2, 1]>(d) r = Add(e, k) h = MatMul(a, w) s = Add(r, h) n = LayerNormalization(s, g)
+        y = MatMul(n, v)""",
+        "float[1, T, 16] x", "float[1, T, 32] y", **WEIGHTS, k=np.full(64, size),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimiser moves native in fp32 by a twentieth, and finds nothing to fuse in native with other weights."""
+
+    def pairs(self: Oracle, feeds: Any, outputs: Any) -> Iterator[Any]:
+        part = 0.0 if self._config else 0.05
+        yield {name: (1 + part) * array for name, array in outputs.items()}, outputs
+
+    monkeypatch.setattr(Oracle, "_pairs", pairs)
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+@pytest.mark.usefixtures("fused")
+def test_an_ill_conditioned_model_that_passes_in_fp32_passes(precision: str) -> None:
+    judged: list[Any] = []
+    convert(residual(1.4e5), ["x:1=T"], containers=[60], precision=precision, gate_lengths=8, on_report=judged.append)
+    rows = [row for row in judged[0].rows if row.model.startswith(precision)]
+    assert any(row.error > TOLERANCE for row in rows) and all(row.ok for row in rows)
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_a_model_of_good_condition_is_allowed_no_more(precision: str) -> None:
+    judged: list[Any] = []
+    convert(residual(0.0), ["x:1=T"], containers=[60], precision=precision, gate_lengths=8, on_report=judged.append)
+    assert {row.tolerance for row in judged[0].rows} == {TOLERANCE}
