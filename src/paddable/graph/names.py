@@ -16,6 +16,7 @@ class Names:
 
     def __init__(self, graph: ir.Graph) -> None:
         self._used: set[str] = set()
+        self._counts: dict[str, int] = {}  # where each stem goes on: no name is ever given back
         for scope in (graph, *graph.subgraphs()):
             for value in (*scope.inputs, *scope.initializers.values()):
                 self._used.add(value.name or "")
@@ -25,9 +26,11 @@ class Names:
 
     def fresh(self, stem: str) -> str:
         """``stem`` itself when it is free, else ``stem_1``, ``stem_2``, ...; taken from then on."""
-        name, count = stem, 0
+        count = self._counts.get(stem, 0)
+        name = f"{stem}_{count}" if count else stem
         while name in self._used or not name:
             count += 1
             name = f"{stem}_{count}"
+        self._counts[stem] = count
         self._used.add(name)
         return name
