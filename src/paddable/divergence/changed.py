@@ -14,6 +14,7 @@ from paddable.divergence.constants import told
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.layers import Layers
 from paddable.divergence.matching import Matching
+from paddable.divergence.norms import epsilons, trains
 from paddable.divergence.plain import Plain
 from paddable.divergence.weights import Fingerprint
 from paddable.gates.engine import Array
@@ -134,6 +135,8 @@ def inside(layers: Mapping[ir.Node, Layers]) -> set[ir.Node]:
 
 def _changed_layer(both: Layers) -> Iterator[Changed]:
     """The weight and the shift of a layer, compared as if both graphs had everything folded in."""
+    if epsilons(both) is not None or (both.norm is not None and trains(both.norm)):
+        return  # the norm is what differs
     weight = both.one.node, both.one.node.inputs[1]
     for place, numbers in ((weight, both.weights()), (both.one.bias, both.shifts())):
         apart = numbers_apart(*numbers, exact=True)
