@@ -173,6 +173,24 @@ def dilated():
     return model, sample
 
 
+def directions():
+    model, sample = build()
+    for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+        one, other = (getattr(model.lstm, name + each).data for each in ("", "_reverse"))
+        kept = one.clone()
+        one.copy_(other), other.copy_(kept)
+    return model, sample
+
+
+def balanced():
+    model, sample = build()
+    model.lstm.bias_ih_l1.data += 0.5
+    model.lstm.bias_hh_l1.data -= 0.5
+    model.gru.bias_ih_l0.data[:10] += 0.5
+    model.gru.bias_hh_l0.data[:10] -= 0.5
+    return model, sample
+
+
 def partly():
     model, sample = build()
     model.drop.train()
@@ -262,6 +280,16 @@ def test_a_setting_of_a_layer_with_its_norm_folded_in(stored: Path, build: str, 
     report = paddable.probe(f"{stored}/model.py:{build}", stored / "script.onnx")
     assert report.fork is not None and report.fork.cause.kind == "attributes", report.verdict
     assert told in report.fork.cause.text and not report.changed, report.verdict
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+def test_parameters_of_a_recurrent_layer_that_changed_places(stored: Path, exporter: str) -> None:
+    """And two biases of which only the sum is felt."""
+    report = paddable.probe(f"{stored}/model.py:directions", stored / f"{exporter}.onnx")
+    assert report.fork is not None and report.fork.cause.text.startswith("parameter lstm.weight_ih_l0 "), report.verdict
+    assert "; it is exchanged with lstm.weight_ih_l0_reverse" in report.fork.cause.text
+    report = paddable.probe(f"{stored}/model.py:balanced", stored / f"{exporter}.onnx")
+    assert report.ok and not report.changed, report.verdict
 
 
 def test_training_mode_that_changes_nothing_is_not_told(stored: Path) -> None:
@@ -439,6 +467,18 @@ def rows():
     return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].flip(0)))
 
 
+def halves():
+    return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].roll(8, 0)))
+
+
+def ones():
+    return build(lambda state: state["blocks.0.norm.weight"][3].add_(0.5))
+
+
+def norm():
+    return build(lambda state: exchange(state["blocks.1.norm.weight"], state["blocks.1.norm.bias"]))
+
+
 def mixed():
     return build(lambda state: state["blocks.1.mix"].copy_(state["blocks.1.mix"].T.clone()))
 
@@ -470,9 +510,16 @@ ANOTHER_ORDER = "; they are the same numbers in another order"
 MOVES = {
     "in_block": ("MatMul", "blocks.1.up.weight differs in 256", "; it is exchanged with blocks.1.down.weight"),
     "across": ("MatMul", "blocks.0.up.weight differs in 256", "; it is exchanged with blocks.2.up.weight"),
-    "transposed": ("MatMul", "blocks.1.up.weight differs in 240", ANOTHER_ORDER),
+    "transposed": ("MatMul", "blocks.1.up.weight differs in 240", "; it is transposed"),
     "rows": ("MatMul", "blocks.1.up.weight differs in 256", ANOTHER_ORDER),
-    "mixed": ("MatMul", "blocks.1.mix differs in 240", ANOTHER_ORDER),
+    "mixed": ("MatMul", "blocks.1.mix differs in 240", "; it is transposed"),
+    "halves": (
+        "MatMul",
+        "blocks.1.up.weight differs in 256",
+        f"{ANOTHER_ORDER}: parts 1 and 2 of 2 along axis 0 changed places",
+    ),
+    "ones": ("LayerNormalization", "blocks.0.norm.weight differs in 1", ""),
+    "norm": ("LayerNormalization", "blocks.1.norm.weight differs in 16", "; it is exchanged with blocks.1.norm.bias"),
     "gain": ("LayerNormalization", "blocks.1.norm.weight differs in 1", ""),
     "scale": ("Mul", "cmvn.scale differs in 16", ANOTHER_ORDER),
     "two": ("Sub", "cmvn.mean differs in 2", ANOTHER_ORDER),

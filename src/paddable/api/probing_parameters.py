@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from paddable.api.probing_pairs import Twin, pair_uses
 from paddable.api.probing_trace import Run, Use
-from paddable.divergence.changed import numbers_apart
+from paddable.divergence.changed import numbers_apart, reordered
 from paddable.divergence.layers import but_for_rounding
 from paddable.divergence.norms import folded_epsilon
 from paddable.divergence.plain import Plain
@@ -87,7 +87,9 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
     arrays = {name: each.detach().cpu().numpy().copy() for name, each in states.items()}
     arrays = {name: array for name, array in arrays.items() if array.size > 1}
     held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
+    prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
     inside = _unpacked(plain, module, arrays)
+    parts = {name: fingerprint(ir.tensor(part)) for name, (_, part) in inside.items()}
     folded: dict[str, str] = {}
     changed: list[ChangedParameter] = []
     lost: list[str] = []
@@ -101,9 +103,10 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
         if name in settled:
             continue
         apart = _apart(arrays[name], twin, first, exact=False)
-        changed += [ChangedParameter(name, apart[1], (value,))] if apart is not None else []
+        if apart is not None:
+            text = apart[1] + (_moved(name, prints, parts) or reordered(arrays[name], twin))
+            changed.append(ChangedParameter(name, text, (value,)))
     settled |= inside.keys()
-    prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
     pairs = list(pair_uses(plain, [use for use in run.uses if settled.isdisjoint(use.origins)]))
     paired = {name for use, _ in pairs for name in use.origins}
     pairs += pair_uses(plain, [use for use in run.inner if (settled | paired).isdisjoint(use.origins)])
@@ -136,7 +139,8 @@ def _changed_as_read(
             found[use.origins] = replace(found[use.origins], values=(*found[use.origins].values, twin.value))
         elif apart is not None:
             name, where = apart
-            found[use.origins] = ChangedParameter(name, where + _moved(name, prints, places), (twin.value,))
+            moved = "" if "; " in where else _moved(name, prints, places)
+            found[use.origins] = ChangedParameter(name, where + moved, (twin.value,))
     return found.values()
 
 
@@ -156,7 +160,7 @@ def _apart_as_read(use: Use, twin: Twin, arrays: Mapping[str, Array], first: boo
     apart = _apart(mine, theirs, first, exact=whole, turned=False)
     if apart is None:
         return None
-    return name if whole else _made_of(use, theirs, arrays), apart[1]
+    return name if whole else _made_of(use, theirs, arrays), apart[1] + reordered(mine, theirs)
 
 
 def _made_of(use: Use, theirs: Array, arrays: Mapping[str, Array]) -> str:
@@ -180,12 +184,16 @@ def _moved(name: str, prints: Mapping[str, Fingerprint], places: Mapping[str, Fi
         return ""
     if prints[name] == held:
         return "; they are the same numbers in another order"
-    other = next((other for other, each in prints.items() if each == held), None)
-    if other is None:
-        return ""
-    if places.get(other) == prints[name]:
-        return f"; it is exchanged with {other}"
-    return f"; in the graph, the numbers of {other} lie in its place"
+    owner = name.rpartition(".")[0]
+    others = [other for other, each in prints.items() if each == held]
+    near = [other for other in others if other.rpartition(".")[0] == owner and places.get(other) == prints[name]]
+    if len(near) == 1:  # such as gain and shift of a norm, which others may have too
+        return f"; it is exchanged with {near[0]}"
+    if len(others) != 1:
+        return ""  # such as ones: they do not tell where they are from
+    if places.get(others[0]) == prints[name]:
+        return f"; it is exchanged with {others[0]}"
+    return f"; in the graph, the numbers of {others[0]} lie in its place"
 
 
 def _apart(mine: Array, theirs: Array, first: bool, *, exact: bool, turned: bool = True) -> tuple[int, str] | None:
@@ -315,6 +323,18 @@ def _in_torch_order(piece: Array, kind: str) -> Array:
 
 def _as_added(kind: str, mine: Sequence[Array], theirs: Sequence[Array]) -> Sequence[Array]:
     """The two biases of a layer, which an exporter may add into one where the cell only ever adds them."""
-    if len(mine) < 2 or kind == "GRU" or theirs[1].any():
+    if len(mine) < 2:
+        return theirs
+    felt = [_felt(kind, each) for each in (mine, theirs)]
+    if (felt[0] == but_for_rounding(*felt)).all():
+        return mine
+    if kind == "GRU" or theirs[1].any():
         return theirs
     return [theirs[0] - mine[1], mine[1]]
+
+
+def _felt(kind: str, biases: Sequence[Array]) -> Array:
+    """What of the two biases a layer feels: their sum, but for the gate of a GRU that resets in between, its last."""
+    read, carried = biases
+    reset = len(read) // 3 * 2 if kind == "GRU" else len(read)
+    return np.concatenate([(read + carried)[:reset], read[reset:], carried[reset:]])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-import onnx
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between, is_weight
+from paddable.divergence.defaults import default
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.norms import epsilons, trains
@@ -195,9 +194,8 @@ def _weights(
     both = parting.one.plain, parting.other.plain
     for change in changed_between(*both, pairs, exact=exact, layers=parting.layers):
         fix = "load both graphs from one checkpoint"
-        text = change.text
-        if change.elsewhere is not None:
-            text += f"; these numbers are those of {_listed([change.elsewhere])} in the second graph"
+        text = change.text + change.moved
+        if change.moved:
             fix = "look at what exchanged or moved it: a loader's names, or the order of the modules"
         elif change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
@@ -226,13 +224,7 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
 
 def _given(node: ir.Node, name: str) -> object:
     """An attribute's value; where it is left out, what that means."""
-    if name in node.attributes:
-        return node.attributes[name].value
-    with suppress(onnx.defs.SchemaError):
-        default = onnx.defs.get_schema(node.op_type, domain=node.domain).attributes.get(name)
-        if default is not None and default.default_value.name:
-            return onnx.helper.get_attribute_value(default.default_value)
-    return None
+    return node.attributes[name].value if name in node.attributes else default(node, name)
 
 
 def _factors(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:

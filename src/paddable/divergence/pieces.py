@@ -93,8 +93,9 @@ class Pieces:
             PaddableError: ONNX Runtime could not load or run the piece.
         """
         nodes = self._plain.nodes[start:stop]
-        made = {value for node in nodes for value in node.outputs if value.name}
-        later = [value for value in made - self._plain.sequences if self._last.get(value, -1) >= stop]
+        made = dict.fromkeys(value for node in nodes for value in node.outputs if value.name)
+        lists = self._plain.sequences
+        later = [value for value in made if value not in lists and self._last.get(value, -1) >= stop]
         asked = [value for value in dict.fromkeys((*wanted, *later)) if value in made]
         answers: dict[str, Array] = {}
         if asked:

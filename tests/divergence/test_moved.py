@@ -1,0 +1,128 @@
+"""Numbers that lie somewhere else in the other graph: told where they are, and only where the numbers tell it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import paddable
+
+from . import planted
+from .test_exchanged import FEED, two_products
+from .test_stored import HEAD, NORM, REST, WIDTH, Weights, drawn, encoder
+from .test_verdicts import save
+
+Change = tuple[str, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def right(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("moved") / "right.onnx", encoder(FEED), **plain())
+
+
+def plain() -> Weights:
+    """Blocks whose norms are as they are made, but for one."""
+    held = two_products()
+    for k in range(6):
+        if k != 2:
+            held[f"g{k}"], held[f"s{k}"] = np.ones(WIDTH, np.float32), np.zeros(WIDTH, np.float32)
+    return held
+
+
+def halves(weight: np.ndarray) -> np.ndarray:
+    return np.roll(weight, WIDTH // 2, 1)
+
+
+W1, G2 = plain()["w1"], plain()["g2"]
+MOVES: dict[str, tuple[Weights, str]] = {
+    "rows": ({"w1": W1[::-1].copy()}, "they are the same numbers in another order;"),
+    "halves": ({"w1": halves(W1)}, "they are the same numbers in another order: parts 1 and 2 of 2 along axis 1"),
+    "turned": ({"w1": W1.T.copy()}, "it is transposed;"),
+    "gain and shift": ({"g1": plain()["s1"], "s1": plain()["g1"]}, "(g1) of LayerNormalization differs"),
+    "gain and shift, told": ({"g1": plain()["s1"], "s1": plain()["g1"]}, "it is exchanged with s1, another input"),
+    "another's": ({"w1": plain()["u3"], "u3": W1}, "these numbers are those of MatMul"),
+}
+
+
+@pytest.mark.parametrize("case", MOVES)
+def test_where_the_numbers_lie_is_told(tmp_path: Path, right: Path, case: str) -> None:
+    held, told = MOVES[case]
+    report = paddable.probe(save(tmp_path / "a.onnx", encoder(FEED), **{**plain(), **held}), right, ["x:1=T"])
+    assert report.fork is not None and told in report.fork.cause.text + ";", report.verdict
+
+
+def test_numbers_that_many_weights_have_tell_nothing(tmp_path: Path, right: Path) -> None:
+    held = {**plain(), "g2": np.ones(WIDTH, np.float32)}
+    report = paddable.probe(save(tmp_path / "a.onnx", encoder(FEED), **held), right, ["x:1=T"])
+    assert report.fork is not None and "(g2) of LayerNormalization differs" in report.fork.cause.text, report.verdict
+    assert "those of" not in report.verdict and "checkpoint" in report.fork.cause.fix
+
+
+def test_directions_that_changed_places_are_no_other_weights(tmp_path: Path) -> None:
+    text = (
+        f"{HEAD}{{ t = Transpose <perm = [1, 0, 2]> (x) "
+        'r = GRU <hidden_size = 8, direction = "bidirectional"> (t, w, h, b) '
+        "s = Transpose <perm = [2, 0, 1, 3]> (r) y = Reshape (s, shape) }"
+    )
+    held = {"w": drawn(2, 24, WIDTH), "h": drawn(2, 24, 8), "b": drawn(2, 48), "shape": np.array([0, -1, WIDTH])}
+    right = save(tmp_path / "right.onnx", text, **held)
+    turned = {name: array if name == "shape" else array[::-1].copy() for name, array in held.items()}
+    report = paddable.probe(save(tmp_path / "a.onnx", text, **turned), right, ["x:1=T"])
+    assert report.fork is not None and not report.differences, report.verdict
+    assert "the same numbers in another order: parts 1 and 2 of 2 along axis 0" in report.fork.cause.text
+
+
+def test_three_weights_that_are_all_others(tmp_path: Path) -> None:
+    text = HEAD + "{ a = MatMul (x, w) b = Relu (a) c = MatMul (b, v) d = Relu (c) y = MatMul (d, u) }"
+    held, others = ({name: drawn(WIDTH, WIDTH, seed=k + n) for k, name in enumerate("wvu")} for n in (0, 9))
+    right, wrong = save(tmp_path / "b.onnx", text, **held), save(tmp_path / "a.onnx", text, **others)
+    assert "The weights differ: 0 of 3 are in both" in paddable.probe(wrong, right, ["x:1=T"]).verdict
+    for name, array in held.items():
+        others[name] = array.copy()
+        others[name][2, 3] += 1
+    assert not paddable.probe(save(tmp_path / "a.onnx", text, **others), right, ["x:1=T"]).differences
+
+
+HEADS = (
+    "nK = LayerNormalization <axis = -1> (vK, g, s) cK = MatMul (nK, w) pK = Reshape{0} (cK, split) "
+    "tK = Transpose <perm = [2, 0, 1, 3]> (pK) {1} {2} hK = Reshape{0} (qK, headsK) eK = Softmax (hK) "
+    "fK = Reshape{0} (eK, eight) dK = Reshape{0} (kK, headsK) lK = Softmax (dK) mK = Reshape{0} (lK, eight) "
+    "oK = Sub (fK, mK) aK = Concat <axis = 2> (oK, kK)"
+) + REST
+ZERO, ONE = "qK = Gather (tK, zero)", "kK = Gather (tK, one)"
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_gathers_of_one_value_are_told_apart_by_their_index(tmp_path: Path, seed: int) -> None:
+    """Equal blocks have no weights to tell them by, and another exporter picks the parts in another order and says what
+    a zero in a shape is not."""
+    held = {"g": G2, "s": plain()["s2"], "w": W1, "zero": np.array(0), "one": np.array(1)}
+    held |= {"split": np.array([1, -1, 2, 8]), "eight": np.array([1, -1, 8])}
+    heads = {f"heads{k}": np.array([1, -1, 4, 2]) for k in range(6)}
+    right = save(tmp_path / "b.onnx", encoder(HEADS.format(" <allowzero = 1>", ONE, ZERO)), **held, **heads)
+    onnx.save(planted.scrambled(planted.reordered(onnx.load(right), seed))[0], right)
+    heads["heads3"] = np.array([1, -1, 2, 4])
+    wrong = save(tmp_path / "a.onnx", encoder(HEADS.format("", ZERO, ONE)), **held, **heads)
+    report = paddable.probe(wrong, right, ["x:1=T"])
+    assert report.fork is not None and report.fork.op in ("Reshape", "Softmax"), report.verdict
+    assert "(heads3) of Reshape differs" in report.fork.cause.text
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_projections_that_exchanged_their_weights_keep_their_biases(tmp_path: Path, seed: int) -> None:
+    block = (
+        NORM + "qK = MatMul (nK, wK) pK = Add (qK, bK) iK = Reshape{0} (pK, split) kK = MatMul (nK, uK) "
+        "lK = Add (kK, oK) mK = Reshape{0} (lK, split) tK = Transpose <perm = [0, 1, 3, 2]> (iK) zK = MatMul (tK, mK) "
+        "eK = Softmax (zK) hK = MatMul (mK, eK) aK = Reshape{0} (hK, whole)"
+    ) + REST
+    shapes = {"split": np.array([1, -1, 4, 4]), "whole": np.array([1, -1, WIDTH])}
+    held = {**two_products(), **shapes}
+    right = save(tmp_path / "b.onnx", encoder(block.format("")), **held)
+    held["w2"], held["u2"] = held["u2"], held["w2"]
+    wrong = save(tmp_path / "a.onnx", encoder(block.format(" <allowzero = 1>")), **held)
+    onnx.save(planted.scrambled(planted.reordered(onnx.load(wrong), seed))[0], wrong)
+    report = paddable.probe(wrong, right, ["x:1=T"])
+    assert report.fork is not None and "of Add differs" not in report.fork.cause.text, report.verdict
