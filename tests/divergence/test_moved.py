@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
 
 import paddable
 
-from . import planted
 from .test_exchanged import FEED, two_products
-from .test_stored import HEAD, NORM, REST, WIDTH, Weights, drawn, encoder
+from .test_stored import HEAD, WIDTH, Weights, drawn, encoder
 from .test_verdicts import save
 
 Change = tuple[str, np.ndarray]
@@ -86,43 +84,10 @@ def test_three_weights_that_are_all_others(tmp_path: Path) -> None:
     assert not paddable.probe(save(tmp_path / "a.onnx", text, **others), right, ["x:1=T"]).differences
 
 
-HEADS = (
-    "nK = LayerNormalization <axis = -1> (vK, g, s) cK = MatMul (nK, w) pK = Reshape{0} (cK, split) "
-    "tK = Transpose <perm = [2, 0, 1, 3]> (pK) {1} {2} hK = Reshape{0} (qK, headsK) eK = Softmax (hK) "
-    "fK = Reshape{0} (eK, eight) dK = Reshape{0} (kK, headsK) lK = Softmax (dK) mK = Reshape{0} (lK, eight) "
-    "oK = Sub (fK, mK) aK = Concat <axis = 2> (oK, kK)"
-) + REST
-ZERO, ONE = "qK = Gather (tK, zero)", "kK = Gather (tK, one)"
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_gathers_of_one_value_are_told_apart_by_their_index(tmp_path: Path, seed: int) -> None:
-    """Equal blocks have no weights to tell them by, and another exporter picks the parts in another order and says what
-    a zero in a shape is not."""
-    held = {"g": G2, "s": plain()["s2"], "w": W1, "zero": np.array(0), "one": np.array(1)}
-    held |= {"split": np.array([1, -1, 2, 8]), "eight": np.array([1, -1, 8])}
-    heads = {f"heads{k}": np.array([1, -1, 4, 2]) for k in range(6)}
-    right = save(tmp_path / "b.onnx", encoder(HEADS.format(" <allowzero = 1>", ONE, ZERO)), **held, **heads)
-    onnx.save(planted.scrambled(planted.reordered(onnx.load(right), seed))[0], right)
-    heads["heads3"] = np.array([1, -1, 2, 4])
-    wrong = save(tmp_path / "a.onnx", encoder(HEADS.format("", ZERO, ONE)), **held, **heads)
-    report = paddable.probe(wrong, right, ["x:1=T"])
-    assert report.fork is not None and report.fork.op in ("Reshape", "Softmax"), report.verdict
-    assert "(heads3) of Reshape differs" in report.fork.cause.text
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_projections_that_exchanged_their_weights_keep_their_biases(tmp_path: Path, seed: int) -> None:
-    block = (
-        NORM + "qK = MatMul (nK, wK) pK = Add (qK, bK) iK = Reshape{0} (pK, split) kK = MatMul (nK, uK) "
-        "lK = Add (kK, oK) mK = Reshape{0} (lK, split) tK = Transpose <perm = [0, 1, 3, 2]> (iK) zK = MatMul (tK, mK) "
-        "eK = Softmax (zK) hK = MatMul (mK, eK) aK = Reshape{0} (hK, whole)"
-    ) + REST
-    shapes = {"split": np.array([1, -1, 4, 4]), "whole": np.array([1, -1, WIDTH])}
-    held = {**two_products(), **shapes}
-    right = save(tmp_path / "b.onnx", encoder(block.format("")), **held)
-    held["w2"], held["u2"] = held["u2"], held["w2"]
-    wrong = save(tmp_path / "a.onnx", encoder(block.format(" <allowzero = 1>")), **held)
-    onnx.save(planted.scrambled(planted.reordered(onnx.load(wrong), seed))[0], wrong)
-    report = paddable.probe(wrong, right, ["x:1=T"])
-    assert report.fork is not None and "of Add differs" not in report.fork.cause.text, report.verdict
+def test_an_attribute_that_one_graph_leaves_out_is_compared_by_what_that_means(tmp_path: Path) -> None:
+    text = HEAD + "{{ a = MatMul (x, w) b = LeakyRelu{} (a) y = MatMul (b, v) }}"
+    held = {"w": W1, "v": G2 * drawn(WIDTH, WIDTH)}
+    right = save(tmp_path / "b.onnx", text.format(""), **held)
+    report = paddable.probe(save(tmp_path / "a.onnx", text.format(" <alpha = 0.5>"), **held), right, ["x:1=T"])
+    assert report.fork is not None and report.fork.cause.kind == "attributes", report.verdict
+    assert "LeakyRelu has alpha=0.5 in the first graph and alpha=0.0099" in report.fork.cause.text
