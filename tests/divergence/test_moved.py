@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import paddable
+from paddable.gates import engine
+from paddable.graph.io import read
 
 from .test_exchanged import FEED, two_products
 from .test_stored import HEAD, WIDTH, Weights, drawn, encoder
@@ -90,4 +93,23 @@ def test_an_attribute_that_one_graph_leaves_out_is_compared_by_what_that_means(t
     right = save(tmp_path / "b.onnx", text.format(""), **held)
     report = paddable.probe(save(tmp_path / "a.onnx", text.format(" <alpha = 0.5>"), **held), right, ["x:1=T"])
     assert report.fork is not None and report.fork.cause.kind == "attributes", report.verdict
-    assert "LeakyRelu has alpha=0.5 in the first graph and alpha=0.0099" in report.fork.cause.text
+    assert "LeakyRelu has alpha=0.5 in the first graph and alpha=0.01" in report.fork.cause.text
+
+
+def test_no_file_is_read_twice_and_no_weight_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + "{ a = MatMul (x, w) b = Relu (a) y = MatMul (b, v) }"
+    held = {"w": drawn(WIDTH, 1024), "v": drawn(1024, WIDTH)}
+    both = [save(tmp_path / f"{name}.onnx", text, **held) for name in "ab"]
+    seen: list[Path] = []
+    pieces: list[int] = []
+    mapped, begin = read._map_file, engine.Engine.__init__
+
+    def opened(self: engine.Engine, model: Path | bytes, **options: Any) -> None:
+        pieces.extend([len(model)] if isinstance(model, bytes) else [])
+        begin(self, model, **options)
+
+    monkeypatch.setattr(read, "_map_file", lambda path: seen.append(path) or mapped(path))
+    monkeypatch.setattr(engine.Engine, "__init__", opened)
+    assert paddable.probe(*both, ["x:1=T"]).ok
+    assert sorted(seen) == both
+    assert pieces and max(pieces) < 4096

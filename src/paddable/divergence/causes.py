@@ -217,7 +217,8 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
             if left != right and None not in (left, right):
                 yield Cause(
                     "attributes",
-                    f"{node.op_type} has {name}={left} in the first graph and {name}={right} in the second",
+                    f"{node.op_type} has {name}={_rounded(left)} in the first graph and {name}={_rounded(right)} in "
+                    "the second",
                     "compare the two exports of this operator",
                 )
 
@@ -225,6 +226,10 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
 def _given(node: ir.Node, name: str) -> object:
     """An attribute's value; where it is left out, what that means."""
     return node.attributes[name].value if name in node.attributes else default(node, name)
+
+
+def _rounded(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def _factors(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
