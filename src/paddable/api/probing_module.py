@@ -36,6 +36,8 @@ from paddable.graph.trace import module_path, source
 
 __all__ = ["names_module", "probe_module", "refuse_beside_module"]
 
+_SETTINGS = "build the module with the settings that it was exported with, or export again"
+
 
 def names_module(place: str | os.PathLike[str]) -> bool:
     """Whether a text names a function in a Python file, ``model.py:build``."""
@@ -267,8 +269,10 @@ def _changed_in(made: Sequence[ir.Node], parameters: Parameters) -> tuple[ir.Nod
     for node in made:
         changed = next((each for each in parameters.changed if not set(each.values).isdisjoint(node.inputs)), None)
         if changed is not None:
+            if changed.setting:
+                return node, Cause("attributes", changed.told, _SETTINGS)
             fix = "load the checkpoint that the graph was exported from, or export again"
-            return node, Cause("attributes" if changed.setting else "weights", changed.told, fix)
+            return node, Cause("weights", changed.told, fix)
     return None
 
 
@@ -281,8 +285,7 @@ def _other_setting(
         for node in below(plain, each) or made:
             told = setting_apart(root.get_submodule(each), node)
             if told is not None and node in made:
-                fix = "build the module with the settings that it was exported with, or export again"
-                return node, Cause("attributes", f"{each} has {told}", fix)
+                return node, Cause("attributes", f"{each} has {told}", _SETTINGS)
     return None
 
 
