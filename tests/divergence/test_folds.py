@@ -43,6 +43,20 @@ INTO = {
     "U": U,
 }
 
+ACROSS = (
+    "(float[1, 8, T] x) => (float[1, 8, T] y) { "
+    "u = Unsqueeze (x, two) v = Conv <pads = [0, 1, 0, 1]> (u, K1, C1) c = Squeeze (v, two) e = Relu (c) "
+    "d = Conv <pads = [1, 1]> (e, K2, C2) h = Relu (d) y = MatMul (U, h) }"
+)
+SCALED_CONV = (
+    "(float[1, 8, T] x) => (float[1, 8, T] y) { h = Mul (x, half) c = Conv <pads = [1, 1]> (h, K1, C1) e = Relu (c) "
+    "y = MatMul (U, e) }"
+)
+FILLED_CONV = (
+    "(float[1, 8, T] x) => (float[1, 8, T] y) { m = IsInf (x) n = Not (m) f = Where (n, x, zero) "
+    "c = Conv <pads = [1, 1]> (f, K1, C1) e = Relu (c) y = MatMul (U, e) }"
+)
+
 W, B = drawn(8, 8), drawn(8)
 HEAD = "(float[1, T, 8] x) => (float[1, T, 8] y) "
 SCALED = HEAD + "{ c = MatMul (x, W) s = Mul (c, two) a = Add (s, B) y = MatMul (a, V) }"
@@ -52,6 +66,14 @@ TWO = RNG.uniform(1.5, 2.5, 8).astype(np.float32)
 
 CASES = {
     "batch norm": ((FOLDED, INTO), (SEPARATE, NORMED)),
+    "batch norm over one of two axes": (
+        (ACROSS, {**INTO, "K1": INTO["K1"][:, :, None], "two": np.array([2])}),
+        (SEPARATE, NORMED),
+    ),
+    "scale into a convolution": (
+        (FILLED_CONV, {"K1": K1 / 2, "C1": C1, "U": U, "zero": np.zeros((), np.float32)}),
+        (SCALED_CONV, {"K1": K1, "C1": C1, "U": U, "half": np.full((), 0.5, np.float32)}),
+    ),
     "scale": ((INSIDE, {"W": W * TWO, "B": B, "V": U}), (SCALED, {"W": W, "B": B, "V": U, "two": TWO})),
     "scale and bias": ((INSIDE, {"W": W * TWO, "B": B * TWO, "V": U}), (BEFORE, {"W": W, "B": B, "V": U, "two": TWO})),
 }
@@ -70,7 +92,7 @@ def pair(folder: Path, case: str, turned: bool, name: str = "", *at: int) -> tup
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_folded_does_not_differ(tmp_path: Path, case: str, turned: bool) -> None:
-    report = paddable.probe(*pair(tmp_path, case, turned), ["x:2=T" if case == "batch norm" else "x:1=T"])
+    report = paddable.probe(*pair(tmp_path, case, turned), ["x:2=T" if "K1" in CASES[case][0][1] else "x:1=T"])
     assert report.ok and not report.changed, report.verdict
 
 
@@ -82,6 +104,8 @@ def test_what_is_folded_does_not_differ(tmp_path: Path, case: str, turned: bool)
         ("batch norm", "K2", (3, 2, 1), "Conv", "in 1 of 192 numbers, most at [3, 2, 1]"),
         ("batch norm", "C1", (5,), "Conv", "in 1 of 8 numbers, most at [5]"),
         ("batch norm", "C2", (5,), "Conv", "in 1 of 8 numbers, most at [5]"),
+        ("batch norm over one of two axes", "K1", (3, 2, 0, 1), "Conv", "in 1 of 192 numbers, most at [3, 2, "),
+        ("scale into a convolution", "K1", (3, 2, 1), "Conv", "in 1 of 192 numbers, most at [3, 2, 1]"),
         ("batch norm", "U", (5, 1), "MatMul", "(U) of MatMul differs from the second graph's in 1 of 64"),
         ("scale", "W", (5, 1), "MatMul", "in 1 of 64 numbers, most at [5, 1]"),
         ("scale", "B", (5,), "Add", "(B) of Add differs from the second graph's in 1 of 8 numbers, most at [5]"),
@@ -95,7 +119,7 @@ def test_one_number_behind_or_in_a_fold_is_the_one_that_is_told(
     tmp_path: Path, case: str, name: str, at: tuple[int, ...], op: str, told: str, turned: bool
 ) -> None:
     both = pair(tmp_path, case, turned, name, *at)
-    report = paddable.probe(*both, ["x:2=T" if case == "batch norm" else "x:1=T"])
+    report = paddable.probe(*both, ["x:2=T" if "K1" in CASES[case][0][1] else "x:1=T"])
     assert report.fork is not None and report.fork.cause.kind == "weights", report.verdict
     assert f" of {op}" in report.fork.cause.text and told in report.fork.cause.text
     assert "weights differ" not in report.changed
@@ -107,6 +131,43 @@ def test_a_scale_that_one_graph_lacks_is_no_fold(tmp_path: Path) -> None:
     report = paddable.probe(one, other, ["x:1=T"])
     assert report.fork is not None and report.fork.cause.kind == "structure", report.verdict
     assert "lacks Mul" in report.fork.cause.text and not report.changed
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_epsilon_with_which_a_norm_was_folded_is_told(tmp_path: Path, turned: bool) -> None:
+    """And a norm in training mode, which no fold can stand for."""
+    told = (
+        "has epsilon=0.3 in the first graph and 1e-05 in the second, where the second has it in",
+        "of the first graph",
+    )
+    if not turned:
+        told = (
+            "has epsilon=1e-05 in the first graph and 0.3 in the second, where the first has it in",
+            "of the second",
+        )
+    for attribute, kind, text in zip(
+        ("epsilon = 0.3", "training_mode = 1"), ("attributes", "training"), told, strict=True
+    ):
+        outputs = "m, rm, rv" if "mode" in attribute else "m"
+        other = SEPARATE.replace("m = BatchNormalization", f"{outputs} = BatchNormalization <{attribute}>")
+        one = save(tmp_path / "a.onnx", FOLDED, **INTO), save(tmp_path / "b.onnx", other, **NORMED)
+        report = paddable.probe(*(one[::-1] if turned else one), ["x:2=T"])
+        assert report.fork is not None and report.fork.cause.kind == kind, report.verdict
+        assert text in report.fork.cause.text and not report.changed, report.verdict
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_factor_of_a_product_is_told_and_not_its_weight(tmp_path: Path, turned: bool) -> None:
+    rows = "(float[T, 8] x) => (float[T, 8] y) "
+    plain = save(tmp_path / "a.onnx", rows + "{ c = MatMul (x, W) r = Tanh (c) y = MatMul (r, V) }", W=W, V=U)
+    for weight, told in ((U.T.copy(), "alpha=0.5"), (2 * U.T, "")):
+        text = rows + "{ c = MatMul (x, W) r = Tanh (c) y = Gemm <alpha = 0.5, transB = 1> (r, V) }"
+        one = save(tmp_path / "b.onnx", text, W=W, V=weight), plain
+        report = paddable.probe(*(one[::-1] if turned else one), ["x:0=T"], batch="none")
+        if told:
+            assert report.fork is not None and report.fork.cause.kind == "attributes", report.verdict
+            assert f"Gemm has {told}" in report.fork.cause.text and "MatMul has none" in report.fork.cause.text
+        assert bool(told) != report.ok and not report.changed, report.verdict
 
 
 NORM = (

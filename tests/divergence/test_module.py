@@ -74,7 +74,8 @@ def test_a_changed_weight_is_found_in_its_module(place: Path, turned: bool) -> N
 def test_other_code_is_found_in_its_module(place: Path) -> None:
     report = paddable.probe(f"{place}/model.py:scaled", place / "model.onnx")
     assert report.fork is not None
-    assert (report.fork.module, report.fork.cause.kind) == ("4.norm", "structure")
+    assert (report.fork.module, report.fork.cause.kind) == ("4.norm", "attributes")
+    assert "4.norm has eps 0.5 in PyTorch, and its LayerNormalization has 1e-05" in report.fork.cause.text
 
 
 def test_a_padded_graph_is_misuse(place: Path, folder: Path) -> None:
@@ -160,6 +161,36 @@ def training():
     return model.train(), sample
 
 
+def epsilon():
+    model, sample = build()
+    model.norm.eps = 0.3
+    return model, sample
+
+
+def dilated():
+    model, sample = build()
+    model.up.dilation, model.up.padding = (2,), (2,)
+    return model, sample
+
+
+def directions():
+    model, sample = build()
+    for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
+        one, other = (getattr(model.lstm, name + each).data for each in ("", "_reverse"))
+        kept = one.clone()
+        one.copy_(other), other.copy_(kept)
+    return model, sample
+
+
+def balanced():
+    model, sample = build()
+    model.lstm.bias_ih_l1.data += 0.5
+    model.lstm.bias_hh_l1.data -= 0.5
+    model.gru.bias_ih_l0.data[:10] += 0.5
+    model.gru.bias_hh_l0.data[:10] -= 0.5
+    return model, sample
+
+
 def partly():
     model, sample = build()
     model.drop.train()
@@ -236,6 +267,29 @@ def test_training_mode_is_told_before_weights(stored: Path, build: str, which: s
     assert not report.ok and report.fork is not None and report.fork.cause.kind == "training"
     assert f"{which} is in training mode" in report.verdict and "call `.eval()`" in report.verdict
     assert "weight" not in report.verdict
+
+
+@pytest.mark.parametrize(
+    ("build", "told"),
+    [
+        ("epsilon", "norm.eps is 0.3 in PyTorch, and 1e-05 in the weights of Conv"),
+        ("dilated", "up has dilation 2 in PyTorch, and its Conv has 1"),
+    ],
+)
+def test_a_setting_of_a_layer_with_its_norm_folded_in(stored: Path, build: str, told: str) -> None:
+    report = paddable.probe(f"{stored}/model.py:{build}", stored / "script.onnx")
+    assert report.fork is not None and report.fork.cause.kind == "attributes", report.verdict
+    assert told in report.fork.cause.text and not report.changed, report.verdict
+
+
+@pytest.mark.parametrize("exporter", EXPORTERS)
+def test_parameters_of_a_recurrent_layer_that_changed_places(stored: Path, exporter: str) -> None:
+    """And two biases of which only the sum is felt."""
+    report = paddable.probe(f"{stored}/model.py:directions", stored / f"{exporter}.onnx")
+    assert report.fork is not None and report.fork.cause.text.startswith("parameter lstm.weight_ih_l0 "), report.verdict
+    assert "; it is exchanged with lstm.weight_ih_l0_reverse" in report.fork.cause.text
+    report = paddable.probe(f"{stored}/model.py:balanced", stored / f"{exporter}.onnx")
+    assert report.ok and not report.changed, report.verdict
 
 
 def test_training_mode_that_changes_nothing_is_not_told(stored: Path) -> None:
@@ -413,6 +467,18 @@ def rows():
     return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].flip(0)))
 
 
+def halves():
+    return build(lambda state: state["blocks.1.up.weight"].copy_(state["blocks.1.up.weight"].roll(8, 0)))
+
+
+def ones():
+    return build(lambda state: state["blocks.0.norm.weight"][3].add_(0.5))
+
+
+def norm():
+    return build(lambda state: exchange(state["blocks.1.norm.weight"], state["blocks.1.norm.bias"]))
+
+
 def mixed():
     return build(lambda state: state["blocks.1.mix"].copy_(state["blocks.1.mix"].T.clone()))
 
@@ -444,9 +510,16 @@ ANOTHER_ORDER = "; they are the same numbers in another order"
 MOVES = {
     "in_block": ("MatMul", "blocks.1.up.weight differs in 256", "; it is exchanged with blocks.1.down.weight"),
     "across": ("MatMul", "blocks.0.up.weight differs in 256", "; it is exchanged with blocks.2.up.weight"),
-    "transposed": ("MatMul", "blocks.1.up.weight differs in 240", ANOTHER_ORDER),
+    "transposed": ("MatMul", "blocks.1.up.weight differs in 240", "; it is transposed"),
     "rows": ("MatMul", "blocks.1.up.weight differs in 256", ANOTHER_ORDER),
-    "mixed": ("MatMul", "blocks.1.mix differs in 240", ANOTHER_ORDER),
+    "mixed": ("MatMul", "blocks.1.mix differs in 240", "; it is transposed"),
+    "halves": (
+        "MatMul",
+        "blocks.1.up.weight differs in 256",
+        f"{ANOTHER_ORDER}: parts 1 and 2 of 2 along axis 0 changed places",
+    ),
+    "ones": ("LayerNormalization", "blocks.0.norm.weight differs in 1", ""),
+    "norm": ("LayerNormalization", "blocks.1.norm.weight differs in 16", "; it is exchanged with blocks.1.norm.bias"),
     "gain": ("LayerNormalization", "blocks.1.norm.weight differs in 1", ""),
     "scale": ("Mul", "cmvn.scale differs in 16", ANOTHER_ORDER),
     "two": ("Sub", "cmvn.mean differs in 2", ANOTHER_ORDER),
@@ -593,9 +666,72 @@ def test_a_module_that_reads_other_values_is_not_blamed(wired: Path, exporter: s
 @pytest.mark.parametrize("exporter", ["dynamo", "script"])
 @pytest.mark.filterwarnings("ignore")
 def test_code_is_looked_for_where_it_is(wired: Path, exporter: str) -> None:
-    for name, module in (("residual", "blocks.1.att"), ("epsilon", "blocks.1.ff.norm")):
+    told = "blocks.1.att gives another result in PyTorch", "blocks.1.ff.norm has eps 0.5 in PyTorch"
+    for name, module, text in zip(("residual", "epsilon"), ("blocks.1.att", "blocks.1.ff.norm"), told, strict=True):
         report = paddable.probe(f"{wired}/model.py:{name}", wired / f"{exporter}.onnx")
         assert report.fork is not None and report.fork.module == module, report.verdict
-        assert f"{module} gives another result in PyTorch" in report.fork.cause.text
+        assert text in report.fork.cause.text
     report = paddable.probe(f"{wired}/model.py:louder", wired / f"{exporter}.onnx")
     assert report.fork is None and "look in the root's forward" in report.verdict, report.verdict
+
+
+TIED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.mid, self.out = nn.Embedding(10, 8), nn.Linear(8, 8), nn.Linear(8, 10, bias=False)
+        self.out.weight = self.table.weight
+        self.register_buffer("inverse", 1 / 10 ** torch.arange(4.0))
+
+    def forward(self, ids):
+        x = self.table(ids)
+        angles = torch.arange(x.shape[1])[:, None] * self.inverse
+        cos, sin = angles.cos(), angles.sin()
+        x = torch.cat((x[..., :4] * cos - x[..., 4:] * sin, x[..., 4:] * cos + x[..., :4] * sin), -1)
+        return self.out(torch.tanh(self.mid(x)))
+
+
+def build(change=lambda model: None):
+    torch.manual_seed(0)
+    model = Net().eval()
+    with torch.no_grad():
+        change(model)
+    return model, torch.tensor([[1, 2, 3, 4]])
+
+
+def row():
+    return build(lambda model: model.table.weight[7].add_(1))
+
+
+def untied():
+    return build(lambda model: setattr(model.out, "weight", nn.Parameter(model.table.weight.flip(0).clone())))
+
+
+def turns():
+    return build(lambda model: model.inverse[1].mul_(1.3))
+"""
+
+
+def test_a_parameter_that_is_read_twice_or_only_computed_with(tmp_path: Path) -> None:
+    """A table that is also the last product, and frequencies whose cosine alone meets what is computed."""
+    (tmp_path / "model.py").write_text(TIED)
+    scope: dict[str, object] = {}
+    exec(compile(TIED, "model.py", "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), tmp_path / "fixed.onnx", dynamo=True, verbose=False)
+    axes = {"ids": {1: torch.export.Dim("T", min=2)}}
+    torch.onnx.export(model, (sample,), tmp_path / "any.onnx", dynamo=True, verbose=False, dynamic_shapes=axes)
+    for graph in ("fixed.onnx", "any.onnx"):
+        for name, told in (
+            ("row", "parameter table.weight differs in 8 of 80 numbers"),
+            ("untied", "parameter out.weight differs in 80 of 80 numbers"),
+            ("turns", "parameter inverse"),
+        ):
+            report = paddable.probe(f"{tmp_path}/model.py:{name}", tmp_path / graph)
+            assert report.fork is not None and report.fork.cause.kind == "weights", report.verdict
+            assert told in report.fork.cause.text, report.verdict
+        assert not paddable.probe(f"{tmp_path}/model.py:build", tmp_path / graph).changed

@@ -151,7 +151,9 @@ def probe(
     given.check_steps(setup.metadata, steps, setup.own_lengths)
     sizes = _sizes(setup, first, second, steps, container)
     threads = _threads(second.file)
-    fed = draw_inputs(setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads)
+    half = False if second.precision(setup.reference) == "fp32" else None
+    drawn = setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads
+    fed = draw_inputs(*drawn, half=half)
     answers = fed.answers if setup.answer == second.file and sizes[1] == steps and against_provider == "cpu" else None
     both = first.file == second.file
     names = names_apart(first.file, second.file)
@@ -298,14 +300,16 @@ def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declar
         return _setup_padded(first, second, padded)
     if padded is not None:
         raise MisuseError("`lengths` declares what the padded file says itself", fix="leave it out")
-    one, other = _plain(first.file), _plain(second.file)
+    one = _plain(first.file)
     if not lengths:
+        other = _plain(second.file)
         return _Setup(one, other, Metadata(symbols={}), other, Known(), None, Numbers({}), second.file)
-    declared, own = _split_lengths(declared, one, other)
+    declared, own = _split_lengths(declared, one, second.file)
     opened = open_model(second.file, lengths, **declared)
     try:
         analysis = opened.analyse()
     except RefusedError:
+        other = _plain(second.file)
         return _Setup(one, other, _declared(opened), other, Known(), None, Numbers({}), second.file, own)
     metadata = certificate(analysis, opened.rates, {}, "cpu", opened.bindings)
     other = Plain(analysis.model)
@@ -316,9 +320,11 @@ def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declar
     return _Setup(one, other, metadata, other, known, analysis, index_limits(analysis), second.file, own)
 
 
-def _split_lengths(declared: Declared, one: Plain, other: Plain) -> tuple[Declared, dict[str, str]]:
+def _split_lengths(declared: Declared, one: Plain, other: Path) -> tuple[Declared, dict[str, str]]:
     """The declarations of the second graph, and the length inputs among them that only the first one has."""
-    mine, theirs = ({value.name for value in plain.model.graph.inputs} for plain in (one, other))
+    if not declared.get("length_inputs"):
+        return declared, {}
+    mine, theirs = ({value.name for value in model.graph.inputs} for model in (one.model, read_model(other)))
     found = [(text, parse_length_input(text)) for text in declared.get("length_inputs") or ()]
     own = {held.name: str(held.length) for _, held in found if held.name in mine - theirs}
     kept = [text for text, held in found if held.name not in own]
@@ -510,7 +516,8 @@ def _side(
         if answers is not None:
             return answers
         if provider == "cpu":
-            return Engine(place.file, config=session_config(precision), threads=threads, where=where).run(feeds)
+            config, half = session_config(precision), None if precision != "fp32" else False
+            return Engine(place.file, config=config, threads=threads, where=where, half=half).run(feeds)
         opening = Opening(session_advice(provider))
         return GraphSession(place.file, opening, static=place.metadata is not None).run(feeds)
 

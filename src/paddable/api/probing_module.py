@@ -17,6 +17,7 @@ from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
 from paddable.api.probing_entry import Entry, below, entry_that_differs
 from paddable.api.probing_parameters import Parameters, compare_parameters
+from paddable.api.probing_settings import setting_apart
 from paddable.api.probing_trace import Run, run_module, tensors
 from paddable.api.versions import versions
 from paddable.divergence import TOLERANCE, ForkRecord, Layer, ProbeReport
@@ -34,6 +35,8 @@ from paddable.graph.prepare.normalise import normalise
 from paddable.graph.trace import module_path, source
 
 __all__ = ["names_module", "probe_module", "refuse_beside_module"]
+
+_SETTINGS = "build the module with the settings that it was exported with, or export again"
 
 
 def names_module(place: str | os.PathLike[str]) -> bool:
@@ -118,14 +121,14 @@ def probe_module(
         tolerance=limit,
         differences=(),
         outputs=outputs,
-        forks=[_record(plain, fork, values, found, parameters, enter, training)] if fork is not None else [],
+        forks=[_record(plain, module, fork, values, found, parameters, enter, training)] if fork is not None else [],
         layers=[
             Layer(path, _node_of(values[path]).op_type, path, str(values[path].name), result.error)
             for path, result in found.items()
         ],
         matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
         cause=training or _unplaced(outputs, unlike, limit, traced=bool(found)) if fork is None else None,
-        changed=counted([each.text for each in parameters.changed]) if training is None else "",
+        changed=counted([each.text for each in parameters.changed if not each.setting]) if training is None else "",
         versions={**versions(), "torch": _torch_version()},
     )
 
@@ -198,6 +201,7 @@ def _node_of(value: ir.Value) -> ir.Node:
 
 def _record(
     plain: Plain,
+    root: Any,
     path: str,
     values: Mapping[str, ir.Value],
     found: Mapping[str, Measure],
@@ -212,7 +216,7 @@ def _record(
     nodes = below(plain, path) or [_node_of(value)]
     made, read = region(plain, value, agree.__contains__)
     module: str | None = path
-    changed = _changed_in(made, parameters)
+    changed = _changed_in(made, parameters) or _other_setting(plain, root, path, made, parameters)
     entry = enter(path) if changed is None and training is None else None
     if entry is not None:
         value, error = entry.value, entry.error
@@ -263,11 +267,25 @@ def _changed_in(made: Sequence[ir.Node], parameters: Parameters) -> tuple[ir.Nod
     """The first of the nodes between the modules that agree and the one that does not that reads a parameter with other
     numbers, and that parameter."""
     for node in made:
-        changed = next((each for each in parameters.changed if each.value in node.inputs), None)
+        changed = next((each for each in parameters.changed if not set(each.values).isdisjoint(node.inputs)), None)
         if changed is not None:
-            return node, Cause(
-                "weights", changed.told, "load the checkpoint that the graph was exported from, or export again"
-            )
+            if changed.setting:
+                return node, Cause("attributes", changed.told, _SETTINGS)
+            fix = "load the checkpoint that the graph was exported from, or export again"
+            return node, Cause("weights", changed.told, fix)
+    return None
+
+
+def _other_setting(
+    plain: Plain, root: Any, path: str, made: Sequence[ir.Node], parameters: Parameters
+) -> tuple[ir.Node, Cause] | None:
+    """A setting of the module, or of the layer whose node has it folded in, that its node has otherwise."""
+    layers = [layer for layer, norm in parameters.folded.items() if norm == path]
+    for each in (*layers, path):
+        for node in below(plain, each) or made:
+            told = setting_apart(root.get_submodule(each), node)
+            if told is not None and node in made:
+                return node, Cause("attributes", f"{each} has {told}", _SETTINGS)
     return None
 
 

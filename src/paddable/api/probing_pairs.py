@@ -30,7 +30,8 @@ class Twin:
 
 
 def pair_uses(plain: Plain, uses: Sequence[Use]) -> Iterator[tuple[Use, Twin]]:
-    """Pairs in the order of the run: by name, else of one size in their order, else the equal ones and what is left.
+    """Pairs in the order of the run: by name, else of one size in their order, else the equal ones and what is left. A
+    weight that two modules share has one name in the graph, and each compares its own place.
 
     Args:
         plain: the graph.
@@ -39,15 +40,20 @@ def pair_uses(plain: Plain, uses: Sequence[Use]) -> Iterator[tuple[Use, Twin]]:
     held = _held(plain)
     named = {twin.value.name: twin for twins in held.values() for twin in twins}
     groups: dict[tuple[str, int], list[Use]] = {}
+    taken: set[tuple[str, str | None]] = set()
     for use in uses:
+        here = [each for each in held.get(use.path, ()) if each.array.size == use.array.size]
         twin = named.get(use.origins[0]) if len(use.origins) == 1 else None
-        if twin is not None and twin.array.size == use.array.size:
+        there = here and all(each.value is not twin.value for each in here) if twin is not None else True
+        if twin is not None and twin.array.size == use.array.size and not there:
+            taken.add((use.path, twin.value.name))
             yield use, twin
         else:
             groups.setdefault((use.path, use.array.size), []).append(use)
     for (path, size), group in groups.items():
-        own = {name for use in uses if use.path == path for name in use.origins}
-        twins = [each for each in held.get(path, ()) if each.array.size == size and each.value.name not in own]
+        twins = [
+            each for each in held.get(path, ()) if each.array.size == size and (path, each.value.name) not in taken
+        ]
         if len(group) != len(twins):
             equal = [(use, twin) for use in group for twin in twins if _equal(use.array, twin.array)]
             yield from equal

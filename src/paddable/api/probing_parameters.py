@@ -3,8 +3,8 @@ gate and direction, or with the batch norm behind them folded in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,8 +13,9 @@ import onnx_ir as ir
 
 from paddable.api.probing_pairs import Twin, pair_uses
 from paddable.api.probing_trace import Run, Use
-from paddable.divergence.changed import numbers_apart
+from paddable.divergence.changed import numbers_apart, reordered
 from paddable.divergence.layers import but_for_rounding
+from paddable.divergence.norms import folded_epsilon
 from paddable.divergence.plain import Plain
 from paddable.divergence.weights import Fingerprint, fingerprint
 from paddable.gates.engine import Array
@@ -32,13 +33,15 @@ class ChangedParameter:
 
     Attributes:
         name: of it, or of those that one constant of the graph is made of.
-        apart: in how many numbers, and where most.
-        value: what the graph has for it.
+        apart: in how many numbers, and where most; of a setting, what it is in both.
+        values: what the graph has for it, at each place that reads it.
+        setting: it is no parameter, but a number of its module that lies in the graph's weights.
     """
 
     name: str
     apart: str
-    value: ir.Value
+    values: tuple[ir.Value, ...]
+    setting: bool = False
 
     @property
     def text(self) -> str:
@@ -48,7 +51,7 @@ class ChangedParameter:
     @property
     def told(self) -> str:
         """The same as a sentence."""
-        return f"parameter {self.name} differs {self.apart}".rstrip()
+        return self.text if self.setting else f"parameter {self.name} differs {self.apart}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,9 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
     arrays = {name: each.detach().cpu().numpy().copy() for name, each in states.items()}
     arrays = {name: array for name, array in arrays.items() if array.size > 1}
     held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
+    prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
     inside = _unpacked(plain, module, arrays)
+    parts = {name: fingerprint(ir.tensor(part)) for name, (_, part) in inside.items()}
     folded: dict[str, str] = {}
     changed: list[ChangedParameter] = []
     lost: list[str] = []
@@ -94,13 +99,17 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
             folded[path] = fold.path
             changed += fold.changed(convolution, path, arrays, first)
     settled = {name for name in arrays if name.rpartition(".")[0] in (*folded, *folded.values())}
-    for name in inside.keys() - settled:
-        value, twin = inside[name]
+    for name, (value, twin) in inside.items():
+        if name in settled:
+            continue
         apart = _apart(arrays[name], twin, first, exact=False)
-        changed += [ChangedParameter(name, apart[1], value)] if apart is not None else []
+        if apart is not None:
+            text = apart[1] + (_moved(name, prints, parts) or reordered(arrays[name], twin))
+            changed.append(ChangedParameter(name, text, (value,)))
     settled |= inside.keys()
-    prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
     pairs = list(pair_uses(plain, [use for use in run.uses if settled.isdisjoint(use.origins)]))
+    paired = {name for use, _ in pairs for name in use.origins}
+    pairs += pair_uses(plain, [use for use in run.inner if (settled | paired).isdisjoint(use.origins)])
     changed += _changed_as_read(plain, pairs, arrays, prints, first)
     settled |= {name for use, _ in pairs for name in use.origins}
     named = {value.name: value for node in plain.nodes for value in plain.weights(node)}
@@ -108,7 +117,7 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
         stored = named[name].const_value if name in named else None
         if stored is not None and stored.size == arrays[name].size:
             apart = _apart(arrays[name], stored.numpy(), first, exact=True)
-            changed += [ChangedParameter(name, apart[1], named[name])] if apart is not None else []
+            changed += [ChangedParameter(name, apart[1], (named[name],))] if apart is not None else []
         elif name in parameters and prints[name] not in held:
             lost.append(name)
     return Parameters(changed, lost, folded)
@@ -120,16 +129,19 @@ def _changed_as_read(
     arrays: Mapping[str, Array],
     prints: Mapping[str, Fingerprint],
     first: bool,
-) -> Iterator[ChangedParameter]:
+) -> Collection[ChangedParameter]:
     """The constants that differ at their place, each told once."""
     places = {use.origins[0]: plain.fingerprint(twin.value) for use, twin in pairs if len(use.origins) == 1}
-    told: set[tuple[str, ...]] = set()
+    found: dict[tuple[str, ...], ChangedParameter] = {}
     for use, twin in pairs:
-        apart = _apart_as_read(use, twin, arrays, first) if use.origins not in told else None
-        if apart is not None:
-            told.add(use.origins)
+        apart = _apart_as_read(use, twin, arrays, first)
+        if apart is not None and use.origins in found:
+            found[use.origins] = replace(found[use.origins], values=(*found[use.origins].values, twin.value))
+        elif apart is not None:
             name, where = apart
-            yield ChangedParameter(name, where + _moved(name, prints, places), twin.value)
+            moved = "" if "; " in where else _moved(name, prints, places)
+            found[use.origins] = ChangedParameter(name, where + moved, (twin.value,))
+    return found.values()
 
 
 def _apart_as_read(use: Use, twin: Twin, arrays: Mapping[str, Array], first: bool) -> tuple[str, str] | None:
@@ -148,7 +160,7 @@ def _apart_as_read(use: Use, twin: Twin, arrays: Mapping[str, Array], first: boo
     apart = _apart(mine, theirs, first, exact=whole, turned=False)
     if apart is None:
         return None
-    return name if whole else _made_of(use, theirs, arrays), apart[1]
+    return name if whole else _made_of(use, theirs, arrays), apart[1] + reordered(mine, theirs)
 
 
 def _made_of(use: Use, theirs: Array, arrays: Mapping[str, Array]) -> str:
@@ -172,12 +184,16 @@ def _moved(name: str, prints: Mapping[str, Fingerprint], places: Mapping[str, Fi
         return ""
     if prints[name] == held:
         return "; they are the same numbers in another order"
-    other = next((other for other, each in prints.items() if each == held), None)
-    if other is None:
-        return ""
-    if places.get(other) == prints[name]:
-        return f"; it is exchanged with {other}"
-    return f"; in the graph, the numbers of {other} lie in its place"
+    owner = name.rpartition(".")[0]
+    others = [other for other, each in prints.items() if each == held]
+    near = [other for other in others if other.rpartition(".")[0] == owner and places.get(other) == prints[name]]
+    if len(near) == 1:  # such as gain and shift of a norm, which others may have too
+        return f"; it is exchanged with {near[0]}"
+    if len(others) != 1:
+        return ""  # such as ones: they do not tell where they are from
+    if places.get(others[0]) == prints[name]:
+        return f"; it is exchanged with {others[0]}"
+    return f"; in the graph, the numbers of {others[0]} lie in its place"
 
 
 def _apart(mine: Array, theirs: Array, first: bool, *, exact: bool, turned: bool = True) -> tuple[int, str] | None:
@@ -205,6 +221,8 @@ class _Fold:
     scale: Array
     mean: Array
     shift: Array
+    variance: Array
+    epsilon: float
 
     def node(self, plain: Plain, layer: str) -> ir.Node | None:
         """The convolution that has it folded in; None where the graph keeps it as a node, or nothing tells."""
@@ -236,9 +254,15 @@ class _Fold:
             if k == 1:
                 names = [f"{layer}.bias", f"{self.path}.bias", f"{self.path}.running_mean"]
             elif array.shape == twin.shape and self._only_scaled(array, twin):
+                both = (np.moveaxis(each, self.axis, 0) for each in (array, twin))
+                held_with = folded_epsilon(self.variance, self.epsilon, *both)
+                if held_with is not None:
+                    told = f"is {self.epsilon:g} in PyTorch, and {held_with:g} in the weights of {node.op_type}"
+                    yield ChangedParameter(f"{self.path}.eps", told, (value,), setting=True)
+                    return
                 names = [f"{self.path}.weight", f"{self.path}.running_var"]
             told = " or ".join(name for name in names if name in arrays)
-            yield ChangedParameter(f"{told}, with {self.path} folded in,", apart[1], value)
+            yield ChangedParameter(f"{told}, with {self.path} folded in,", apart[1], (value,))
             return  # what scales the weight moves the bias too
 
     def _only_scaled(self, mine: Array, theirs: Array) -> bool:
@@ -264,8 +288,9 @@ def _folds(module: Any, order: Sequence[str]) -> Iterator[tuple[str, _Fold]]:
         if mean is None or variance is None or layer.weight.shape[axis] != norm.num_features:
             continue
         scale = (variance + norm.eps).rsqrt() * (1 if norm.weight is None else norm.weight)
-        parts = (scale, mean, mean * 0 if norm.bias is None else norm.bias)
-        yield path, _Fold(after, axis, *(part.detach().cpu().numpy() for part in parts))
+        given = (scale, mean, mean * 0 if norm.bias is None else norm.bias, variance)
+        scales, means, shifts, variances = (part.detach().cpu().numpy() for part in given)
+        yield path, _Fold(after, axis, scales, means, shifts, variances, norm.eps)
 
 
 def _unpacked(plain: Plain, module: Any, arrays: Mapping[str, Array]) -> dict[str, tuple[ir.Value, Array]]:
@@ -298,6 +323,18 @@ def _in_torch_order(piece: Array, kind: str) -> Array:
 
 def _as_added(kind: str, mine: Sequence[Array], theirs: Sequence[Array]) -> Sequence[Array]:
     """The two biases of a layer, which an exporter may add into one where the cell only ever adds them."""
-    if len(mine) < 2 or kind == "GRU" or theirs[1].any():
+    if len(mine) < 2:
+        return theirs
+    felt = [_felt(kind, each) for each in (mine, theirs)]
+    if (felt[0] == but_for_rounding(*felt)).all():
+        return mine
+    if kind == "GRU" or theirs[1].any():
         return theirs
     return [theirs[0] - mine[1], mine[1]]
+
+
+def _felt(kind: str, biases: Sequence[Array]) -> Array:
+    """What of the two biases a layer feels: their sum, but for the gate of a GRU that resets in between, its last."""
+    read, carried = biases
+    reset = len(read) // 3 * 2 if kind == "GRU" else len(read)
+    return np.concatenate([(read + carried)[:reset], read[reset:], carried[reset:]])

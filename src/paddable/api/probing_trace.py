@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from paddable.gates.engine import Array
 
 __all__ = ["Run", "Use", "run_module", "tensors"]
@@ -40,12 +42,14 @@ class Run:
         entered: positional arguments and keywords by path of a module, as PyTorch has them.
         results: of the module.
         uses: of constants, in the order in which they are read.
+        inner: of those that operators read that make constants only.
     """
 
     calls: Mapping[str, Array]
     entered: Mapping[str, tuple[Any, Any]]
     results: Sequence[Array]
     uses: Sequence[Use]
+    inner: Sequence[Use]
 
 
 def run_module(module: Any, sample: Any) -> Run:
@@ -65,7 +69,18 @@ def run_module(module: Any, sample: Any) -> Run:
     inside = [""]
     states = {**dict(module.named_parameters()), **dict(module.named_buffers())}
     known: dict[int, tuple[Any, tuple[str, ...]]] = {id(each): (each, (name,)) for name, each in states.items()}
-    uses: dict[tuple[Any, ...], Use] = {}
+    uses: dict[tuple[Any, ...], list[tuple[int, Use]]] = {}
+    inner: dict[tuple[Any, ...], list[tuple[int, Use]]] = {}
+
+    def note(found: dict[tuple[Any, ...], list[tuple[int, Use]]], each: Any) -> None:
+        """A constant once, however often it is made of the same and read there."""
+        origins = known[id(each)][1] if id(each) in known else ()
+        if not origins:
+            return
+        place, array = each.data_ptr(), each.detach().cpu().numpy()
+        same = found.setdefault((inside[-1], origins, each.shape, each.stride()), [])
+        if not any(place == where or np.array_equal(array, use.array) for where, use in same):
+            same.append((place, Use(inside[-1], array, origins)))
 
     class Constants(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class hook has no types
         """Follows what parameters and buffers alone make."""
@@ -76,13 +91,12 @@ def run_module(module: Any, sample: Any) -> Run:
             made = [each for each in tree_leaves(result) if isinstance(each, torch.Tensor)]
             if all(id(each) in known for each in read):
                 origins = tuple(dict.fromkeys(name for each in read for name in known[id(each)][1]))
+                for each in read:
+                    note(inner, each)
                 known.update({id(each): (each, origins) for each in made})
                 return result
             for each in read:
-                origins = known[id(each)][1] if id(each) in known else ()
-                if origins:
-                    key = (inside[-1], origins, each.shape, each.stride(), each.storage_offset())
-                    uses.setdefault(key, Use(inside[-1], each.detach().cpu().numpy(), origins))
+                note(uses, each)
             for each in made:
                 known.pop(id(each), None)  # it was written into
             return result
@@ -120,7 +134,8 @@ def run_module(module: Any, sample: Any) -> Run:
         for handle in held:
             handle.remove()
     calls = {path: array for path, array in ended if times[path] == 1}
-    return Run(calls, entered, tensors(result), list(uses.values()))
+    read, within = ([use for group in found.values() for _, use in group] for found in (uses, inner))
+    return Run(calls, entered, tensors(result), read, within)
 
 
 def tensors(output: Any) -> list[Array]:

@@ -10,8 +10,10 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between, is_weight
+from paddable.divergence.defaults import default
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.fork import Fork
+from paddable.divergence.norms import epsilons, trains
 from paddable.divergence.origins import MOVING, reads_alike
 from paddable.divergence.parting import Parting
 from paddable.divergence.quantised import changed_quantised, in_8_bits
@@ -71,12 +73,16 @@ def cause_of(
     moved = _displaced(parting, fork)
     if moved is not None:
         return moved, fork.nodes[-1]
+    training = _training(fork, others)
+    if training is not None:
+        return training, fork.nodes[-1]
     numbers, shapes = _weights(parting, fitting)
     lacking = unpaired(parting, fork, others)
     if numbers is not None:
         return numbers
     return (
         next(_attributes([pair for pair in fitting if pair[0] not in parting.layers]), None)
+        or next(_factors(parting, fitting), None)
         or next(_wiring(parting, pairs), None)
         or next(_bodies(fitting), None)
         or (_structure(parting, lacking) if _leads(parting, fork, lacking) else None)
@@ -188,9 +194,8 @@ def _weights(
     both = parting.one.plain, parting.other.plain
     for change in changed_between(*both, pairs, exact=exact, layers=parting.layers):
         fix = "load both graphs from one checkpoint"
-        text = change.text
-        if change.elsewhere is not None:
-            text += f"; these numbers are those of {_listed([change.elsewhere])} in the second graph"
+        text = change.text + change.moved
+        if change.moved:
             fix = "look at what exchanged or moved it: a loader's names, or the order of the modules"
         elif change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
@@ -205,17 +210,60 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
             mine, theirs = node.attributes.get(name), partner.attributes.get(name)
             if any(side is not None and side.type in types for side in (mine, theirs)):
                 continue
-            left = None if mine is None else mine.value
-            right = None if theirs is None else theirs.value
+            left, right = (_given(each, name) for each in (node, partner))
             length = len(left) if isinstance(left, tuple) else 0
             if length != (len(right) if isinstance(right, tuple) else 0):
                 continue  # of another rank: two ways to lay out one value
             if left != right and None not in (left, right):
                 yield Cause(
                     "attributes",
-                    f"{node.op_type} has {name}={left} in the first graph and {name}={right} in the second",
+                    f"{node.op_type} has {name}={_rounded(left)} in the first graph and {name}={_rounded(right)} in "
+                    "the second",
                     "compare the two exports of this operator",
                 )
+
+
+def _given(node: ir.Node, name: str) -> object:
+    """An attribute's value; where it is left out, what that means."""
+    return node.attributes[name].value if name in node.attributes else default(node, name)
+
+
+def _rounded(value: object) -> object:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _factors(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
+    """Numbers that a product, or a batch norm in its weights, is made with: its own factors, and an epsilon."""
+    fix = "compare the two exports of this operator"
+    for node, _ in pairs:
+        both = parting.layers.get(node)
+        if both is None:
+            continue
+        for name, x, y in zip(("alpha", "beta"), both.one.factors, both.other.factors, strict=True):
+            if both.bare and x != y:
+                kinds = both.one.node.op_type, both.other.node.op_type
+                told = [f"{kind} has {name}={n:g}" for kind, n in zip(kinds, (x, y), strict=True)]
+                told = [text if kind == "Gemm" else f"{kind} has none" for kind, text in zip(kinds, told, strict=True)]
+                yield Cause("attributes", f"{told[0]} in the first graph and {told[1]} in the second", fix)
+        found = epsilons(both)
+        if found is not None and both.norm is not None:
+            folded = "second" if both.norm in both.one.behind else "first"
+            yield Cause(
+                "attributes",
+                f"{_listed([both.norm])} has epsilon={found[0]:g} in the first graph and {found[1]:g} in the second, "
+                f"where the {folded} has it in the weights of {both.one.node.op_type}",
+                fix,
+            )
+
+
+def _training(fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
+    """A batch norm that takes its input's own mean in one graph alone."""
+    mine, theirs = ([node for node in nodes if trains(node)] for nodes in (fork.nodes, others))
+    if bool(mine) == bool(theirs):
+        return None
+    which = "first" if mine else "second"
+    told = f"{_listed([*mine, *theirs])} of the {which} graph is in training mode: it takes its input's own mean"
+    return Cause("training", told, "call `.eval()` on the module before it is exported")
 
 
 def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:

@@ -14,9 +14,11 @@ from paddable.divergence.constants import told
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.layers import Layers
 from paddable.divergence.matching import Matching
+from paddable.divergence.norms import epsilons, trains
 from paddable.divergence.plain import Plain
-from paddable.divergence.weights import Fingerprint
+from paddable.divergence.weights import Fingerprint, fingerprint
 from paddable.gates.engine import Array
+from paddable.graph.trace import module_path
 
 __all__ = [
     "Changed",
@@ -27,14 +29,16 @@ __all__ = [
     "inside",
     "is_weight",
     "numbers_apart",
+    "reordered",
 ]
 
 _WEIGHT = 16
 """Elements from which a constant counts as a weight: smaller ones are sizes, axes and epsilons."""
 
 
-_TELLING = 4
-"""Weights from which their number tells two checkpoints apart; of fewer, each is told at its node."""
+_TELLING, _FEWEST = 4, 3
+"""Weights from which their number tells two checkpoints apart; of few, where none is equal; of fewer, each is told at
+its node."""
 
 _ROUNDING = 2.0**-20
 """Of the weight's scale, some ulp of float32: two exporters that fold one norm into one weight round differently."""
@@ -48,13 +52,15 @@ class Changed:
         node: of the first graph, which reads it.
         text: which, where and by how much.
         numbers: how many of its numbers differ; 0 where the shapes do.
-        elsewhere: the node of the second graph that holds the first graph's numbers, if any.
+        size: how many it has.
+        moved: where the first graph's numbers are in the second, if they are there; begins with a semicolon.
     """
 
     node: ir.Node
     text: str
     numbers: int
-    elsewhere: ir.Node | None = None
+    size: int = 0
+    moved: str = ""
 
 
 _AS_STORED: Mapping[ir.Node, Layers] = MappingProxyType({})
@@ -102,7 +108,9 @@ def changed_between(
             apart = numbers_apart(x, y, exact) if x.shape == y.shape else None
             if apart is not None:
                 told_apart = f"{where} differs from the second graph's {apart[1]}"
-                yield Changed(node, told_apart, apart[0], _holder(other, one.fingerprint(a), one.kinds[node], partner))
+                moved = _within(one, node, other, partner, a, b) or reordered(x, y)
+                moved = moved or _held_by(other, one.fingerprint(a), one.kinds[node], partner)
+                yield Changed(node, told_apart, apart[0], x.size, moved)
 
 
 def _as_added(node: ir.Node, value: ir.Value, array: Array) -> Array:
@@ -119,12 +127,54 @@ def _as_added(node: ir.Node, value: ir.Value, array: Array) -> Array:
     return np.concatenate([(read + carried)[:, :gates], read[:, gates:], carried[:, gates:]], axis=1)
 
 
-def _holder(plain: Plain, wanted: Fingerprint, kind: tuple[str, str], partner: ir.Node) -> ir.Node | None:
-    """The node of a kind that holds a weight in another place than it is looked for."""
+def _within(one: Plain, node: ir.Node, other: Plain, partner: ir.Node, a: ir.Value, b: ir.Value) -> str:
+    """Whether two inputs of a node stand in each other's place in its partner, such as a norm's gain and shift."""
+    for _, x, y in _places(one, node, other, partner):
+        if x is a or x.const_value is None or y.const_value is None or not is_weight(x):
+            continue
+        if one.fingerprint(a) == other.fingerprint(y) != one.fingerprint(x) == other.fingerprint(b):
+            return f"; it is exchanged with {told(x)}, another input of the node"
+    return ""
+
+
+def reordered(x: Array, y: Array) -> str:
+    """Whether a weight has the numbers of another in another order, and which parts are exchanged; empty where not.
+
+    Args:
+        x: a weight.
+        y: another of its shape.
+    """
+    if x.size < _WEIGHT or x.shape != y.shape or fingerprint(ir.tensor(x)) != fingerprint(ir.tensor(y)):
+        return ""
+    if x.ndim == 2 and x.shape[0] > 1 and np.array_equal(x.T, y):
+        return "; it is transposed"
+    told = "; they are the same numbers in another order"
+    for axis, count in ((axis, count) for axis in range(x.ndim) for count in (2, 3, 4)):
+        if x.shape[axis] % count or x.shape[axis] == count > 2:
+            continue
+        mine, theirs = (np.split(each, count, axis) for each in (x, y))
+        if all(any(np.array_equal(part, each) for each in theirs) for part in mine):
+            moved = [k + 1 for k in range(count) if not np.array_equal(mine[k], theirs[k])]
+            which = " and ".join(", ".join(map(str, moved)).rsplit(", ", 1))
+            return f"{told}: parts {which} of {count} along axis {axis} changed places"
+    return told
+
+
+def _held_by(plain: Plain, wanted: Fingerprint, kind: tuple[str, str], partner: ir.Node) -> str:
+    """The only node of a kind that holds a weight in another place than it is looked for; empty where there is none or
+    several: then the numbers do not tell where they are from."""
     if wanted[0] < _WEIGHT:
-        return None
-    alike = (node for node in plain.nodes if node is not partner and plain.kinds[node] == kind)
-    return next((node for node in alike if any(plain.fingerprint(v) == wanted for v in plain.weights(node))), None)
+        return ""
+    held = [
+        node
+        for node in plain.nodes
+        if plain.kinds[node] == kind and any(plain.fingerprint(value) == wanted for value in plain.weights(node))
+    ]
+    if len(held) != 1 or held[0] is partner:
+        return ""
+    module = module_path(held[0])
+    name = f"{held[0].op_type} {held[0].name}".rstrip() + (f" ({module})" if module else "")
+    return f"; these numbers are those of {name} in the second graph"
 
 
 def inside(layers: Mapping[ir.Node, Layers]) -> set[ir.Node]:
@@ -134,6 +184,8 @@ def inside(layers: Mapping[ir.Node, Layers]) -> set[ir.Node]:
 
 def _changed_layer(both: Layers) -> Iterator[Changed]:
     """The weight and the shift of a layer, compared as if both graphs had everything folded in."""
+    if epsilons(both) is not None or (both.norm is not None and trains(both.norm)):
+        return  # the norm is what differs
     weight = both.one.node, both.one.node.inputs[1]
     for place, numbers in ((weight, both.weights()), (both.one.bias, both.shifts())):
         apart = numbers_apart(*numbers, exact=True)
@@ -141,7 +193,7 @@ def _changed_layer(both: Layers) -> Iterator[Changed]:
             node, value = place if place is not None else (both.one.node, None)
             where = f"input {list(node.inputs).index(value)} ({told(value)})" if value is not None else "the bias"
             where += f" of {node.op_type}{f', with {both.folded} folded in,' if both.folded else ''}"
-            yield Changed(node, f"{where} differs from the second graph's {apart[1]}", apart[0])
+            yield Changed(node, f"{where} differs from the second graph's {apart[1]}", apart[0], numbers[0].size)
 
 
 def numbers_apart(x: Array, y: Array, exact: bool) -> tuple[int, str] | None:
@@ -175,8 +227,12 @@ class Weights:
 
     @property
     def are_others(self) -> bool:
-        """Whether most differ: another checkpoint, and not one that was changed."""
-        return self.compared >= _TELLING and len(self.changed) > self.compared / 2
+        """Whether most differ: another checkpoint, and not one that was changed; of few, all in most of their numbers.
+        What only lies in another place is none of them."""
+        others = [each for each in self.changed if not each.moved]
+        if self.compared < _TELLING:
+            return self.compared >= _FEWEST and sum(2 * each.numbers > each.size for each in others) >= self.compared
+        return len(others) > self.compared / 2
 
     @property
     def told(self) -> str:

@@ -46,7 +46,8 @@ class Cutter:
             piece.graph.input.append(onnx.helper.make_tensor_value_info(name, kind, np.shape(array)))
         piece.graph.output.extend(onnx.ValueInfoProto(name=value.name or "") for value in asked)
         read = dict.fromkeys(value for node in nodes for value in reads(node))
-        piece.graph.initializer.extend(_tensor(value) for value in read if value.const_value is not None and value.name)
+        held = (value for value in read if value.const_value is not None and value.name and value.name not in feeds)
+        piece.graph.initializer.extend(_tensor(value) for value in held)
         return bytes(piece.SerializeToString())
 
 

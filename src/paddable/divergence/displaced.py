@@ -3,7 +3,7 @@ weights in front of it, they look like other weights."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -46,6 +46,8 @@ def displaced(matching: Matching, *, half: bool) -> dict[ir.Node, Displaced]:
         if node.op_type not in LINEAR or partner.op_type not in LINEAR or node.domain or partner.domain:
             continue
         near = [scales_behind(plain, each) for plain, each in ((one, node), (other, partner))]
+        if _one_layer(matching, node, near):
+            continue
         layers = [layer_with(each, behind) for each, behind in zip((node, partner), near, strict=True)]
         if layers[0] is None or layers[1] is None or _equal(layers[0], layers[1], half):
             continue
@@ -60,6 +62,18 @@ def displaced(matching: Matching, *, half: bool) -> dict[ir.Node, Displaced]:
                     nodes = {node, *near[0], *((activation, *far) if first else ())}
                     found[node] = Displaced(frozenset(nodes), tuple(far), activation, first)
     return found
+
+
+def _one_layer(matching: Matching, node: ir.Node, near: Sequence[Sequence[ir.Node]]) -> bool:
+    """Whether two linear nodes hold the same numbers, and so does what is behind them, as most do."""
+    pairs = [(node, matching.pairs[node]), *zip(*near, strict=False)]
+    if len(near[0]) != len(near[1]) or any(a.op_type != b.op_type for a, b in pairs):
+        return False
+    mine, theirs = (
+        [value for pair in pairs for value in plain.weights(pair[k])]
+        for k, plain in enumerate((matching.one, matching.other))
+    )
+    return list(map(matching.one.fingerprint, mine)) == list(map(matching.other.fingerprint, theirs))
 
 
 def _across(plain: Plain, last: ir.Node) -> Iterator[tuple[ir.Node, list[ir.Node]]]:

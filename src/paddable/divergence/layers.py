@@ -26,6 +26,12 @@ _ROUNDING_HALF = 2.0**-9
 
 _SHIFTS_AND_SCALES = ("Add", "BatchNormalization", "Div", "Mul", "Sub")
 
+_LAYOUT = ("Squeeze", "Unsqueeze")
+"""A convolution over one axis may be stored as one over two, with these around it."""
+
+_NEUTRAL = (*_LAYOUT, "Where")
+"""What neither scales nor shifts: a fill by zero stands in front of a convolution only."""
+
 LINEAR = {"Conv": 0, "ConvTranspose": 1, "Gemm": 1, "MatMul": 1}
 """Of linear operators, the axis of the effective weight that counts the channels of the result."""
 
@@ -36,11 +42,13 @@ class Layer:
 
     Attributes:
         node: the linear node.
-        front: what scales and shifts in front of it, in order: a LayerNormalization only as the first.
+        front: what scales and shifts in front of it, in order: a LayerNormalization only as the first; of a convolution
+            what scales, and what leaves zeros zero.
         behind: what does behind it, in order.
         stored: weight and bias as the linear node holds them.
         weight: with the scales in it, of a product with the channels that it reads first.
         shift: of each channel, all of them together.
+        factors: the product's own, of its weight and of its bias, which are in the two above.
     """
 
     node: ir.Node
@@ -49,6 +57,7 @@ class Layer:
     stored: tuple[Array, Array]
     weight: Array
     shift: Array
+    factors: tuple[float, float] = (1.0, 1.0)
 
     @property
     def end(self) -> ir.Value:
@@ -74,22 +83,25 @@ class Layers:
         one: of the first graph.
         other: of the second.
         half: one of them is stored in half.
+        bare: the products' own factors differ, and are in neither weight.
     """
 
     one: Layer
     other: Layer
     half: bool
+    bare: bool = False
 
     @property
     def folded(self) -> str:
         """The nodes that only one of them has, or that both have with other numbers."""
         longer = max(self.one, self.other, key=lambda layer: len(layer.front) + len(layer.behind))
-        return " and ".join(f"{node.op_type} {node.name}".rstrip() for node in (*longer.front, *longer.behind))
+        nodes = [node for node in (*longer.front, *longer.behind) if node.op_type not in _NEUTRAL]
+        return " and ".join(f"{node.op_type} {node.name}".rstrip() for node in nodes)
 
     def weights(self) -> tuple[Array, Array]:
         """Both weights with everything folded in, but for rounding, as the first graph stores its own."""
         mine = self.one.weight
-        both = mine, but_for_rounding(mine, self.other.weight, half=self.half)
+        both = mine, but_for_rounding(mine, self.other.weight.reshape(mine.shape), half=self.half)
         return (both[0].T, both[1].T) if _is_turned(self.one.node) else both
 
     def shifts(self) -> tuple[Array, Array]:
@@ -100,8 +112,17 @@ class Layers:
     def is_one(self) -> bool:
         """Whether what they compute with is equal, or nearer than what the linear nodes hold."""
         apart = _count(*self.weights()) + _count(*self.shifts())
-        held = zip(self.one.stored, self.other.stored, strict=True)
-        return apart == 0 or apart < sum(_apart(mine, theirs, half=self.half) for mine, theirs in held)
+        held = list(zip(self.one.stored, self.other.stored, strict=True))
+        stored = sum(_apart(mine, theirs, half=self.half) for mine, theirs in held)
+        return apart == 0 or apart < stored or (self.norm is not None and stored > sum(x.size for x, _ in held) / 2)
+
+    @property
+    def norm(self) -> ir.Node | None:
+        """The batch norm that one of them has as a node and the other in its weights."""
+        norms = [
+            [node for node in each.behind if node.op_type == "BatchNormalization"] for each in (self.one, self.other)
+        ]
+        return (norms[0] or norms[1])[0] if bool(norms[0]) != bool(norms[1]) else None
 
 
 def but_for_rounding(mine: Array, theirs: Array, *, half: bool = False) -> Array:
@@ -130,12 +151,14 @@ def layers(matching: Matching, *, half: bool) -> dict[ir.Node, Layers]:
             if any(front) and not _alike(behind[0][-1], behind[1][-1]):
                 break  # it may hold what is shifted in front
             del behind[0][-1], behind[1][-1]
-        if not any((*behind, *front)) and (node.op_type, _is_turned(node)) == (partner.op_type, _is_turned(partner)):
-            continue
+        if all(each.op_type in _NEUTRAL for each in (*behind[0], *behind[1], *front[0], *front[1])):
+            if _form(node) == _form(partner):
+                continue
+            behind = front = [], []
         one, other = layer_with(node, behind[0], front[0]), layer_with(partner, behind[1], front[1])
-        if one is None or other is None or one.weight.shape != other.weight.shape:
+        if one is None or other is None or one.weight.ndim == 0 or not _one_shape(one.weight, other.weight):
             continue
-        both = Layers(one, other, half)
+        both = _with_factors(Layers(one, other, half))
         if both.is_one:
             found[node] = both
     return _whole(matching, found)
@@ -159,7 +182,38 @@ def _count(x: Array, y: Array) -> int:
 
 
 def _apart(mine: Array, theirs: Array, *, half: bool) -> int:
-    return mine.size if mine.shape != theirs.shape else _count(mine, but_for_rounding(mine, theirs, half=half))
+    if not _one_shape(mine, theirs):
+        return mine.size
+    return _count(mine, but_for_rounding(mine, theirs.reshape(mine.shape), half=half))
+
+
+def _one_shape(mine: Array, theirs: Array) -> bool:
+    """But for axes of size 1."""
+    return [n for n in mine.shape if n != 1] == [n for n in theirs.shape if n != 1]
+
+
+def _form(node: ir.Node) -> tuple[object, ...]:
+    """How a linear node's weight is to be read."""
+    return node.op_type, _is_turned(node), *_factors(node)
+
+
+def _factors(node: ir.Node) -> tuple[float, float]:
+    alpha, beta = (node.attributes.get(name) if node.op_type == "Gemm" else None for name in ("alpha", "beta"))
+    return (alpha.as_float() if alpha is not None else 1.0, beta.as_float() if beta is not None else 1.0)
+
+
+def _with_factors(both: Layers) -> Layers:
+    """The layers; without the products' own factors where that brings them nearer: then a factor is what differs."""
+    if both.one.factors == both.other.factors or 0 in (*both.one.factors, *both.other.factors):
+        return both
+    bare = replace(both, one=_bare(both.one), other=_bare(both.other), bare=True)
+    apart = [_count(*each.weights()) + _count(*each.shifts()) for each in (both, bare)]
+    return bare if apart[1] < apart[0] else both
+
+
+def _bare(layer: Layer) -> Layer:
+    alpha, beta = layer.factors
+    return replace(layer, weight=layer.weight / alpha, shift=layer.shift / beta)
 
 
 def _is_turned(node: ir.Node) -> bool:
@@ -185,12 +239,14 @@ def _computed(node: ir.Node) -> list[ir.Value]:
 def scales_behind(plain: Plain, node: ir.Node) -> list[ir.Node]:
     """The scales and shifts that alone read what a linear node makes."""
     found: list[ir.Node] = []
+    convolves = node.op_type.startswith("Conv")
     while len(node.outputs) == 1:
         uses = list(node.outputs[0].uses())
         if len(uses) != 1 or node.outputs[0].is_graph_output():
             break
         node = uses[0].node
-        if node not in plain.place or node.op_type not in _SHIFTS_AND_SCALES or node.domain:
+        layout = node.op_type in _LAYOUT and convolves
+        if node not in plain.place or not (layout or node.op_type in _SHIFTS_AND_SCALES) or node.domain:
             break
         if len(_computed(node)) != 1:
             break
@@ -199,21 +255,32 @@ def scales_behind(plain: Plain, node: ir.Node) -> list[ir.Node]:
 
 
 def _front(plain: Plain, node: ir.Node) -> list[ir.Node]:
-    """The scales and shifts that make what a product reads, up to a norm."""
+    """The scales and shifts that make what a product reads, up to a norm; the scales alone, with the fills by zero
+    between them, that make what a convolution reads: a shift in front of its padding is none behind it."""
     found: list[ir.Node] = []
-    while is_linear(node) or found:
-        read = _computed(node)
-        maker = read[0].producer() if len(read) == 1 else None
+    convolves = node.op_type == "Conv"
+    allowed = ("Div", "Mul", *_NEUTRAL) if convolves else ("Add", "Div", "Mul", "Sub")
+    while convolves or is_linear(node) or found:
+        read = [node.inputs[1]] if node.op_type == "Where" else _computed(node)
+        maker = read[0].producer() if len(read) == 1 and read[0] is not None else None
         if maker is None or maker not in plain.place or maker.domain or maker.outputs[0].is_graph_output():
             break
-        if maker.op_type == "LayerNormalization":
+        if maker.op_type == "LayerNormalization" and not convolves:
             found.append(maker)
             break
-        if maker.op_type not in ("Add", "Div", "Mul", "Sub") or len(_computed(maker)) != 1:
+        filled = maker.op_type == "Where" and _is_zero(maker.inputs[2])
+        if maker.op_type not in allowed or (len(_computed(maker)) != 1 and not filled):
             break
         found.append(maker)
         node = maker
+    while found and found[-1].op_type in _NEUTRAL:
+        del found[-1]
     return found[::-1]
+
+
+def _is_zero(value: ir.Value | None) -> bool:
+    array = _numbers(value)
+    return array is not None and not array.any()
 
 
 def _numbers(value: ir.Value | None) -> Array | None:
@@ -243,6 +310,8 @@ class _Affine:
             flat = array.astype(np.float64).reshape(-1)
             return flat if array.size == 1 or (array.ndim >= axis and array.shape[-axis] == array.size) else None
 
+        if node.op_type in _NEUTRAL:
+            return self
         if node.op_type == "LayerNormalization":
             gain, offset = by_channel(node.inputs[1]), np.zeros(1)
             if len(node.inputs) > 2:
@@ -288,13 +357,17 @@ def layer_with(node: ir.Node, behind: Sequence[ir.Node], front: Sequence[ir.Node
         return None
     if node.op_type == "ConvTranspose" and attributes.get("group", 1) != 1:
         return None
-    if attributes.get("alpha", 1.0) != 1 or attributes.get("beta", 1.0) != 1:
-        return None
+    alpha, beta = _factors(node)
     held, weight = weight, weight.T if _is_turned(node) else weight
     channels = weight.shape[LINEAR[node.op_type]]
     first: _Affine | None = _Affine(np.ones(1), np.zeros(1))
+    rank = weight.ndim
+    for each in front[::-1]:
+        rank += _fewer(each, rank)
     for each in front:
-        first = first.then(each, len(weight), 1) if first is not None else None
+        rank -= _fewer(each, rank)
+        read = len(weight) if product else weight.shape[1] if attributes.get("group", 1) == 1 else 1
+        first = first.then(each, read, 1 if product else rank - 1) if first is not None else None
     shift = np.zeros(channels)
     if len(node.inputs) > 2 and node.inputs[2] is not None:
         bias = _numbers(node.inputs[2])
@@ -303,15 +376,29 @@ def layer_with(node: ir.Node, behind: Sequence[ir.Node], front: Sequence[ir.Node
         shift = bias.astype(np.float64).reshape(-1)
     if first is None:
         return None
-    stored, effective = (held, shift), weight.astype(np.float64)
+    stored, effective, shift = (held, shift), weight.astype(np.float64) * alpha, shift * beta
     if product:
         shift = shift + np.broadcast_to(first.shift, len(weight)) @ effective
         effective = effective * first.scale.reshape(-1, 1)
+    else:
+        effective = effective * first.scale.reshape(-1, *[1] * (weight.ndim - 2))
     last: _Affine | None = _Affine(np.ones(channels), shift)
+    rank = weight.ndim
     for each in behind:
-        last = last.then(each, channels, 1 if product else weight.ndim - 1) if last is not None else None
+        rank -= _fewer(each, rank)
+        last = last.then(each, channels, 1 if product else rank - 1) if last is not None else None
     if last is None:
         return None
     sizes = [1] * weight.ndim
     sizes[LINEAR[node.op_type]] = -1
-    return Layer(node, tuple(front), tuple(behind), stored, effective * last.scale.reshape(sizes), last.shift)
+    scaled = effective * last.scale.reshape(sizes)
+    return Layer(node, tuple(front), tuple(behind), stored, scaled, last.shift, (alpha, beta))
+
+
+def _fewer(node: ir.Node, rank: int) -> int:
+    """How many axes a node takes away behind the channels."""
+    if node.op_type not in _LAYOUT:
+        return 0
+    axes = _numbers(node.inputs[1] if len(node.inputs) > 1 else None)
+    count = rank - 2 if axes is None else axes.size
+    return count if node.op_type == "Squeeze" else -count

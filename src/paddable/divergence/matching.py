@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.defaults import default
 from paddable.divergence.dependence import contradicting
 from paddable.divergence.flow import Flow, exchanged
 from paddable.divergence.plain import Plain, is_linear
@@ -31,6 +32,9 @@ _TRUSTED = 0.5
 
 _TELLING = 16
 """Elements from which a weight is unlikely to be like another by chance."""
+
+_EMPTY = "allowzero"
+"""What a Reshape makes of arrays without elements: exporters differ, and no run does."""
 
 _Kinds = Mapping[ir.Node, tuple[str, str]]
 
@@ -124,7 +128,10 @@ def _match(one: Plain, other: Plain) -> Matching:
         rows = [i for i in range(start, end) if one.nodes[i] not in found.pairs]
         columns = [j for j in range(begin, stop) if not flow.taken(other.nodes[j])]
         for i, j in _align(mine, theirs, rows, columns, named, flow):
-            _join(found, flow, one.nodes[i], other.nodes[j], "structure")
+            node, partner = one.nodes[i], other.nodes[j]
+            _forward(found, flow, mine, theirs, node)  # of those that read the same, the one with its constants
+            if node not in found.pairs and not flow.taken(partner):
+                _join(found, flow, node, partner, "structure")
     _along_edges(found, flow)
     for node in one.nodes:
         _forward(found, flow, mine, theirs, node)
@@ -216,7 +223,8 @@ def _attributes(node: ir.Node) -> tuple[Hashable, ...]:
     return tuple(
         (name, str(attribute.value))
         for name, attribute in sorted(node.attributes.items())
-        if not attribute.is_ref() and attribute.type not in plain
+        if not attribute.is_ref() and attribute.type not in plain and name != _EMPTY
+        if attribute.value != default(node, name)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from paddable.divergence.regions import Block
 from paddable.gates.engine import Array
-from paddable.gates.oracle import scale
+from paddable.gates.oracle import FLOOR, scale
 
 __all__ = ["Measure", "measure"]
 
@@ -61,20 +62,22 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
     x: Array = a.astype(kind, copy=False)
     y: Array = b.astype(kind, copy=False)
     with np.errstate(invalid="ignore", over="ignore"):
-        gap = np.abs(x - y)
-    finite = bool(np.isfinite(x).all()), bool(np.isfinite(y).all())
+        gap: Array = np.asarray(np.subtract(x, y))  # of one number it is no array
+        np.abs(gap, out=gap)
+    peaks = _peak(x), _peak(y)
+    finite = math.isfinite(peaks[0]), math.isfinite(peaks[1])
     nan = 0.0
     if not all(finite):
         lost = np.isnan(x) & np.isnan(y)
         nan = float(lost.mean())
         same = (x == y) | lost
         gap = np.where(same, 0, np.where(np.isfinite(x) & np.isfinite(y), gap, np.inf))
-    size = scale(y)
+    size = max(FLOOR, peaks[1]) if finite[1] and y.size else scale(y)
     error = float(gap.max(initial=0.0)) / size
     profile: tuple[float, ...] = ()
     if mine.time is not None and gap.size:
         others = tuple(axis for axis in range(gap.ndim) if axis != mine.time)
-        along = gap.max(axis=others) / size
+        along = gap.max(axis=others) / size if error else np.zeros(gap.shape[mine.time])
         starts = np.unique(np.linspace(0, len(along), min(_COLUMNS, len(along)) + 1).astype(int)[:-1])
         profile = tuple(float(value) for value in np.maximum.reduceat(along, starts))
     reach = 1.0
@@ -82,4 +85,10 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
         block = mine if mine.time is not None else theirs
         valid = block.array.shape[block.time or 0]
         reach = valid / max(valid, mine.physical, theirs.physical)
-    return Measure(error, (scale(x), size), finite, profile, reach, a.nbytes + b.nbytes, half, nan)
+    largest = max(FLOOR, peaks[0]) if finite[0] and x.size else scale(x)
+    return Measure(error, (largest, size), finite, profile, reach, a.nbytes + b.nbytes, half, nan)
+
+
+def _peak(array: Array) -> float:
+    """The largest absolute value, without a copy; NaN where there is one."""
+    return float(max(array.max(initial=0.0), -array.min(initial=0.0), key=lambda each: (np.isnan(each), each)))

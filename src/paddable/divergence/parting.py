@@ -180,8 +180,8 @@ def _measured(
         return measure(*valid_blocks(one, other, a, b, left[a], right[b], known))
 
     partners = matching.values()
-    mine = Pieces(one.plain, one.feeds, one.run)
-    theirs = Pieces(other.plain, other.feeds, other.run)
+    sides = (one, other)
+    mine, theirs = (Pieces(each.plain, each.feeds, each.run, apart=each.provider == "cpu") for each in sides)
     found: dict[ir.Value, Measure] = {}
     outputs: tuple[dict[str, Array], dict[str, Array]] = ({}, {})
     cuts = _cuts(matching)
@@ -210,6 +210,8 @@ def _measured(
         measured = {a: apart for (a, _), apart in compared if apart is not None}
         found |= measured
         held = sum(apart.bytes for apart in measured.values())
+        left.clear()  # before the next piece makes its own
+        right.clear()
         size = max(8, min(4 * size, size * _BUDGET // max(1, held)))
         start, begin = end, stop
         tick(start, total)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.cut import Cutter
@@ -21,6 +22,10 @@ from paddable.providers.advice import session_advice
 from paddable.runtime.session.graph import GraphSession, Opening
 
 __all__ = ["Pieces", "Run", "on_provider"]
+
+_FED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+_LARGE = 1 << 12
+"""Elements from which a weight is not copied into a piece."""
 
 Run: TypeAlias = "Callable[[bytes, Mapping[str, Array]], dict[str, Array]]"
 """Runs a serialised model; all outputs by name."""
@@ -64,10 +69,12 @@ class Pieces:
         plain: the graph.
         feeds: its inputs.
         run: runs a piece.
+        apart: feed large weights to a piece as they lie in their file, and do not copy them into it. On the CPU alone:
+            others compile what is constant.
     """
 
-    def __init__(self, plain: Plain, feeds: Mapping[str, Array], run: Run) -> None:
-        self._plain, self._run, self._cutter = plain, run, Cutter(plain.model)
+    def __init__(self, plain: Plain, feeds: Mapping[str, Array], run: Run, *, apart: bool = False) -> None:
+        self._plain, self._run, self._cutter, self._apart = plain, run, Cutter(plain.model), apart
         self._last: dict[ir.Value, int] = {}
         for index, node in enumerate(plain.nodes):
             for value in plain.inputs(node):
@@ -93,8 +100,9 @@ class Pieces:
             PaddableError: ONNX Runtime could not load or run the piece.
         """
         nodes = self._plain.nodes[start:stop]
-        made = {value for node in nodes for value in node.outputs if value.name}
-        later = [value for value in made - self._plain.sequences if self._last.get(value, -1) >= stop]
+        made = dict.fromkeys(value for node in nodes for value in node.outputs if value.name)
+        lists = self._plain.sequences
+        later = [value for value in made if value not in lists and self._last.get(value, -1) >= stop]
         asked = [value for value in dict.fromkeys((*wanted, *later)) if value in made]
         answers: dict[str, Array] = {}
         if asked:
@@ -103,7 +111,13 @@ class Pieces:
                 for value in dict.fromkeys(v for node in nodes for v in self._plain.inputs(node))
                 if value not in made and value in self._held
             }
-            answers = self._run(self.cut(nodes, feeds, asked), feeds)
+            weights = _large(nodes) if self._apart else {}
+            try:
+                answers = self._run(self.cut(nodes, {**feeds, **weights}, asked), {**feeds, **weights})
+            except EngineError:
+                if not weights:
+                    raise
+                answers = self._run(self.cut(nodes, feeds, asked), feeds)
         self._held = {value: array for value, array in self._held.items() if self._last.get(value, -1) >= stop}
         self._held.update({value: answers[str(value.name)] for value in later})
         return {value: answers[str(value.name)] for value in dict.fromkeys(wanted) if value in made}
@@ -117,3 +131,15 @@ class Pieces:
             asked: the outputs.
         """
         return self._cutter.cut(nodes, feeds, asked)
+
+
+def _large(nodes: Sequence[ir.Node]) -> dict[str, Array]:
+    """The large weights of products and convolutions, which need not be constant; by name."""
+    found = {}
+    for node in nodes:
+        value = node.inputs[1] if node.op_type in _FED and not node.domain and len(node.inputs) > 1 else None
+        tensor = value.const_value if value is not None else None
+        if value is None or tensor is None or tensor.dtype != ir.DataType.FLOAT or tensor.size < _LARGE:
+            continue
+        found[str(value.name)] = np.require(tensor.numpy(), requirements=["A", "C"])
+    return found
