@@ -29,6 +29,7 @@ BUNDLE = Bundle(
         Graph("cpu-fp32-16000.onnx", {"T": 16000}),
         Graph("cpu-fp32-80000.onnx", {"T": 80000}),
         Graph("directml-fp16-16000.onnx", {"T": 16000}, "directml", "fp16"),
+        Graph("cpu-fp32-16000-8rows.onnx", {"T": 16000}, rows=8),
     ),
     native="native.onnx",
     sample_rate=16000,
