@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import NamedTuple, TypeVar
 
@@ -91,7 +92,7 @@ class Paces:
             for number, load in enumerate(loads):
                 if len(several) < _TRIES and not failed:  # in turn, so that a busy moment meets both
                     several.append(self._timed(together)[0])
-                seconds, answer = self._timed(lambda row=number: alone(row))  # type: ignore[misc]
+                seconds, answer = self._timed(partial(alone, number))
                 single.append(seconds / load)
                 answers.append(answer)
             whole = sum(loads)
