@@ -53,6 +53,7 @@ class Runs:
             self.now += together if rows == ROWS else 1.0
             return answer(graph, *work)
 
+        model.warm_up()
         monkeypatch.setattr(GraphSession, "answer", seeing)
         model._paces = Paces(lambda: self.now)
 
@@ -100,8 +101,19 @@ def test_where_they_are_slower_every_row_runs_alone(bundle: Path, monkeypatch: p
     assert runs.of(lambda: model.run({"x": short * 2, "gain": GAIN})) == [(1, 8)] * 6
 
 
+def test_no_graph_is_opened_for_a_few_clips(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = paddable.load(bundle, "cpu")
+    runs = Runs(model, monkeypatch, together=1.5)
+    model.close()
+    model._first.opened = 5.0  # as long as five runs take
+    short = clips(6, 8, 4)
+    assert runs.of(lambda: model.run({"x": short * 2, "gain": GAIN})) == [(1, 8)] * 6
+    assert (3, 8) in runs.of(lambda: model.run({"x": short, "gain": GAIN}))
+
+
 def test_rows_that_do_not_run_are_answered_one_by_one(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model, answer = paddable.load(bundle, "cpu"), GraphSession.answer
+    model.warm_up()
 
     def failing(graph: GraphSession, *work: Any) -> Any:
         if graph.shapes["x"][0] == ROWS:
@@ -112,6 +124,20 @@ def test_rows_that_do_not_run_are_answered_one_by_one(bundle: Path, monkeypatch:
     for _ in range(2):
         assert len(model.run({"x": clips(6, 8, 4), "gain": GAIN})["y"]) == 3
     assert of_rows(model)[0]["alone"] is not None and of_rows(model)[0]["together"] is None
+
+
+def test_what_is_left_fills_the_run_of_a_longer_one(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = paddable.load(bundle, "cpu")
+    runs = Runs(model, monkeypatch, together=1.5)
+    long, mixed = clips(30, 12, 20), clips(30, 6, 8)
+    model.run({"x": long, "gain": GAIN})
+    # three of 32 steps take 3 s, so one and two of 8 steps take 1.5 s: no faster together
+    assert runs.of(lambda: model.run({"x": mixed, "gain": GAIN})) == [(1, 8), (1, 8), (1, 32)]
+    model._paces.found[1] = replace(model._paces.found[1], together=1.4)
+    assert runs.of(lambda: model.run({"x": mixed, "gain": GAIN})) == [(3, 32)]
+    # a container is not measured by rows that are much shorter
+    model._paces.found.clear()
+    assert runs.of(lambda: model.run({"x": mixed, "gain": GAIN})) == [(1, 8), (1, 8), (1, 32)]
 
 
 @pytest.mark.parametrize("together", [0.5, 9.0])

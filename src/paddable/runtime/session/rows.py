@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from paddable.errors import PaddableError
 from paddable.runtime.session.request import Request
 
-__all__ = ["Pace", "Paces", "Prepared"]
+__all__ = ["Groups", "Pace", "Paces", "Prepared"]
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Pace:
     Attributes:
         alone: seconds, one by one.
         together: seconds in one run; infinite where that failed.
-        load: what a single run's time grows with, summed over the group: its steps, or the runs.
+        load: what a single run's time grows with, summed over the group: steps, of the row or of its container.
     """
 
     alone: float
@@ -57,6 +57,38 @@ class Pace:
         return self.is_faster and self.together < self.alone * load / self.load
 
 
+class Groups(Generic[T]):
+    """What waits for others of its container; the larger the container, the larger its number.
+
+    Args:
+        most: how many of a container are worth waiting for.
+        fits: whether one fits a container that is larger than its own.
+    """
+
+    def __init__(self, most: Callable[[int], int], fits: Callable[[T, int], bool]) -> None:
+        self._most, self._fits = most, fits
+        self.waiting: dict[int, list[T]] = {}
+
+    def add(self, place: int, one: T) -> list[T]:
+        """The group of a container, if this one makes it full; else nothing."""
+        group = self.waiting.setdefault(place, [])
+        group.append(one)
+        return self.waiting.pop(place) if len(group) >= self._most(place) else []
+
+    def take(self, place: int) -> list[T]:
+        """The group of a container, filled up with what waits for smaller ones: a run takes the same time."""
+        group = self.waiting.pop(place)
+        for smaller in sorted((other for other in self.waiting if other < place), reverse=True):
+            fitting = [one for one in self.waiting[smaller] if self._fits(one, place)]
+            taken = fitting[: max(0, self._most(place) - len(group))]
+            group += taken
+            left = [one for one in self.waiting[smaller] if all(one is not other for other in taken)]
+            self.waiting[smaller] = left
+            if not left:
+                del self.waiting[smaller]
+        return group
+
+
 class Paces:
     """The pace of each container, measured at its first full group.
 
@@ -66,7 +98,18 @@ class Paces:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock, self._measuring = clock, threading.Lock()
+        self._spent: dict[int, float] = {}
         self.found: dict[int, Pace] = {}
+
+    def has_spent(self, place: int, seconds: float) -> bool:
+        """Whether so much time went into single runs of a container: a graph of rows is opened after that."""
+        return self._spent.get(place, 0.0) >= seconds
+
+    def one_by_one(self, place: int, count: int, alone: Callable[[int], T]) -> list[T]:
+        """The answers of rows that run alone, whose time counts."""
+        seconds, answers = self._timed(lambda: list(map(alone, range(count))))
+        self._spent[place] = self._spent.get(place, 0.0) + seconds
+        return answers
 
     def measured(
         self,

@@ -24,7 +24,7 @@ from paddable.runtime.session.native import accepts, native_feeds, signature, wi
 from paddable.runtime.session.not_a_number import tell_not_a_number
 from paddable.runtime.session.ragged import cut, output_axes, pad
 from paddable.runtime.session.request import Request, Row, read_request
-from paddable.runtime.session.rows import Paces, Prepared
+from paddable.runtime.session.rows import Groups, Paces, Prepared
 
 __all__ = ["Container", "Session", "Unjudged"]
 
@@ -57,7 +57,8 @@ class Session:
     Answers are the caller's own: no later call changes them.
 
     Of several rows, those that fit one container share the graph of several rows that it may have beside it, where that
-    was faster when it was measured, at the first full group of the container. A single row never does.
+    was faster when it was measured: at a full group of the container, as soon as single runs there took as long as it
+    takes to open a graph. A single row never does.
 
     Args:
         containers: the graphs, at least one.
@@ -168,7 +169,7 @@ class Session:
         """What ``answer`` gives for each.
 
         Args:
-            rows: of one place, at most as many as share a run.
+            rows: that fit the largest place of theirs, at most as many as share a run there.
             together: run them together, whatever is faster.
         """
         assert self.metadata is not None
@@ -181,7 +182,11 @@ class Session:
         request = Request([row.request.rows[0] for row in rows], first.shared, True, {})
         if together:
             return self._run_rows(request.rows, request, self.metadata, of_rows=True)
-        return self._run_group(rows[0].place, request.rows, request, self.metadata)
+        return self._run_group(max(row.place for row in rows), request.rows, request, self.metadata)
+
+    def fits(self, row: Prepared, place: int) -> bool:
+        """Whether a row fits a container."""
+        return self._containers[place].holds(row.request.rows[0].steps)
 
     def _refuse_values(self, request: Request) -> None:
         """Raise ``MisuseError`` for values of the right type that the model does not know; nothing is known here."""
@@ -301,40 +306,63 @@ class Session:
 
     def _run_in_groups(self, request: Request, metadata: Metadata) -> list[dict[str, Array]]:
         """Each row with those of its container."""
-        places: dict[int, list[int]] = {}
-        for number, row in enumerate(request.rows):
-            places.setdefault(self._place_of([row], metadata), []).append(number)
-        found: dict[int, dict[str, Array]] = {}
-        # rows in another order than the caller's array has them
-        apart = Request(request.rows, request.shared, True, {})
-        for place, members in places.items():
-            for start in range(0, len(members), self._most_at(place)):
-                group = members[start : start + self._most_at(place)]
-                answers = self._run_group(place, [request.rows[number] for number in group], apart, metadata)
-                found.update(zip(group, answers, strict=True))
-        return [found[number] for number in range(len(request.rows))]
+        rows, found = request.rows, dict[int, dict[str, Array]]()
+        apart = Request(rows, request.shared, True, {})  # in another order than the caller's array has them
+
+        def run(place: int, group: Sequence[int]) -> None:
+            answers = self._run_group(place, [rows[number] for number in group], apart, metadata)
+            found.update(zip(group, answers, strict=True))
+
+        places = [self._place_of([row], metadata) for row in rows]
+        groups = Groups[int](self.gathers, lambda number, place: self._containers[place].holds(rows[number].steps))
+        for number, place in enumerate(places):
+            if full := groups.add(place, number):
+                run(place, full)
+        while groups.waiting:
+            place = max(groups.waiting)
+            run(place, groups.take(place))
+        return [found[number] for number in range(len(rows))]
 
     def _run_group(
         self, place: int, rows: Sequence[Row], request: Request, metadata: Metadata
     ) -> list[dict[str, Array]]:
-        """Rows of one container the faster way; a full group of a container that is not measured yet goes both ways."""
+        """Rows of a container, and of smaller ones, the faster way; a full group that is not measured yet goes both."""
 
         def alone(number: int) -> dict[str, Array]:
             return self._run_rows([rows[number]], request, metadata)[0]
 
-        # native's time grows with what a row holds, a container's does not
-        loads = [1.0 if self._native is None else max(1.0, math.prod(row.steps.values())) for row in rows]
+        own = [self._place_of([row], metadata) for row in rows]
+        # native's time grows with what a row holds, a container's with its size
+        sizes = [
+            row.steps if self._native else self._containers[each].steps for row, each in zip(rows, own, strict=True)
+        ]
+        loads = [float(max(1, math.prod(size.values()))) for size in sizes]
         pace = self._paces.found.get(place)
         if len(rows) > 1 and pace is not None and pace.pays(sum(loads)):
             return self._run_rows(rows, request, metadata, of_rows=True)
-        if pace is None and len(rows) == self._most_at(place) > 1:
+        alike = min(own) == place or 2 * self._size(min(own)) >= self._size(place)
+        if pace is None and len(rows) == self._most_at(place) > 1 and alike and self._may_measure(place):
             together = partial(self._run_rows, rows, request, metadata, of_rows=True)
             answers = self._paces.measured(place, loads, alone, together)
             if answers is not None:
                 if not self._paces.found[place].is_faster:
                     self._open.pop(self._of_rows[place], None)  # its weights are worth nothing
                 return answers
-        return [alone(number) for number in range(len(rows))]
+        if min(own) == place:
+            return self._paces.one_by_one(place, len(rows), alone)
+        found: dict[int, dict[str, Array]] = {}
+        for each in sorted(set(own)):  # in a container of their own they may be faster yet
+            members = [number for number in range(len(rows)) if own[number] == each]
+            answers = self._run_group(each, [rows[number] for number in members], request, metadata)
+            found.update(zip(members, answers, strict=True))
+        return [found[number] for number in range(len(rows))]
+
+    def _may_measure(self, place: int) -> bool:
+        """A few clips are done before another graph is open: that has to be worth its time."""
+        return self._of_rows[place] in self._open or self._paces.has_spent(place, self._first.opened)
+
+    def _size(self, place: int) -> int:
+        return math.prod(self._containers[place].steps.values())
 
     def _run_rows(
         self, rows: Sequence[Row], request: Request, metadata: Metadata, *, of_rows: bool = False

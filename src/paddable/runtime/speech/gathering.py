@@ -2,7 +2,7 @@
 
 A stretch is what one run hears: a short recording, or a part of a long one that a detector cut. It waits until its
 container is full or, so that no result is long in coming and memory stays bounded, until ``AHEAD`` seconds were read
-behind it.
+behind it; then smaller ones fill up the run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from numpy.typing import NDArray
 
 from paddable.errors import PaddableError
-from paddable.runtime.session.rows import Prepared
+from paddable.runtime.session.rows import Groups, Prepared
 from paddable.runtime.speech.heard import Heard
 
 __all__ = ["AHEAD", "Gathering", "Recording", "RowSession", "as_told"]
@@ -34,6 +34,10 @@ class RowSession(Protocol):
 
     def gathers(self, place: int, /) -> int:
         """How many rows of a place are worth waiting for."""
+        ...
+
+    def fits(self, row: Prepared, place: int, /) -> bool:
+        """Whether a row fits a place that is larger than its own."""
         ...
 
     def answer_prepared(self, rows: Sequence[Prepared], /) -> Sequence[Mapping[str, NDArray[Any]]]:
@@ -103,7 +107,7 @@ class Gathering:
     ) -> None:
         self._session, self._rate = session, rate
         self._stretches, self._read, self._progress = stretches, read, progress
-        self._waiting: dict[int, list[_Stretch]] = {}
+        self._groups = Groups[_Stretch](session.gathers, lambda stretch, place: session.fits(stretch.row, place))
         self._seconds = 0.0
 
     def recordings(self, sounds: Iterable[str | Path]) -> Iterator[Recording]:
@@ -120,7 +124,7 @@ class Gathering:
                 yield begun.popleft()
         while begun:
             if not begun[0].is_done:
-                self._run(self._oldest())
+                self._run(self._groups.take(max(self._groups.waiting)))
             while begun and begun[0].is_done:
                 yield begun.popleft()
 
@@ -141,19 +145,15 @@ class Gathering:
         recording.is_read = True
 
     def _add(self, stretch: _Stretch) -> None:
-        place = stretch.row.place
-        group = self._waiting.setdefault(place, [])
-        group.append(stretch)
-        if len(group) >= self._session.gathers(place):
-            self._run(place)
-        while self._waiting and self._seconds - self._waiting[place := self._oldest()][0].read_at > AHEAD:
-            self._run(place)
+        self._run(self._groups.add(stretch.row.place, stretch))
+        while waiting := self._groups.waiting:
+            oldest = min(waiting, key=lambda place: waiting[place][0].read_at)
+            if self._seconds - waiting[oldest][0].read_at <= AHEAD:
+                break
+            self._run(self._groups.take(oldest))
 
-    def _oldest(self) -> int:
-        return min(self._waiting, key=lambda place: self._waiting[place][0].read_at)
-
-    def _run(self, place: int) -> None:
-        group = [stretch for stretch in self._waiting.pop(place) if stretch.recording.error is None]
+    def _run(self, stretches: Sequence[_Stretch]) -> None:
+        group = [stretch for stretch in stretches if stretch.recording.error is None]
         try:
             answers = self._session.answer_prepared([stretch.row for stretch in group]) if group else ()
         except Exception:  # whose fault it is, each of them alone will show
