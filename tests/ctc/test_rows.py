@@ -86,6 +86,7 @@ def test_many_files_are_heard_as_one_by_one(made: tuple[Path, GateReport], tmp_p
     assert [file for file, _ in found] == files
     for (_, got), want in zip(found, expected, strict=True):
         assert (str(got) if isinstance(want, str) else got) == want
+    assert [row["opened"] is not None for row in one.describe().containers if "rows" in row] == [True, True]
 
 
 def test_bench_tells_what_rows_cost(made: tuple[Path, GateReport]) -> None:

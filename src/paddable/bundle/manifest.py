@@ -120,7 +120,9 @@ class Bundle:
         try:
             bundle = cls(
                 metadata=metadata,
-                graphs=tuple(map(_graph, (*data["graphs"], *data.get("row_graphs", ())))),
+                graphs=tuple(
+                    map(_graph, (*data["graphs"], *({"rows": 0, **said} for said in data.get("row_graphs", ()))))
+                ),
                 native=data.get("native"),
                 family=data.get("family"),
                 step_graphs=tuple(data.get("step_graphs") or ()),
