@@ -29,6 +29,7 @@ BUNDLE = Bundle(
         Graph("cpu-fp32-16000.onnx", {"T": 16000}),
         Graph("cpu-fp32-80000.onnx", {"T": 80000}),
         Graph("directml-fp16-16000.onnx", {"T": 16000}, "directml", "fp16"),
+        Graph("cpu-fp32-16000-8rows.onnx", {"T": 16000}, rows=8),
     ),
     native="native.onnx",
     sample_rate=16000,
@@ -131,12 +132,22 @@ def test_a_value_of_another_type_is_one_line(written: Path, key: str, value: obj
     assert told in str(caught.value) and str(written / "bundle.json") in str(caught.value)
 
 
-@pytest.mark.parametrize("part", [{"file": 1}, {"container": {"T": "5"}}, {"target": None}, {"container": 5}])
+@pytest.mark.parametrize(
+    "part", [{"file": 1}, {"container": {"T": "5"}}, {"target": None}, {"container": 5}, {"rows": "8"}, {"rows": 1}]
+)
 def test_a_graph_of_another_type_is_one_line(written: Path, part: dict[str, object]) -> None:
     data = json.loads((written / "bundle.json").read_text())
     data["graphs"][0] |= part
     (written / "bundle.json").write_text(json.dumps(data))
     with pytest.raises(UnreadableError, match=f"{next(iter(part))} of a graph is"):
+        read_bundle(written)
+
+
+def test_a_graph_of_rows_says_how_many(written: Path) -> None:
+    data = json.loads((written / "bundle.json").read_text())
+    del data["row_graphs"][0]["rows"]
+    (written / "bundle.json").write_text(json.dumps(data))
+    with pytest.raises(UnreadableError, match="rows of a graph is 0, expected 2 and more"):
         read_bundle(written)
 
 

@@ -40,6 +40,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "chunks": [4, 25],
         "target": "directml",
         "precision": "int8",
+        "rows": 1,
         "accept": (),
         "verify": False,
         "offline": False,

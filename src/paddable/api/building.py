@@ -42,7 +42,12 @@ class Padded:
     @property
     def name(self) -> str:
         """In reports and messages."""
-        return told(self.metadata.container) or "symbolic"
+        return told(self.metadata.container, self.rows) or "symbolic"
+
+    @property
+    def rows(self) -> int:
+        """Rows that a run takes; 1 where there is no batch, or one of any size."""
+        return (self.metadata.batch.size if self.metadata.batch else None) or 1
 
 
 def padded(
@@ -83,7 +88,8 @@ def padded(
     metadata = replace(metadata, precision=precision)
     finite = {name for name, facts in analysis.values.items() if facts.finite_padding}
     known = Known(finite, coarse, kept)
-    return fitted(model, metadata, target, Sampled(container, lend), told(container), forms, known, on_message)
+    name = told(container, (metadata.batch.size if metadata.batch else None) or 1)
+    return fitted(model, metadata, target, Sampled(container, lend), name, forms, known, on_message)
 
 
 def fitted(
@@ -158,9 +164,10 @@ def _dilated_in_half(node: ir.Node) -> bool:
     return len(steps) == 1 and steps[0] > 1 and weight is not None and weight.dtype == ir.DataType.FLOAT16
 
 
-def told(container: Mapping[str, int]) -> str:
-    """A container as messages name it: ``T=24000,U=512``."""
-    return ",".join(f"{symbol}={steps}" for symbol, steps in container.items())
+def told(container: Mapping[str, int], rows: int = 1) -> str:
+    """A container as messages name it: ``T=24000,U=512``, ``T=24000 of 8 rows``."""
+    size = ",".join(f"{symbol}={steps}" for symbol, steps in container.items())
+    return f"{size} of {rows} rows" if size and rows > 1 else size
 
 
 def demand_target(

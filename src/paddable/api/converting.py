@@ -352,7 +352,7 @@ def keep_bundle(
 
     Args:
         stage: of the bundle's directory.
-        graphs: for one target; one a container and precision.
+        graphs: for one target; one a container, precision and number of rows.
         belongings: what else is in it; further graphs are in the one precision that there then is.
         keep_traces: keep absolute source paths.
 
@@ -365,7 +365,8 @@ def keep_bundle(
         for graph in graphs:
             if graph.metadata.precision == precision:
                 size = "x".join(str(steps) for steps in graph.metadata.container.values()) or "dynamic"
-                name = f"{_target_of(graph.metadata)}-{precision}-{size}.onnx"
+                several = f"-{graph.rows}rows" if graph.rows != graphs[0].rows else ""
+                name = f"{_target_of(graph.metadata)}-{precision}-{size}{several}.onnx"
                 models[name] = graph.model
                 if graph.native is not None:
                     models[f"native-{precision}.onnx"] = graph.native
@@ -390,10 +391,12 @@ def finish_bundle(
     belongings = belongings or Belongings()
     stage.take_back()
     listed = []
+    first = next(iter(files.values()))
     for file, graph in files.items():
         metadata = verified(graph.metadata, report)
         append_metadata(file, KEY, metadata.dumps())
-        listed.append(Graph(file.name, metadata.container, _target_of(metadata), metadata.precision))
+        rows = graph.rows if graph.rows != first.rows else None
+        listed.append(Graph(file.name, metadata.container, _target_of(metadata), metadata.precision, rows))
     for name, source in belongings.assets.items():
         shutil.copyfile(source, stage.folder / name)
     if report is not None:
@@ -401,8 +404,7 @@ def finish_bundle(
         told = {**report.to_json(), **({"forms": forms} if forms else {})}
         text = json.dumps(told, indent=1, ensure_ascii=False) + "\n"
         (stage.folder / "report.json").write_text(text, encoding="utf-8")
-    first = next(iter(files.values())).metadata
-    shared = replace(verified(first, report), container={}, kept={})
+    shared = replace(verified(first.metadata, report), container={}, kept={})
     write_bundle(Bundle(metadata=shared, graphs=tuple(listed), native=NATIVE, **belongings.about), stage.folder)
 
 

@@ -2,7 +2,7 @@
 
 Stages
 1. load: weights and configuration, every key accounted for;
-2. export: torch to the native graph, one row and any length;
+2. export: torch to the native graph, any length, and one row unless more are asked for;
 3. convert: one static graph per container, fixed for the target, all around one weight file, beside ``out``;
 4. judge: those files against native (and streams against the whole);
 5. write: what the gates measured, labels and settings in bundle.json; then the folder takes its name.
@@ -20,7 +20,7 @@ from typing import Any
 
 import onnx_ir as ir
 
-from paddable.api.building import demand_target
+from paddable.api.building import Padded, demand_target
 from paddable.api.converting import (
     Belongings,
     containers_of,
@@ -44,7 +44,7 @@ from paddable.api.room import demand_room
 from paddable.api.sizes import told_sizes
 from paddable.api.staging import staging
 from paddable.bundle import refuse_what_is_there
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, arguments
 from paddable.families.family import Loaded
 from paddable.families.registry import spec_of
 from paddable.forms.applying import chosen_forms
@@ -83,6 +83,7 @@ def export(
     hub: str | None = None,
     revision: str | None = None,
     offline: bool = False,
+    rows: int = 1,
     **options: Any,
 ) -> Path:
     """Make a bundle from a checkpoint.
@@ -111,6 +112,8 @@ def export(
         hub: where a repository is: ``huggingface`` (default) or ``modelscope``.
         revision: of the repository: a branch, a tag or a commit; bundle.json keeps the commit.
         offline: take what was fetched before, and ask nobody.
+        rows: beside each container of one row, one of so many rows, which clips of unequal length share: it reads the
+            weights once for all of them. A model takes it where it is faster (docs/runtime.md).
         options: what the family offers beside, by the names of ``FamilySpec.options``: ``front_end="numpy"``,
             ``chunks=(4, 12)``. ``paddable export --help`` lists them.
 
@@ -131,6 +134,10 @@ def export(
     place = Path(out)
     target = provider_named(target).name if target is not None else "cpu"
     wanted_forms = chosen_forms(forms)
+    if type(rows) is not int or rows < 1:
+        raise MisuseError(f"{arguments(rows=rows)} is no number of rows", fix="give a whole number, 1 or more")
+    if rows > 1 and spec.one_row:
+        raise _takes_one_row(family, spec.one_row, rows)
     refuse_what_is_there(place, force)
 
     for text in containers:
@@ -160,7 +167,9 @@ def export(
         if loaded.writes is not None:
             assets["labels.json"] = write_labels(loaded.writes, folder)
             about["labels"] = "labels.json"
-        opened = _opened(loaded, folder / "native.onnx", length or loaded.length)
+        if rows > 1 and loaded.export_rows is None:
+            raise _takes_one_row(str(source), "its graph has no batch axis of open size", rows)
+        opened = _opened(loaded, folder / "native.onnx", length or loaded.length, rows)
         tell([*loaded.found, *(opened.notes() if loaded.declared else ())])
         step_graphs = {name: trace() for name, trace in loaded.step_graphs.items()}
         if step_graphs and len(precisions) > 1:
@@ -176,7 +185,9 @@ def export(
         wanted = containers_of(opened, containers)
         refuse_damaged_weights(opened)
         keep_native(stage, opened)
-        demand_room(opened.analyse(), wanted, run=verify)
+        each = [opened] if rows == 1 else [opened, opened.of_rows(rows)]
+        for one in each:
+            demand_room(one.analyse(), wanted, run=verify)
 
         # ── Stage 3: convert
         done(2)
@@ -185,12 +196,14 @@ def export(
         )
         graphs = [
             graph
+            for one in each
             for container in wanted
             for graph in padded_in_each(
-                opened, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
+                one, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
             )
         ]
-        tell(line for graph in graphs for line in told_ends(graph.metadata))
+        graphs = _with_axes_of_rows(graphs)
+        tell(line for graph in graphs[: len(graphs) // len(each)] for line in told_ends(graph.metadata))
         steps = {}
         for name, graph in step_graphs.items():
             (precision,) = precisions
@@ -204,7 +217,11 @@ def export(
 
         # ── Stage 4: judge
         done(3)
-        report = judged(opened, files, stage, known=known, limit=gate_lengths, progress=progress) if verify else None
+        report = None
+        for one in each if verify else ():
+            its = {file: graph for file, graph in files.items() if rows == 1 or graph.rows == one.declarations.rows}
+            found_out = judged(one, its, stage, known=known, limit=gate_lengths, progress=progress)
+            report = found_out if report is None else report.beside(found_out)
         if report is not None and report.ok and steps:
             assert opened.source is not None
             (precision,) = precisions
@@ -227,13 +244,28 @@ def export(
     return place
 
 
-def _opened(loaded: Loaded, file: Path, length: str) -> Opened:
+def _takes_one_row(what: str, why: str, rows: int) -> MisuseError:
+    return MisuseError(f"{arguments(rows=rows)}, but {what} takes one row a call", why=why, fix="leave `rows` out")
+
+
+def _with_axes_of_rows(graphs: Sequence[Padded]) -> list[Padded]:
+    """Graphs of one row with the batch axes that those of several have: of one row alone they cannot be known."""
+    most = max(graphs, key=lambda graph: graph.rows)
+    return [
+        replace(graph, metadata=replace(graph.metadata, batch=replace(most.metadata.batch, size=graph.rows)))
+        if graph.rows < most.rows and most.metadata.batch is not None
+        else graph
+        for graph in graphs
+    ]
+
+
+def _opened(loaded: Loaded, file: Path, length: str, rows: int) -> Opened:
     """The native graph, its weights mapped from a file.
 
     The exporter leaves them in one message, and whoever reads a weight out of a message copies it: a model of 1 GB
     would lie in memory five times.
     """
-    native = loaded.export()
+    native = loaded.export_rows() if rows > 1 and loaded.export_rows is not None else loaded.export()
     if isinstance(native, Path):
         file = native
     else:

@@ -97,6 +97,7 @@ def _bundle(folder: Path) -> FolderReport:
     bundle = read_bundle(folder)
     graphs: list[Mapping[str, Any]] = [
         {"file": graph.file, "container": dict(graph.container), "target": graph.target, "precision": graph.precision}
+        | ({"rows": graph.rows} if graph.rows else {})
         for graph in bundle.graphs
     ]
     states: StateTable | None = None

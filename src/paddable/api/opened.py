@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias, TypedDict, Unpack
@@ -106,6 +106,10 @@ class Opened:
         """The opset of native, where the model had to be brought up to another; None elsewhere."""
         before, after = (model.opset_imports.get("") for model in (self.native, self.model))
         return None if before == after else before
+
+    def of_rows(self, rows: int) -> Opened:
+        """The same with another number of rows in a batch that is open."""
+        return replace(self, declarations=replace(self.declarations, rows=rows))
 
     def analyse(self) -> Analysis:
         """The analysis, made once. Whoever asks must not change it; ``rewrite`` does not.

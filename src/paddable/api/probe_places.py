@@ -176,7 +176,8 @@ def _chosen(
 ) -> tuple[Graph, tuple[str, ...]]:
     """One graph of a bundle, and what of the choice was left to us."""
     symbols = list(bundle.metadata.symbols)
-    graphs = sorted(bundle.graphs, key=lambda graph: tuple(graph.container.values()))
+    one_row = [graph for graph in bundle.graphs if graph.rows is None]
+    graphs = sorted(one_row, key=lambda graph: tuple(graph.container.values()))
     if not graphs:
         raise MisuseError("the bundle has no graph", where=str(place))
     targets = list(dict.fromkeys(graph.target for graph in bundle.graphs))

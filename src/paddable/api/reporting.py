@@ -243,7 +243,7 @@ def _precision(where: Path, graph: Place, metadata: Metadata, opened: Opened) ->
 
 def _graphs(where: Path, metadata: Metadata) -> Iterator[Mapping[str, int]]:
     if where.is_dir():
-        yield from (graph.container for graph in read_bundle(where, check_below=0).graphs)
+        yield from (graph.container for graph in read_bundle(where, check_below=0).graphs if graph.rows is None)
     else:
         yield metadata.container
 
@@ -291,7 +291,8 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
     """One run of native at each container's size, and of each container, on the CPU."""
     if isinstance(native, onnx.ModelProto) or graph.file.stat().st_size > _TIMED or opened.bindings:
         return []
-    files = [where / one.file for one in read_bundle(where, check_below=0).graphs] if where.is_dir() else [where]
+    held = read_bundle(where, check_below=0).graphs if where.is_dir() else ()
+    files = [where / one.file for one in held if one.rows is None] or [where]
     rows: list[dict[str, Any]] = []
     inputs = signature(opened.model)
     own = Place(graph.file, None).precision(Plain(opened.model))

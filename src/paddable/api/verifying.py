@@ -72,42 +72,58 @@ def verify(
         opened = open_as_converted(native, metadata)
     except MisuseError as error:
         raise _another(place, error.what) from error
-    analysis = opened.analyse()
     files = (
         [graph.file for graph in read_bundle(place, check_below=math.inf).graphs] if place.is_dir() else [place.name]
     )
     folder = place if place.is_dir() else place.parent
-    candidates = [_candidate(analysis, folder / file, file) for file in files]
-    for candidate in candidates:
-        _demand_same_shapes(analysis, folder / candidate.name, candidate.metadata)
-    exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
+    by_rows: dict[int | None, dict[str, Metadata]] = {}
+    for file in files:
+        said = read_metadata(folder / file)
+        by_rows.setdefault(said.batch.size if said.batch else None, {})[file] = said
     source: Source = opened.oracle or to_proto(opened.native).SerializeToString()
-    report = judge(
-        analysis, source, exact, lengths=lengths, exhaustive=exhaustive, limit=limit, seed=seed, progress=progress
-    )
     step_graphs = read_bundle(place).step_graphs if place.is_dir() else ()
+    report: GateReport | None = None
     with scratch_folder() as scratch:
         twins: dict[str, Source] = {"fp32": source}
-        for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
-            same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
-            twin = write_model(
-                in_precision(opened.model, precision, same[0].metadata.kept, same[0].metadata.fixed),
-                scratch / f"native-{precision}.onnx",
-                external_data=True,
+        for rows, named in by_rows.items():
+            one = opened if rows == opened.declarations.rows or rows is None else opened.of_rows(rows)
+            analysis = one.analyse()
+            candidates = [
+                Candidate(file, folder / file, said, said.container or largest(analysis, ()))
+                for file, said in named.items()
+            ]
+            for candidate in candidates:
+                _demand_same_shapes(analysis, folder / candidate.name, candidate.metadata)
+            exact = [candidate for candidate in candidates if candidate.metadata.precision == "fp32"]
+            found = judge(
+                analysis,
+                source,
+                exact,
+                lengths=lengths,
+                exhaustive=exhaustive,
+                limit=limit,
+                seed=seed,
+                progress=progress,
             )
-            twins[precision] = twin
-            told = judge_in_precision(analysis, source, twin, same, scratch, seed=seed)
-            report = told.added_to(report, precision)
+            for precision in sorted({candidate.metadata.precision for candidate in candidates} - {"fp32"}):
+                same = [candidate for candidate in candidates if candidate.metadata.precision == precision]
+                own = scratch / f"{precision}-{rows}"
+                own.mkdir()
+                twin = write_model(
+                    in_precision(opened.model, precision, same[0].metadata.kept, same[0].metadata.fixed),
+                    own / f"native-{precision}.onnx",
+                    external_data=True,
+                )
+                twins[precision] = twin
+                told = judge_in_precision(analysis, source, twin, same, own, seed=seed)
+                found = told.added_to(found, precision)
+            report = found if report is None else report.beside(found)
+        assert report is not None  # there is a file
         if step_graphs:
             precision = metadata.precision
             streams = {file: place / file for file in step_graphs}
             report = replace(report, streams=judge_streams(source, twins[precision], streams, precision))
     return report
-
-
-def _candidate(analysis: Analysis, path: Path, name: str) -> Candidate:
-    metadata = read_metadata(path)
-    return Candidate(name, path, metadata, metadata.container or largest(analysis, ()))
 
 
 def _demand_same_shapes(analysis: Analysis, file: Path, metadata: Metadata) -> None:

@@ -32,12 +32,14 @@ class Graph:
         container: steps of each symbol.
         target: the execution provider it was made for.
         precision: the type it computes in.
+        rows: how many rows a run takes, where it is not the number that the bundle's metadata says.
     """
 
     file: str
     container: Mapping[str, int]
     target: str = "cpu"
     precision: str = "fp32"
+    rows: int | None = None
 
 
 @dataclass(frozen=True)
@@ -80,18 +82,13 @@ class Bundle:
     def to_json(self) -> dict[str, Any]:
         """The content of ``bundle.json``: the metadata, and what only a bundle has."""
         graphs = sorted(self.graphs, key=lambda graph: (graph.target, graph.precision, sorted(graph.container.items())))
+        of_rows = [graph for graph in graphs if graph.rows is not None]
         return {
             **self.metadata.to_json(),
             "native": self.native,
-            "graphs": [
-                {
-                    "file": graph.file,
-                    "container": dict(graph.container),
-                    "target": graph.target,
-                    "precision": graph.precision,
-                }
-                for graph in graphs
-            ],
+            "graphs": [_said_of(graph) for graph in graphs if graph.rows is None],
+            # apart from the others: who does not know them would give them one row
+            **({"row_graphs": [{**_said_of(graph), "rows": graph.rows} for graph in of_rows]} if of_rows else {}),
             "targets": sorted({graph.target for graph in graphs}),
             "precisions": sorted({graph.precision for graph in graphs}),
             "family": self.family,
@@ -123,7 +120,9 @@ class Bundle:
         try:
             bundle = cls(
                 metadata=metadata,
-                graphs=tuple(map(_graph, data["graphs"])),
+                graphs=tuple(
+                    map(_graph, (*data["graphs"], *({"rows": 0, **said} for said in data.get("row_graphs", ()))))
+                ),
                 native=data.get("native"),
                 family=data.get("family"),
                 step_graphs=tuple(data.get("step_graphs") or ()),
@@ -154,6 +153,7 @@ class Bundle:
 
 _EXPECTED: Mapping[str, Any] = {
     "graphs": Sequence[Mapping[str, Any]],
+    "row_graphs": Sequence[Mapping[str, Any]],
     "native": str | None,
     "family": str | None,
     "step_graphs": Sequence[str],
@@ -168,11 +168,22 @@ _EXPECTED: Mapping[str, Any] = {
 
 
 def _graph(said: Mapping[str, Any]) -> Graph:
-    graph = Graph(said["file"], said["container"], said["target"], said["precision"])
+    graph = Graph(said["file"], said["container"], said["target"], said["precision"], said.get("rows"))
     for name, hint in get_type_hints(Graph).items():
         if not conforms(getattr(graph, name), hint):
             raise ValueError(f"{name} of a graph is {_shown(getattr(graph, name))}, expected {type_name(hint)}")
+    if graph.rows is not None and graph.rows < 2:
+        raise ValueError(f"rows of a graph is {graph.rows}, expected 2 and more")
     return replace(graph, container=dict(graph.container))
+
+
+def _said_of(graph: Graph) -> dict[str, Any]:
+    return {
+        "file": graph.file,
+        "container": dict(graph.container),
+        "target": graph.target,
+        "precision": graph.precision,
+    }
 
 
 def _shown(value: object) -> str:

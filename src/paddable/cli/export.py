@@ -92,6 +92,14 @@ def _default_containers() -> str:
     metavar="A,B,C",
     help=f"Seconds, or steps of the input; 2s..30s/8 is eight of them. Default: {_default_containers()}.",
 )
+@click.option(
+    "--rows",
+    type=click.IntRange(min=1),
+    default=1,
+    metavar="N",
+    help="Beside each container, one of N rows for short clips of unequal length: transcribe takes it where many clips"
+    " are faster so. Default: 1, none.",
+)
 @_options_of_families
 @options.result
 @click.option("--verify/--no-verify", default=True, help="Judge the result before it is written.")
@@ -154,7 +162,10 @@ def export(
         write_page(report, shown["report"], force=choices["force"])
     bundle = read_bundle(written)
     if as_json:
-        graphs = [{"file": graph.file, "container": dict(graph.container)} for graph in bundle.graphs]
+        graphs = [
+            {"file": graph.file, "container": dict(graph.container), **({"rows": graph.rows} if graph.rows else {})}
+            for graph in bundle.graphs
+        ]
         render.show_json(
             {
                 "ok": True,

@@ -50,6 +50,7 @@ FLAGS: Mapping[str, str] = {
     "provider": "--provider",
     "rate": "--rate",
     "report": "--report",
+    "rows": "--rows",
     "run": "--run",
     "sample_rate": "--sample-rate",
     "shortest": "--shortest",

@@ -31,6 +31,7 @@ class Loaded:
         declared: what else is known of the graph, as ``convert`` takes it, such as its length inputs.
         writes: for each class the text that it writes, or its byte, where no file of the checkpoint holds them so.
         found: sentences about what was found out, each with its evidence.
+        export_rows: as ``export``, for any number of rows; None where the graph takes one.
     """
 
     export: Callable[[], onnx.ModelProto | Path]
@@ -42,6 +43,7 @@ class Loaded:
     declared: Mapping[str, Any] = field(default_factory=dict)
     writes: Sequence[str | int] | None = None
     found: Sequence[str] = ()
+    export_rows: Callable[[], onnx.ModelProto | Path] | None = None
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,7 @@ class FamilySpec:
         containers: the sizes that ``export`` makes where it is asked for none.
         downloads: of a repository, patterns of the files that ``export`` needs beside the labels: the first of them has
             to be there, and a ``!`` in front leaves files out. One tuple for each layout, the likeliest first.
+        one_row: why no graph of the family takes several rows; empty where one can.
     """
 
     name: str
@@ -160,6 +161,7 @@ class FamilySpec:
     options: tuple[Option, ...] = field(default=())
     containers: tuple[str, ...] = ("5s", "30s")
     downloads: tuple[tuple[str, ...], ...] = (("model.pt", "config.yaml", "configuration.json", "am.mvn"),)
+    one_row: str = ""
 
     @property
     def package(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from paddable.report import embedded
@@ -159,6 +159,23 @@ class GateReport:
                 "versions": dict(self.versions),
                 **about_gates(self),
             }
+        )
+
+    def beside(self, other: GateReport) -> GateReport:
+        """This report with what was found in graphs of another number of rows."""
+        examples = {
+            precision: [*self.examples.get(precision, ()), *other.examples.get(precision, ())]
+            for precision in {**self.examples, **other.examples}
+        }
+        return replace(
+            self,
+            rows=[*self.rows, *other.rows],
+            sites=[*self.sites, *other.sites],
+            domain=[*self.domain, *other.domain],
+            first_difference=self.first_difference or other.first_difference,
+            precision={**other.precision, **self.precision},
+            examples=examples,
+            ranges={**other.ranges, **self.ranges},
         )
 
     def summary(self) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class BenchReport:
         summary: provider, form, ``cold_start`` (seconds from a new process to the first answer of the smallest graph),
             and ``mixed``: containers over native on a stream of log-uniform lengths.
         steady: a row for each container and form, at the container's length: ``ratio`` to native, percentiles, and
-            ``speed`` (seconds of signal a second) where the rate is known.
+            ``speed`` (seconds of signal a second) where the rate is known. A form such as ``8 rows`` is one run of so
+            many: its ratio is to as many runs of native.
         first: a row for each graph: opening it with its first run, the first run at a length that is new to it, the
             next one at that length, and bytes of memory that it took.
         versions: of what ran.
@@ -86,7 +87,7 @@ def bench(
         )
     native = _native(place, chosen.provider, choices)
     forms = {"container": padded} if native is None else {"container": padded, "native": native}
-    sizes = [dict(row["steps"]) for row in padded.describe().containers]
+    sizes = [dict(row["steps"]) for row in padded.describe().containers if "rows" not in row]
     sizes = [steps for steps in sizes if steps] or [
         {name: symbol.min for name, symbol in padded.metadata.symbols.items()}
     ]
@@ -95,7 +96,7 @@ def bench(
     for done, steps in enumerate(sizes):
         if progress is not None:
             progress("containers", done, len(sizes))
-        steady += _steady(forms, longest(padded, steps), runs)
+        steady += [*_steady(forms, longest(padded, steps), runs), *_of_rows(forms, longest(padded, steps), runs)]
     mixed = _in_turn(forms, _mixed(padded, sizes[-1], runs))
     if progress is not None:
         progress("containers", len(sizes), len(sizes))
@@ -165,6 +166,32 @@ def _steady(forms: Mapping[str, Model], steps: Steps, runs: int) -> list[dict[st
             | {"p50": p50, "p90": p90, "p99": p99, "speed": speed, "runs": len(times)}
         )
     return rows
+
+
+def _of_rows(forms: Mapping[str, Model], steps: Steps, runs: int) -> list[dict[str, Any]]:
+    """A container's graph of several rows, beside as many runs of native, or of the container where there is none."""
+    padded, one = forms["container"], forms.get("native", forms["container"])
+    count = padded.rows_at(steps)
+    if count == 1:
+        return []
+    together, alone, begin = list[float](), list[float](), time.perf_counter()
+    for number in range(runs):
+        inputs = [padded.example(steps, seed=number + row) for row in range(count)]
+        rows = [padded.prepare(each) for each in inputs]
+        for form in ("together", "alone")[:: 1 if number % 2 else -1]:
+            if form == "together":
+                together.append(_timed(partial(padded.answer_prepared, rows, together=True))[0])
+            else:
+                alone.append(sum(_timed(partial(one.answer, each))[0] for each in inputs))
+        if number >= 2 and time.perf_counter() - begin > MOST_SECONDS * len(forms):
+            break
+    p50, p90, p99 = (float(value) for value in 1000 * np.percentile(together, [50, 90, 99]))
+    seconds = _seconds(padded, steps)
+    return [
+        {"ratio": float(np.median(together) / np.median(alone)), "form": f"{count} rows", "steps": dict(steps)}
+        | {"seconds": seconds, "p50": p50, "p90": p90, "p99": p99}
+        | {"speed": None if seconds is None else count * seconds * 1000 / p50, "runs": len(together)}
+    ]
 
 
 def _in_turn(forms: Mapping[str, Model], lengths: Sequence[Steps]) -> dict[str, list[float]]:

@@ -49,7 +49,9 @@ class Description:
         execution_provider: ONNX Runtime's name for what the graphs in use run on; None while none is open.
         form: see `Place`.
         containers: for each graph, native and the smallest first: its ``steps`` (none for native), and the seconds that
-            opening it (``opened``) and the run of ``warm_up`` (``warmed``) took; None for what did not happen.
+            opening it (``opened``) and the run of ``warm_up`` (``warmed``) took; None for what did not happen. A graph
+            of several ``rows`` tells the seconds that so many took ``alone`` and ``together``, once they are measured;
+            it is used where ``together`` is less, and None where that run failed.
         tried: see `Place`.
     """
 
@@ -65,6 +67,8 @@ class Description:
 
     def __str__(self) -> str:
         """One line."""
-        graphs = [row["steps"] for row in self.containers if row["steps"]]
+        graphs = [row["steps"] for row in self.containers if row["steps"] and "rows" not in row]
+        rows = max((row.get("rows", 1) for row in self.containers), default=1)
         sizes = ", ".join(" ".join(f"{symbol}={size}" for symbol, size in steps.items()) for steps in graphs)
-        return f"{self.provider}, {self.form}" + (f", containers {sizes}" if sizes else "")
+        told = f"{self.provider}, {self.form}" + (f", containers {sizes}" if sizes else "")
+        return told + (f", also of {rows} rows" if rows > 1 else "")

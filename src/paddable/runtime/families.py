@@ -57,7 +57,7 @@ def recogniser_of(bundle: Bundle, folder: Path, session: Unjudged) -> Recogniser
     """
     taken = sound_input_of(bundle)
     decoder = _decoder(bundle, read_vocabulary(folder / str(bundle.labels)))
-    return Recogniser(session, decoder, taken, max_seconds=_longest_seconds(session, taken))
+    return Recogniser(session, decoder, taken, max_seconds=_longest_seconds(session, taken), rows=session.rows)
 
 
 def _decoder(bundle: Bundle, vocabulary: Vocabulary) -> Decoder:

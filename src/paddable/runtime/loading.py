@@ -85,10 +85,10 @@ def load(
             allow_tf32, device_id = False, 0
     if bundle is not None:
         graphs = _chosen(bundle, str(place), wanted, precision)
-        files = [(dict(graph.container), place / graph.file) for graph in graphs]
+        files = [(dict(graph.container), place / graph.file, graph.rows) for graph in graphs]
         own = _said_by(files[0][1]) or metadata  # each precision has its own advice
     else:
-        files, own = [(dict(metadata.container) if metadata else {}, place)], metadata
+        files, own = [(dict(metadata.container) if metadata else {}, place, None)], metadata
     advice = _advice(provider, own, capture, str(place))
     if allow_tf32:
         advice = _with_tf32(advice, bundle, str(place))
@@ -96,8 +96,11 @@ def load(
         raise MisuseError(f"device {device_id}", why=f"the provider {provider!r} has no numbered devices here")
     opening = Opening(advice, allow_fallback, threads, device_id, allow_mixed)
     home = Home(bundle, place, opening) if bundle is not None else None
-    containers = [Container(steps, partial(GraphSession, file, opening, static=bool(steps))) for steps, file in files]
-    open_native, form = None, "captured" if advice.static_options and any(steps for steps, _ in files) else "container"
+    containers = [
+        Container(steps, partial(GraphSession, file, opening, static=bool(steps)), rows) for steps, file, rows in files
+    ]
+    captured = advice.static_options and any(container.steps for container in containers)
+    open_native, form = None, "captured" if captured else "container"
     if bundle is not None:
         chosen = graphs[0].precision
         in_it = bundle.native_in(chosen)

@@ -130,7 +130,10 @@ class Model(Session):
         punctuator: Model | None = None,
         **options: Any,
     ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
-        """Recognise files one after the other; a bad file gives its error in place of a transcript.
+        """Recognise files, given back in their order; a bad file gives its error in place of a transcript.
+
+        Where the bundle holds containers of several rows (``export(..., rows=8)``), stretches of several files share a
+        run if that is faster here, and up to ten minutes of sound are read ahead.
 
         Args:
             sounds: files.

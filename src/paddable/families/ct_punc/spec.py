@@ -15,4 +15,5 @@ CT_PUNC = FamilySpec(
     abilities=(Ability("punctuate", settings=("punctuation",), labels=True),),
     labels=("tokens.json",),
     containers=("64", "256"),
+    one_row="a text is punctuated piece by piece, each after the one before",
 )

@@ -57,6 +57,7 @@ def _load(source: Path, choices: Mapping[str, Any]) -> Loaded:
         },
         writes=text.texts,
         found=found,
+        export_rows=(lambda: model) if sound.takes_rows else None,
     )
 
 

@@ -64,6 +64,11 @@ class Sound:
         return self.axes.index("S" if self.channels is None else "T")
 
     @property
+    def takes_rows(self) -> bool:
+        """Whether it has a batch axis of any size."""
+        return "B" in self.axes and self.axes.index("B") in self.open
+
+    @property
     def bindings(self) -> list[str]:
         """The sizes of open axes that are neither time nor a batch, as ``x:1=80``."""
         sizes = {"C": self.channels, "1": 1}

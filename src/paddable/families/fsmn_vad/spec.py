@@ -27,6 +27,7 @@ FSMN_VAD = FamilySpec(
     options=(
         Option("front_end", "in-graph: the graph takes a waveform; numpy: it takes features", ("in-graph", "numpy")),
     ),
+    one_row="a detector reads one recording, window by window",
 )
 
 DYNAMIC_SCHEDULE = (

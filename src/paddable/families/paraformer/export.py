@@ -27,13 +27,17 @@ __all__ = ["FAMILY", "export_paraformer"]
 _OUTPUTS = ("logits", "token_count", "alphas", "fires")
 
 
-def export_paraformer(model: Paraformer) -> onnx.ModelProto:
+def export_paraformer(model: Paraformer, *, rows: bool = False) -> onnx.ModelProto:
     """Exports the entry that the model has.
 
     Input: ``audio`` f32[1, S] in [-1, 1] at 16 kHz, or ``speech`` f32[1, T, 560] where it has no front end. SeACo also
     takes ``hotwords`` i64[50, 10], their tokens, and ``hotword_lengths`` i64[50], how many, 0 for none. Outputs:
     ``logits`` f32[1, T, V], of which the first ``token_count`` i64[1] rows are tokens and the others 0; ``alphas`` and
     ``fires`` f32[1, T]; of BiCIF also ``us_alphas`` f32[1, 3 T].
+
+    Args:
+        model: with or without its front end.
+        rows: whether the graph takes any number of rows, in place of one.
 
     Raises:
         RefusedError: a length did not stay symbolic.
@@ -51,6 +55,7 @@ def export_paraformer(model: Paraformer) -> onnx.ModelProto:
             outputs,
             ragged_inputs={name: (1, symbol)},
             ragged_outputs={output: 1 for output in outputs if output != "token_count"},
+            rows=(name, *outputs) if rows else (),
         )
 
 
@@ -72,6 +77,7 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
         steps_a_second(front_end, config.stride),
         about | {"settings": {"cif": cif}},
         classes=config.vocabulary,
+        export_rows=partial(export_paraformer, model, rows=True),
     )
 
 

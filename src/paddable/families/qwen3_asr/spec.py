@@ -23,4 +23,5 @@ QWEN3_ASR = FamilySpec(
         Option("attention", "windowed: as trained; global: over the whole clip", ("windowed", "global")),
         Option("short_clips", "clips under a second keep their own width, or are padded", ("own", "padded")),
     ),
+    one_row="its windows are folded into the rows",
 )

@@ -21,4 +21,5 @@ QWEN3_TTS_CODEC = FamilySpec(
         ("config.json", "model.safetensors*"),
     ),
     options=(Option("chunks", "frames of each step graph", numbers=(4, 12)),),
+    one_row="its step graphs carry the state of one stream",
 )

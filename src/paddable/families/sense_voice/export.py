@@ -28,11 +28,15 @@ __all__ = ["FAMILY", "export_sense_voice"]
 _OUTPUTS = ("enc_output", "ctc_logits")
 
 
-def export_sense_voice(model: SenseVoice) -> onnx.ModelProto:
+def export_sense_voice(model: SenseVoice, *, rows: bool = False) -> onnx.ModelProto:
     """Exports the entry that the model has.
 
     Inputs: ``audio`` f32[1, S] in [-1, 1] at 16 kHz, or ``speech`` f32[1, T, 560] where it has no front end;
     ``language`` i64[1]; ``textnorm`` i64[1]. Outputs: ``enc_output`` f32[1, T+4, C], ``ctc_logits`` f32[1, T+4, V].
+
+    Args:
+        model: with or without its front end.
+        rows: whether the graph takes any number of rows, in place of one.
 
     Raises:
         RefusedError: a length did not stay symbolic.
@@ -48,6 +52,7 @@ def export_sense_voice(model: SenseVoice) -> onnx.ModelProto:
         _OUTPUTS,
         ragged_inputs={name: (1, symbol)},
         ragged_outputs=dict.fromkeys(_OUTPUTS, 1),
+        rows=(name, "language", "textnorm", *_OUTPUTS) if rows else (),
     )
 
 
@@ -61,6 +66,7 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
         steps_a_second(front_end, model.config.stride),
         about | {"settings": {"ctc": ctc}},
         classes=model.ctc.ctc_lo.out_features,
+        export_rows=partial(export_sense_voice, model, rows=True),
     )
 
 

@@ -1,7 +1,7 @@
 """A torch module to native ONNX, and the proof that its length stayed symbolic.
 
 Stages
-1. trace: ``torch.onnx.export(dynamo=True)`` at opset 18, batch 1, the declared axes dynamic;
+1. trace: ``torch.onnx.export(dynamo=True)`` at opset 18, the declared axes dynamic, batch 1 unless rows are asked for;
 2. check: every declared axis, input and output, is symbolic in the result. The exporter freezes a length without a
    word when the module turns a shape into a tensor;
 3. fix: ``allowzero`` is dropped from Reshapes whose constant target has no 0 (same meaning; DirectML refuses the
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -42,6 +42,7 @@ def export_native(
     *,
     ragged_inputs: Mapping[str, tuple[int, str | torch.export.Dim]],
     ragged_outputs: Mapping[str, int],
+    rows: Collection[str] = (),
 ) -> onnx.ModelProto:
     """Exports a module.
 
@@ -51,6 +52,7 @@ def export_native(
         outputs: graph names of the outputs, in order.
         ragged_inputs: for each input of free length: its axis and the symbol for it, or a ``Dim`` that has limits.
         ragged_outputs: for each output of free length: its axis.
+        rows: inputs and outputs whose axis 0 counts rows, of any number; none for a graph of one row.
 
     Returns:
         The model, weights inside, at opset 18. Initialisers are named after their parameters; a matrix that the
@@ -60,7 +62,16 @@ def export_native(
         RefusedError: an axis that should be free came out fixed.
     """
     # ── Stage 1: trace
-    shapes = tuple(_free(*ragged_inputs[name]) if name in ragged_inputs else None for name in inputs)
+    free: dict[str, dict[int, torch.export.Dim]] = {name: {} for name in inputs}
+    for name, (axis, size) in ragged_inputs.items():
+        free[name][axis] = torch.export.Dim(size) if isinstance(size, str) else size
+    if rows:
+        several = torch.export.Dim("B")
+        for name in free.keys() & set(rows):
+            free[name][0] = several
+        # two alike: the exporter takes 1 for a size that never changes
+        inputs = {name: torch.cat([x, x]) if name in rows else x for name, x in inputs.items()}
+    shapes = tuple(free[name] or None for name in inputs)
     with torch.no_grad(), quiet():
         program = torch.onnx.export(
             module,
@@ -78,8 +89,9 @@ def export_native(
     # ── Stage 2: check
     ragged = {name: axis for name, (axis, _) in ragged_inputs.items()} | dict(ragged_outputs)
     for value in (*model.graph.input, *model.graph.output):
-        if value.name in ragged:
-            _assert_symbolic(value, ragged[value.name])
+        for axes in (ragged, dict.fromkeys(rows, 0)):
+            if value.name in axes:
+                _assert_symbolic(value, axes[value.name])
 
     # ── Stage 3: fix
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
@@ -88,10 +100,6 @@ def export_native(
             _drop_allowzero(node, constants[node.input[1]])
     _restore_names(model.graph, module)
     return model
-
-
-def _free(axis: int, size: str | torch.export.Dim) -> dict[int, torch.export.Dim]:
-    return {axis: torch.export.Dim(size) if isinstance(size, str) else size}
 
 
 def _assert_symbolic(value: onnx.ValueInfoProto, axis: int) -> None:

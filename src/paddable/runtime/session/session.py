@@ -6,7 +6,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +24,7 @@ from paddable.runtime.session.native import accepts, native_feeds, signature, wi
 from paddable.runtime.session.not_a_number import tell_not_a_number
 from paddable.runtime.session.ragged import cut, output_axes, pad
 from paddable.runtime.session.request import Request, Row, read_request
+from paddable.runtime.session.rows import Groups, Paces, Prepared
 
 __all__ = ["Container", "Session", "Unjudged"]
 
@@ -33,10 +35,14 @@ _NATIVE = -1
 
 @dataclass(frozen=True)
 class Container:
-    """One graph and the size it was made for: steps of each symbol, none when it is symbolic."""
+    """One graph and the size it was made for: steps of each symbol, none when it is symbolic.
+
+    ``rows`` is how many rows it takes, where that is not what the metadata says.
+    """
 
     steps: Mapping[str, int]
     open: Callable[[], GraphSession]
+    rows: int | None = None
 
     def holds(self, steps: Mapping[str, int]) -> bool:
         """Whether rows of these lengths fit."""
@@ -50,12 +56,17 @@ class Session:
     threads may use one session; a container runs their requests side by side on the CPU, elsewhere one at a time.
     Answers are the caller's own: no later call changes them.
 
+    Of several rows, those that fit one container share the graph of several rows that it may have beside it, where that
+    was faster when it was measured: at a full group of the container, as soon as single runs there took as long as it
+    takes to open a graph. A single row never does.
+
     Args:
         containers: the graphs, at least one.
         metadata: what is ragged; None for a graph that Paddable did not make, which is run as it is.
         native: opens the graph before it was padded, to take where it is faster: each row runs alone, at its own
             length. What the containers would refuse is still refused.
         place: where the graphs run.
+        clock: seconds, by which rows are measured.
     """
 
     def __init__(
@@ -64,9 +75,19 @@ class Session:
         metadata: Metadata | None,
         native: Callable[[], GraphSession] | None = None,
         place: Place | None = None,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.metadata = metadata
-        self._containers = sorted(containers, key=lambda container: math.prod(container.steps.values()))
+        ordered = sorted(containers, key=lambda container: math.prod(container.steps.values()))
+        self._containers = [container for container in ordered if container.rows is None]
+        self._graphs = [*self._containers, *(container for container in ordered if container.rows is not None)]
+        self._of_rows = {
+            place: index
+            for place, one in enumerate(self._containers)
+            for index, other in enumerate(self._graphs)
+            if other.rows is not None and other.steps == one.steps
+        }
+        self._paces = Paces(clock)
         self._native, self._place = native, place or Place()
         self._open: dict[int, GraphSession] = {}
         self._opening = threading.Lock()
@@ -110,12 +131,62 @@ class Session:
         self._refuse_values(request)
         given = any(name in inputs for name in self.metadata.length_inputs)
         refuse_unaccepted(request.rows, self.metadata.symbols, strict=strict, empty=given)
-        size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
-        size = 1 if self._native else size
         parts: list[dict[str, Array]] = []
-        for start in range(0, len(request.rows), size):
-            parts += self._run_rows(request.rows[start : start + size], request, self.metadata)
+        if self._of_rows and len(request.rows) > 1:
+            parts = self._run_in_groups(request, self.metadata)
+        else:
+            size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
+            size = 1 if self._native else size
+            for start in range(0, len(request.rows), size):
+                parts += self._run_rows(request.rows[start : start + size], request, self.metadata)
         return _as_lists(parts, self.metadata) if request.listed else _as_arrays(parts, self.metadata)
+
+    @property
+    def takes_rows(self) -> bool:
+        """Whether some container has a graph of several rows beside it."""
+        return bool(self._of_rows)
+
+    def prepare(self, inputs: Mapping[str, Any]) -> Prepared:
+        """Check one row, for ``answer_prepared``; arguments and errors as of ``answer``."""
+        assert self.metadata is not None  # nothing takes rows without it
+        request = read_request(inputs, self.metadata, *self._signature(self.metadata))
+        self._refuse_values(request)
+        given = any(name in inputs for name in self.metadata.length_inputs)
+        refuse_unaccepted(request.rows, self.metadata.symbols, strict=False, empty=given)
+        return Prepared(request, self._place_of(request.rows, self.metadata))
+
+    def rows_at(self, steps: Mapping[str, int]) -> int:
+        """How many rows of these lengths share a run at most."""
+        place = next((i for i, container in enumerate(self._containers) if container.holds(steps)), -1)
+        return self._most_at(place)
+
+    def gathers(self, place: int) -> int:
+        """How many rows of a container are worth waiting for: as many as share a run, as long as that may be faster."""
+        pace = self._paces.found.get(place)
+        return self._most_at(place) if pace is None or pace.is_faster else 1
+
+    def answer_prepared(self, rows: Sequence[Prepared], *, together: bool = False) -> list[dict[str, Array]]:
+        """What ``answer`` gives for each.
+
+        Args:
+            rows: that fit the largest place of theirs, at most as many as share a run there.
+            together: run them together, whatever is faster.
+        """
+        assert self.metadata is not None
+        first = rows[0].request
+        alike = all(
+            np.array_equal(array, row.request.shared[name]) for row in rows[1:] for name, array in first.shared.items()
+        )
+        if not alike:
+            return [self.answer_prepared([row], together=together)[0] for row in rows]
+        request = Request([row.request.rows[0] for row in rows], first.shared, True, {})
+        if together:
+            return self._run_rows(request.rows, request, self.metadata, of_rows=True)
+        return self._run_group(max(row.place for row in rows), request.rows, request, self.metadata)
+
+    def fits(self, row: Prepared, place: int) -> bool:
+        """Whether a row fits a container."""
+        return self._containers[place].holds(row.request.rows[0].steps)
 
     def _refuse_values(self, request: Request) -> None:
         """Raise ``MisuseError`` for values of the right type that the model does not know; nothing is known here."""
@@ -127,7 +198,7 @@ class Session:
             progress: told ``containers``, how many are warm and how many there are.
             smallest: the smallest container alone.
         """
-        wanted = list(range(1 if smallest else len(self._containers))) if self._native is None else [_NATIVE]
+        wanted = list(range(1 if smallest else len(self._graphs))) if self._native is None else [_NATIVE]
         for done, index in enumerate(wanted):
             if progress is not None:
                 progress("containers", done, len(wanted))
@@ -157,15 +228,18 @@ class Session:
 
     def describe(self) -> Description:
         """Where the model runs and in which form, how long it took to get ready, and what else was tried."""
-        sizes = {index: dict(container.steps) for index, container in enumerate(self._containers)}
-        graphs = sizes if self._native is None else {_NATIVE: {}, **sizes}
+        said: dict[int, dict[str, Any]] = {} if self._native is None else {_NATIVE: {"steps": {}}}
+        said |= {index: {"steps": dict(container.steps)} for index, container in enumerate(self._graphs)}
+        for place, index in self._of_rows.items():
+            pace = self._paces.found.get(place)
+            together = pace.together if pace and math.isfinite(pace.together) else None
+            told = {"alone": pace.alone if pace else None, "together": together}
+            said[index] |= {"rows": self._graphs[index].rows, **told}
         seen = dict(self._open)
-        rows = [
-            {"steps": steps, "opened": None, "warmed": None}
-            if (graph := seen.get(index)) is None
-            else {"steps": steps, "opened": graph.opened, "warmed": graph.warmed}
-            for index, steps in graphs.items()
-        ]
+        rows = []
+        for index, about in said.items():
+            graph = seen.get(index)
+            rows.append({**about, "opened": graph.opened if graph else None, "warmed": graph.warmed if graph else None})
         here = next((graph.providers[0] for graph in seen.values()), None)
         return Description(self._place.provider, here, self._place.form, tuple(rows), self._place.tried)
 
@@ -194,14 +268,14 @@ class Session:
     def _session(self, index: int) -> GraphSession:
         with self._opening:
             if index not in self._open:
-                open_it = self._native if index == _NATIVE and self._native else self._containers[index].open
+                open_it = self._native if index == _NATIVE and self._native else self._graphs[index].open
                 self._open[index] = open_it()
             return self._open[index]
 
     def _warm(self, index: int) -> None:
         """Open a graph and run it once; one of open size is only opened: there is no one size to prepare for."""
         graph = self._session(index)
-        if index == _NATIVE or not self._containers[index].steps:
+        if index == _NATIVE or not self._graphs[index].steps:
             return
         feeds = {
             name: np.zeros([axis if isinstance(axis, int) else 1 for axis in shape], graph.dtypes[name])
@@ -217,12 +291,88 @@ class Session:
         none = Metadata(symbols={})
         return dict(graph.run(read_request(inputs, none, graph.dtypes, graph.shapes).shared))
 
-    def _run_rows(self, rows: Sequence[Row], request: Request, metadata: Metadata) -> list[dict[str, Array]]:
-        longest = {symbol: max(row.steps[symbol] for row in rows) for symbol in metadata.symbols}
+    def _place_of(self, rows: Sequence[Row], metadata: Metadata) -> int:
+        """The smallest container that holds all of them."""
+        longest = _longest(rows, metadata)
         index = next((i for i, container in enumerate(self._containers) if container.holds(longest)), None)
         if index is None:
             raise self._too_long(longest, metadata)
-        if self._native is not None and accepts(rows[0], metadata):
+        return index
+
+    def _most_at(self, place: int) -> int:
+        """How many rows share a run of a container; 1 where it has no graph for that."""
+        index = self._of_rows.get(place)
+        return (self._graphs[index].rows if index is not None else None) or 1
+
+    def _run_in_groups(self, request: Request, metadata: Metadata) -> list[dict[str, Array]]:
+        """Each row with those of its container."""
+        rows, found = request.rows, dict[int, dict[str, Array]]()
+        apart = Request(rows, request.shared, True, {})  # in another order than the caller's array has them
+
+        def run(place: int, group: Sequence[int]) -> None:
+            answers = self._run_group(place, [rows[number] for number in group], apart, metadata)
+            found.update(zip(group, answers, strict=True))
+
+        places = [self._place_of([row], metadata) for row in rows]
+        groups = Groups[int](self.gathers, lambda number, place: self._containers[place].holds(rows[number].steps))
+        for number, place in enumerate(places):
+            if full := groups.add(place, number):
+                run(place, full)
+        while groups.waiting:
+            place = max(groups.waiting)
+            run(place, groups.take(place))
+        return [found[number] for number in range(len(rows))]
+
+    def _run_group(
+        self, place: int, rows: Sequence[Row], request: Request, metadata: Metadata
+    ) -> list[dict[str, Array]]:
+        """Rows of a container, and of smaller ones, the faster way; a full group that is not measured yet goes both."""
+
+        def alone(number: int) -> dict[str, Array]:
+            return self._run_rows([rows[number]], request, metadata)[0]
+
+        own = [self._place_of([row], metadata) for row in rows]
+        # native's time grows with what a row holds, a container's with its size
+        sizes = [
+            row.steps if self._native else self._containers[each].steps for row, each in zip(rows, own, strict=True)
+        ]
+        loads = [float(max(1, math.prod(size.values()))) for size in sizes]
+        pace = self._paces.found.get(place)
+        if len(rows) > 1 and pace is not None and pace.pays(sum(loads)):
+            return self._run_rows(rows, request, metadata, of_rows=True)
+        alike = min(own) == place or 2 * self._size(min(own)) >= self._size(place)
+        if pace is None and len(rows) == self._most_at(place) > 1 and alike and self._may_measure(place):
+            together = partial(self._run_rows, rows, request, metadata, of_rows=True)
+            answers = self._paces.measured(place, loads, alone, together)
+            if answers is not None:
+                if not self._paces.found[place].is_faster:
+                    self._open.pop(self._of_rows[place], None)  # its weights are worth nothing
+                return answers
+        if min(own) == place:
+            return self._paces.one_by_one(place, len(rows), alone)
+        found: dict[int, dict[str, Array]] = {}
+        for each in sorted(set(own)):  # in a container of their own they may be faster yet
+            members = [number for number in range(len(rows)) if own[number] == each]
+            answers = self._run_group(each, [rows[number] for number in members], request, metadata)
+            found.update(zip(members, answers, strict=True))
+        return [found[number] for number in range(len(rows))]
+
+    def _may_measure(self, place: int) -> bool:
+        """A few clips are done before another graph is open: that has to be worth its time."""
+        return self._of_rows[place] in self._open or self._paces.has_spent(place, self._first.opened)
+
+    def _size(self, place: int) -> int:
+        return math.prod(self._containers[place].steps.values())
+
+    def _run_rows(
+        self, rows: Sequence[Row], request: Request, metadata: Metadata, *, of_rows: bool = False
+    ) -> list[dict[str, Array]]:
+        longest, index = _longest(rows, metadata), self._place_of(rows, metadata)
+        if of_rows:
+            index = self._of_rows[index]
+            assert metadata.batch is not None
+            metadata = replace(metadata, batch=replace(metadata.batch, size=self._graphs[index].rows))
+        elif self._native is not None and accepts(rows[0], metadata):
             graph = self._session(_NATIVE)
             return graph.answer(
                 lambda _: native_feeds(rows[0], request, metadata, graph),
@@ -231,7 +381,7 @@ class Session:
                 ),
             )
         graph = self._session(index)
-        steps = self._containers[index].steps or longest
+        steps = self._graphs[index].steps or longest
         return graph.answer(
             lambda into: pad(rows, request, metadata, steps, graph.dtypes, into),
             lambda outputs, reused: cut(outputs, rows, metadata, apart=request.listed, reused=reused),
@@ -254,11 +404,15 @@ class Unjudged:
 
     Args:
         session: the session.
+
+    Attributes:
+        rows: the session, where several rows may share a run.
     """
 
     def __init__(self, session: Session) -> None:
         self.run = session.answer
         self.largest, self.metadata = session.largest, session.metadata
+        self.rows = session if session.takes_rows else None
 
 
 def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:
@@ -267,6 +421,10 @@ def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:
         return f"{needed} steps", f"{there} steps"
     digits = next((d for d in range(2, 6) if f"{needed / rate:.{d}f}" != f"{there / rate:.{d}f}"), 6)
     return f"{needed} steps ({needed / rate:.{digits}f} s)", f"{there} steps ({there / rate:.{digits}f} s)"
+
+
+def _longest(rows: Sequence[Row], metadata: Metadata) -> dict[str, int]:
+    return {symbol: max(row.steps[symbol] for row in rows) for symbol in metadata.symbols}
 
 
 def _as_lists(rows: Sequence[Mapping[str, Array]], metadata: Metadata) -> dict[str, Any]:
