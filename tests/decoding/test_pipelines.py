@@ -215,3 +215,8 @@ def test_ctrl_c_still_ends_them_all(recogniser: Recogniser, monkeypatch: pytest.
     monkeypatch.setattr(Recogniser, "transcribe", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(recogniser.transcribe_many(["a.wav", "b.wav"]))
+
+
+def test_an_option_that_there_is_not_is_refused_before_any_file_is_read(recogniser: Recogniser) -> None:
+    with pytest.raises(MisuseError, match="transcribe has no option 'lang'; its options are language, itn, hotwords"):
+        next(iter(recogniser.transcribe_many(["a.wav"], lang="en")))

@@ -116,8 +116,13 @@ class Recogniser:
             options: of ``transcribe``.
 
         Raises:
-            MisuseError: an unknown language, or hotwords that the model does not take: no file would be recognised.
+            MisuseError: an unknown option or language, or hotwords that the model does not take: no file would be
+                recognised.
         """
+        if unknown := sorted({*options} - {*_ASKED, "timestamps", "rate"}):
+            raise MisuseError(
+                f"transcribe has no option {unknown[0]!r}", fix=f"its options are {', '.join(_ASKED)}, timestamps"
+            )
         sounds = list(sounds)
         prompts = self.decoder.prompts(*(options.get(name, usual) for name, usual in _ASKED.items()))
         if self.rows is not None:
