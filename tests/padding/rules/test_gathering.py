@@ -25,6 +25,31 @@ TABLE = "float[20, 3] w"
 CODES = "int64[1, T] x"
 
 EXAMPLES = {
+    "a step before the end of every row, by tuples": Example(
+        "n = Shape <start = 1, end = 2> (x) b = Shape <end = 1> (x) c = Squeeze (b) r = Range (nil, c, one) "
+        "m = Sub (n, three) e = Expand (m, b) ru = Unsqueeze (r, axis) eu = Unsqueeze (e, axis) "
+        "p = Concat <axis = 1> (ru, eu) y = GatherND (x, p)",
+        "float[batch, 4] y",
+        "float[batch, T, 4] x",
+        "int64 nil = {0}, int64 one = {1}, int64[1] axis = {1}, int64 three = {3}",
+        finds="PAD106 Concat, PAD105 GatherND",
+        claims="finite",
+        first="T=2",
+        harmless="PAD105",
+        rows=0,
+    ),
+    "a step before the end, by tuples": Example(
+        "n = Shape <start = 1, end = 2> (x) b = Shape <end = 1> (x) c = Squeeze (b) r = Range (nil, c, one) "
+        "m = Sub (n, three) e = Expand (m, b) ru = Unsqueeze (r, axis) eu = Unsqueeze (e, axis) "
+        "p = Concat <axis = 1> (ru, eu) y = GatherND (x, p)",
+        "float[1, 4] y",
+        "float[1, T, 4] x",
+        "int64 nil = {0}, int64 one = {1}, int64[1] axis = {1}, int64 three = {3}",
+        finds="PAD106 GatherND, PAD105 GatherND",
+        claims="finite",
+        first="T=2",
+        harmless="PAD105",
+    ),
     "sizes as data, by an index that is data": Example(
         "s = Shape (x) k = ArgMax <axis = 1> (x) i = Add (k, one) y = Gather (s, i)",
         "int64[1, 1, T] y",

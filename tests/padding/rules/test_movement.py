@@ -31,6 +31,44 @@ EXAMPLES = {
         claims="T finite; finite",
         last="T=9",
     ),
+    "Expand of a vector computed from the length": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) e = Expand (v, s) f = Cast <to = 1> (e) y = Add (x, f)",
+        "float[1, T, 4] y",
+        "float[1, T, 4] x",
+        "int64[4] k = {-1, -2, -3, 1}, int64[2] s = {1, 4}",
+        finds="PAD106 Add",
+        claims="T finite; finite",
+    ),
+    "Expand of such a vector along time": Example(
+        "n = Shape <start = 2> (x) v = Add (n, k) u = Unsqueeze (v, two) s = Shape (x) e = Expand (u, s) "
+        "f = Cast <to = 1> (e) y = Add (x, f)",
+        "float[1, 4, T] y",
+        "float[1, 4, T] x",
+        "int64[4] k = {-1, -2, -3, 1}, int64[2] two = {0, 2}",
+        finds="PAD106 Expand",
+        claims="T finite; finite",
+    ),
+    "Expand of such a vector for every row": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) e = Expand (v, s) f = Cast <to = 1> (e) y = Add (x, f)",
+        "float[batch, T, 4] y",
+        "float[batch, T, 4] x",
+        "int64[4] k = {-1, -2, -3, 1}, int64[2] s = {1, 4}",
+        finds="PAD106 Add",
+        claims="T finite; finite",
+        rows=0,
+    ),
+    "Expand of places from the end for every row": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) u = Unsqueeze (v, ends) b = Shape <end = 1> (x) "
+        "s = Concat <axis = 0> (b, rest) e = Expand (u, s) y = GatherElements <axis = 1> (x, e)",
+        "float[batch, 3, 4] y",
+        "float[batch, T, 4] x",
+        "int64[3] k = {-1, -2, -3}, int64[2] ends = {0, 2}, int64[2] rest = {3, 4}",
+        finds="PAD106 GatherElements, PAD105 GatherElements",
+        claims="finite",
+        first="T=2",
+        harmless="PAD105",
+        rows=0,
+    ),
     "transposed": Example("y = Transpose <perm = [0, 2, 1]> (x)", "float[1, T, 2] y", claims="T finite; finite; image"),
     "transposed by default": Example(
         "t = Transpose (x) y = Transpose <perm = [2, 1, 0]> (t)", "float[1, 2, T] y", claims="T finite; finite; image"
@@ -640,7 +678,7 @@ Expand(batch, T; rows_in_front | = 3 T) => batch, 3, T; finite; finite rows_in_f
 Expand(batch, T; rows_in_front | = batch 3 T) => batch, 3, T; finite; finite | Spread(; 0; 1)
 Expand(batch, T; rows_in_front | = batch T) => batch, T; finite; finite
 Expand(= 4 | = T) => T; 4; = 4; 4..4; finite
-Expand(= 4 5 | = 3 2) => 3, 2; 4..5; finite
+Expand(= 4 5 | = 3 2) => 3, 2; = 4 5 4 5 4 5; 4..5; finite
 Expand(T, 1, U; any 5 | = 1 V 1) => T, V, U; any finite 5; finite
 Expand(= 4 | = 3 1) => 3, 1; = 4; 4..4; finite
 Expand(~ T; 2 1 | = 3 T) => 3, T; finite; = 2 + 1*i1; 2..inf; finite

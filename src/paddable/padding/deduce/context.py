@@ -47,6 +47,7 @@ class RuleContext:
         operands: facts per input, None for an absent optional input.
         scope: the domain and its decisions.
         constants: input position to constant array, where the input is an initialiser.
+        shapes: positions of the inputs that were read as shapes.
     """
 
     node: ir.Node
@@ -55,6 +56,7 @@ class RuleContext:
     scope: Scope
     constants: dict[int, np.ndarray]
     remedies: list[Remedy] = field(default_factory=list)
+    shapes: set[int] = field(default_factory=set)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -101,7 +103,7 @@ class RuleContext:
         counts_rows = isinstance(content, Affine) and any(value.atoms[i].batch for i, _ in content.coefficients)
         if counts_rows or value.own_row is not None:
             self.refuse("a row's place in the batch is used as data, and native has one row", "export with batch 1")
-        if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
+        if content is not None and self.depends_on_sizes(value):
             value = self._use_length(index, value, content, row_axis, shifted)
         if not shifted and any(not atom.prefix for atom in value.atoms):
             value = self.align(index, value, row_axis)
@@ -120,6 +122,11 @@ class RuleContext:
             value = replace(value, pending=None)
             self.operands[index] = value
         return value
+
+    def depends_on_sizes(self, value: Facts) -> bool:
+        """Whether the contents are known, and are native's at the container's length instead of at each row's."""
+        content = value.content
+        return content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content)
 
     def _stable(self, content: Elements | Affine) -> bool:
         numbers = content.array.flat if isinstance(content, Elements) else [content.base]
@@ -149,14 +156,11 @@ class RuleContext:
             self.refuse("the number of rows is used as data, and native has one row at a time", "export with batch 1")
         axes = value.axes
         if not self.scope.single_row:
+            content = value.progression or content
             own = axes[len(axes) - row_axis] if row_axis is not None and len(axes) >= row_axis else ()
             spread = own == self.scope.axis(self.rows)  # each row has its own already: the length of its mask
             if row_axis is None or (own and not spread):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
-            if isinstance(content, Elements) and content.array.size > 1:
-                self.refuse(
-                    "a vector of lengths used as data, and each row has lengths of its own", "export with batch 1"
-                )
             axes = ((),) * (row_axis - len(axes)) + axes
             place = len(axes) - row_axis
             inserted = sum(len(axis) for axis in axes[:place])
@@ -244,6 +248,7 @@ class RuleContext:
     def sizes(self, index: int) -> list[Number]:
         """The operand used as a shape: its elements, with the container's face (lengths are emitted as sizes)."""
         value = self.peek(index)
+        self.shapes.add(index)
         content = value.content
         if isinstance(content, Affine):
             count = math.prod(_known(axis_size(a)) or 0 for a in value.axes) if value.axes else 1

@@ -108,7 +108,10 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
     (entry,) = entries
     axes = values[entry].axes[:-1]
     lows = [0.0]
+    others: list[Affine | None] = []
     for k, i in enumerate(indices):
+        content, scalar = values[k].content, values[k].scalar
+        others.append(content if isinstance(content, Affine) else None if scalar is None else Affine(scalar))
         if k == entry:
             continue
         steps = context.data(i, row_axis=values[entry].row_place)
@@ -117,7 +120,7 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
         lows.append(steps.low)
     stacked: Axes = (*axes, fixed(len(values)))
     pads = pads_of(stacked, lambda region: FINITE)
-    return Facts(values[entry].dtype, stacked, pads, low=min(lows), own_row=OwnRow(entry=entry))
+    return Facts(values[entry].dtype, stacked, pads, low=min(lows), own_row=OwnRow(entry=entry, others=tuple(others)))
 
 
 def need_joined_rows(context: RuleContext, joined: Axis, index: Facts) -> None:
