@@ -94,3 +94,14 @@ def test_a_slice_that_counts_from_the_other_end_is_the_end_of_the_domain(tmp_pat
     symbol = read_metadata(Path(str(made))).symbols["T"]
     assert (symbol.min, symbol.max) == (least, most)
     assert [line for line in told if f"T={beyond}: native reads from the other end of an axis" in line], told
+
+
+def test_a_length_that_the_optimiser_changes_is_judged_without_it(tmp_path: Path) -> None:
+    """A Gather by a Range that falls to 0 becomes a Slice that ends at -1, which reads nothing."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, T, 2] x) => (float[1, U, 2] y)
+      <int64 time = {1}, int64 one = {1}, int64 back = {-1}> {
+        s = Shape(x) n = Gather(s, time) l = Sub(n, one) r = Range(l, back, back) y = Gather<axis = 1>(x, r) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "n.onnx")
+    said: list[str] = []
+    paddable.convert(tmp_path / "n.onnx", ["x:1=T"], containers=["5"], out=tmp_path / "p.onnx", on_message=said.append)
+    assert said == ["T=1: ONNX Runtime's optimiser changes the length of y; native is judged without it"]
