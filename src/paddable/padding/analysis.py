@@ -20,6 +20,7 @@ from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.prepare.expand import ExpandPass
 from paddable.graph.prepare.fold import FoldPass
+from paddable.graph.prepare.idioms import IdiomsPass
 from paddable.graph.prepare.masked_assign import MaskedAssignPass
 from paddable.graph.prepare.normalise import bodies, captured, normalise
 from paddable.lengths import Length, Span, symbol
@@ -47,7 +48,7 @@ _BOUNDS_LIMIT = 1 << 16
 _THROUGH_RELATIVE = {"Pad", "Concat", "Gather", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
 
 
-_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Unsqueeze"}
+_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 _ONE_ROW = "export with batch 1, or compute it per row"
 
 
@@ -156,8 +157,9 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         RefusedError: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
-    if MaskedAssignPass()(model).modified:
-        normalise(model)
+    for idiom in (MaskedAssignPass(), IdiomsPass()):
+        if idiom(model).modified:
+            normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
     while expand(model).modified:
         normalise(model)

@@ -142,7 +142,10 @@ EXAMPLES = {
     "the same size with a stride": Example(
         'y = Conv <auto_pad = "SAME_UPPER", strides = [2]> (x, w)',
         constants=W,
-        refused="auto_pad=SAME_UPPER with stride 2 pads by an amount that dep",
+        finds="PAD102 Pad",
+        guards="Pad",
+        harmless="PAD102",
+        claims="(T+1)//2 finite; finite",
     ),
     "the same size of features with a stride": Example(
         'y = Conv <auto_pad = "SAME_UPPER", strides = [1, 2]> (x, w)',

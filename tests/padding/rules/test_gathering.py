@@ -25,6 +25,29 @@ TABLE = "float[20, 3] w"
 CODES = "int64[1, T] x"
 
 EXAMPLES = {
+    "the step before a length that is given, of joined rows": Example(
+        "b = Shape <end = 1> (x) c = Squeeze (b) r = Range (nil, c, one) n = Shape <start = 1, end = 2> (x) "
+        "k = Squeeze (n) f = Mul (r, k) p = Sub (l, one) i = Add (p, f) j = Flatten <axis = 2> (x) "
+        "y = Gather <axis = 0> (j, i)",
+        "float[batch, 4] y",
+        "float[batch, T, 4] x, int64[batch] l",
+        "int64 nil = {0}, int64 one = {1}",
+        claims="finite",
+        held="l=T",
+        rows=0,
+    ),
+    "steps from the end of every row, with the rows in front": Example(
+        "n = Shape <start = 1, end = 2> (x) k = Squeeze (n) r = Range (nil, k, one) i = Sub (r, n) "
+        "u = Unsqueeze (i, ends) b = Shape <end = 1> (x) s = Concat <axis = 0> (b, n, one1) e = Expand (u, s) "
+        "y = GatherND <batch_dims = 1> (x, e)",
+        "float[batch, T, 4] y",
+        "float[batch, T, 4] x",
+        "int64 nil = {0}, int64 one = {1}, int64[1] one1 = {1}, int64[2] ends = {0, 2}",
+        finds="PAD106 GatherND, PAD105 GatherND",
+        claims="T finite; finite",
+        guards="GatherND",
+        rows=0,
+    ),
     "a step before the end of every row, by tuples": Example(
         "n = Shape <start = 1, end = 2> (x) b = Shape <end = 1> (x) c = Squeeze (b) r = Range (nil, c, one) "
         "m = Sub (n, three) e = Expand (m, b) ru = Unsqueeze (r, axis) eu = Unsqueeze (e, axis) "

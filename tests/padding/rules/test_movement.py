@@ -69,6 +69,18 @@ EXAMPLES = {
         harmless="PAD105",
         rows=0,
     ),
+    "a table read by each row's own length, transposed": Example(
+        "n = Shape <start = 2> (x) k = Squeeze (n) r = Range (nil, k, one) l = Sub (k, one) i = Sub (l, r) "
+        "g = Gather <axis = 0> (w, i) t = Transpose <perm = [1, 0]> (g) y = Add (x, t)",
+        "float[batch, 4, T] y",
+        "float[batch, 4, T] x",
+        "float[9, 4] w, int64 nil = {0}, int64 one = {1}",
+        finds="PAD106 Gather",
+        claims="T finite; finite",
+        last="T=9",
+        guards="Gather Transpose",
+        rows=0,
+    ),
     "transposed": Example("y = Transpose <perm = [0, 2, 1]> (x)", "float[1, T, 2] y", claims="T finite; finite; image"),
     "transposed by default": Example(
         "t = Transpose (x) y = Transpose <perm = [2, 1, 0]> (t)", "float[1, 2, T] y", claims="T finite; finite; image"

@@ -333,7 +333,9 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         read = [atom for axis in value.axes[batch_dims : batch_dims + depth] for atom in axis]
         return [_uniform(value, axes, read)]
     value = context.data(0)
-    index = _guarded(context, context.settle(1) if own is not None else context.data(1), source)
+    index = _guarded(
+        context, context.settle(1) if own is not None else context.data(1, row_axis=index.row_place), source
+    )
     if not all(same_axis(context.scope, value.axes[k], index.axes[k]) for k in range(batch_dims)):
         context.refuse("GatherND with batch axes that differ")
     indexed = [k for k in range(batch_dims, batch_dims + depth) if k != own]

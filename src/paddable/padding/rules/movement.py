@@ -26,9 +26,12 @@ from paddable.padding.facts.facts import CONTENT_LIMIT, Affine, Bounded, Diagona
 from paddable.padding.facts.kinds import Kind
 from paddable.padding.facts.numbers import Face, Product, number, product
 from paddable.padding.remedies import UseSize
-from paddable.padding.remedies.forms import SqueezeBehindRows, UnsqueezeBehindRows
+from paddable.padding.remedies.forms import SqueezeBehindRows, TransposeBehindRows, UnsqueezeBehindRows
 
 __all__ = ["moved", "reshaped", "target_axes"]
+
+
+_IN_FRONT = "the batch stands in front"
 
 
 def moved(value: Facts, axes: Axes, origins: Sequence[Origin], content: Elements | Affine | None) -> Facts:
@@ -62,13 +65,14 @@ def _renumbered(content: Elements | Affine | None, origins: Sequence[Origin]) ->
     return Affine(content.base, tuple(coefficients))
 
 
-_IN_FRONT = "the batch stands in front"
-
-
 @rule("Transpose")
 def transpose(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
-    order = context.attribute("perm") or list(reversed(range(value.rank)))
+    native = value.rank - value.rows_in_front
+    order = context.attribute("perm") or list(reversed(range(native)))
+    if value.rows_in_front:
+        order = [0, *(place % native + 1 for place in order)]
+        context.ask(TransposeBehindRows("", _IN_FRONT, tuple(order)))
     axes = tuple(value.axes[i] for i in order)
     origins = [Origin(k) for i in order for k in value.span(i)]
     content = value.content
