@@ -150,7 +150,8 @@ EXAMPLES = {
         "y = Reshape (x, s)",
         "float[1, N] y",
         constants="int64[2] s = {1, -1}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 ",
+        claims="T finite; finite; image",
     ),
     "reshaped and back": Example(
         "a = Reshape (x, s) y = Reshape (a, b)",
@@ -224,13 +225,15 @@ EXAMPLES = {
         "r = Reshape (x, s) y = Softmax <axis = 1> (r)",
         "float[1, N] y",
         constants="int64[2] s = {1, -1}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD103 Softmax, PAD105 ",
+        claims="T 0; 0..1; finite",
     ),
     "features joined with time, convolved": Example(
         "r = Reshape (x, s) y = Conv <pads = [1, 1]> (r, w)",
         "float[1, 1, N] y",
         constants="int64[3] s = {1, 1, -1}, float[1, 1, 3] w",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 Conv, PAD102 Conv",
+        claims="2*T finite; finite",
     ),
     "time joined with features, convolved": Example(
         "t = Transpose <perm = [0, 2, 1]> (x) r = Reshape (t, s) y = Conv <pads = [1, 1]> (r, w)",
@@ -255,7 +258,8 @@ EXAMPLES = {
         "s = Shape <start = 2> (x) d = Mul (s, two) z = Concat <axis = 0> (one, d) y = Reshape (x, z)",
         "float[1, N] y",
         constants="int64[1] one = {1}, int64[1] two = {2}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 ",
+        claims="T finite; finite; image",
     ),
     "two lengths joined": Example(
         "y = Reshape (x, s)",
@@ -277,9 +281,7 @@ EXAMPLES = {
         constants="int64[3] s = {1, 2, -1}",
         claims="T finite; finite; image",
     ),
-    "flattened": Example(
-        "y = Flatten (x)", "float[1, N] y", refused="padding is interleaved with valid steps on this axis"
-    ),
+    "flattened": Example("y = Flatten (x)", "float[1, N] y", finds="PAD105 ", claims="T finite; finite; image"),
     "flattened behind": Example("y = Flatten <axis = 2> (x)", "float[2, T] y", claims="T finite; finite; image"),
     "flattened from the end": Example("y = Flatten <axis = -1> (x)", "float[2, T] y", claims="T finite; finite; image"),
     "flattened positions": Example(
@@ -360,7 +362,8 @@ EXAMPLES = {
         "y = Tile (x, r)",
         "float[1, 2, U] y",
         constants="int64[3] r = {1, 1, 2}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 ",
+        claims="T finite; finite; image",
     ),
     "tiled to the length": Example(
         "s = Shape <start = 2> (x) r = Concat <axis = 0> (one, one, s) e = Tile (w, r) y = Concat <axis = 1> (x, e)",
@@ -411,7 +414,8 @@ EXAMPLES = {
         "c = ConvTranspose <strides = [2]> (x, w) y = Reshape (c, whole)",
         "float[1, N] y",
         constants="float[2, 2, 3] w, int64[2] whole = {1, -1}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD102 ConvTranspose, PAD105 ",
+        claims="2*T+1 finite; finite",
     ),
     "a mask of a causal kind, unsqueezed": Example(
         "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) l = Shape <start = 2> (x) n = Squeeze (l) i = "

@@ -29,6 +29,10 @@ __all__ = ["NoProof", "RuleContext", "merge_axis", "window_shift"]
 _NO_ROWS = "what depends on the length has no batch axis here, and each row has a length of its own"
 
 
+_RUNS = 16
+"""Runs of time in one axis that one gather closes up."""
+
+
 class NoProof(Exception):
     """A rule found no proof: the reason and, if known, the rewrite that would help."""
 
@@ -413,12 +417,30 @@ class RuleContext:
         """The operand with the atoms of one axis merged to a single one, its padding a suffix."""
         value = self.data(index)
         merged = merge_axis(self.scope, value, axis)
-        if merged is None:
+        return self._in_order(index, value, axis) if merged is None else merged
+
+    def _in_order(self, index: int, value: Facts, axis: int) -> Facts:
+        """Several runs of time in one axis (x repeated twice), each with its padding behind it: one gather closes the
+        gaps."""
+        atoms = value.axes[axis]
+        place = next((k for k, atom in enumerate(atoms) if not atom.fixed), len(atoms))
+        runs = math.prod(atom.size.constant for atom in atoms[:place])
+        (time, *rest), inside = atoms[place:] or (None,), [atom.size for atom in atoms[place + 1 :]]
+        if time is None or not (time.ragged and time.prefix and all(atom.fixed for atom in rest)) or runs > _RUNS:
             self.refuse(
                 "padding is interleaved with valid steps on this axis",
                 "keep time an axis of its own here: act on one axis after the other, or bring time in front first",
             )
-        return merged
+        each = time.size * math.prod(size.constant for size in inside)
+        whole = self.scope.axis(each * runs)
+        span = value.span(axis)
+        pad = PaddingFact.of(FINITE if value.everywhere.finite else ANY)
+        pads = (*value.pads[: span.start], *(pad for _ in whole), *value.pads[span.stop :])
+        axes = (*value.axes[:axis], whole, *value.axes[axis + 1 :])
+        self.replace(index, replace(value, axes=axes, pads=pads, content=None, diagonal=None, image=False))
+        segments = [Segment(each * k, each * -k, each * k) for k in range(runs)]
+        leak = "what follows a run of steps in the same axis stands behind its padding"
+        return self.take(index, axis, each * runs, segments, "PAD105", leak)
 
     def length_of(self, axis: Axis) -> Length:
         size = axis_size(axis)
