@@ -316,6 +316,13 @@ def test_places_as_tuples(axes: tuple[str, ...], places: Facts, updates: tuple[s
     assert found.startswith(f"{expected}; ") or (not expected[0].isdigit() and expected in found), found
 
 
+def test_as_many_places_as_there_are_at_the_end() -> None:
+    """x[:, -2:] = 5: where there is one step, one is written, and the domain begins at two."""
+    context = context_of("ScatterND", tensor("3", "T"), tensor("min(T, 2)", "2", dtype=INT64), ONE)
+    assert "other axes" in _answer(context)  # in this round
+    assert context.scope.spans["T"].first == 2
+
+
 @pytest.mark.parametrize(("places", "first"), [((0, 0), 1), ((0, 3), 4), ((2, 7), 8), ((-1, -4), 4), ((-3, 2), 3)])
 def test_native_has_the_steps_that_are_written(places: tuple[int, int], first: int) -> None:
     context = context_of("ScatterND", tensor("3", "T"), _places(*places, axes=("1", "2")), ONE)

@@ -432,6 +432,7 @@ def test_how_many_steps_a_cut_has(cut: str, size: str | None, first: int, last: 
     [
         ("0: 3, 3", "no step from min(T, 3) on"),
         ("0: T, 9", "no step from T on"),
+        ("0: -1, 9999999999, -1", "no step from T-1 backwards lies behind T"),
         ("0: V%3+2, V%3+V%4", "end behind its start"),
     ],
 )

@@ -32,6 +32,7 @@ def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
     if not width.is_constant:
         context.refuse("ScatterND with tuples of varying width")
     depth = width.constant
+    _need_one_number(context, index)
     value, places = context.data(0), index
     own = read_of_itself(context, value, index, depth)
     index = context.settle(1) if own is not None else context.data(1)
@@ -53,6 +54,7 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis", 0) % value.rank
     if is_place(index) and value.rank == 1 and value.axes == index.axes == context.settle(2).axes:
         return [context.peek(2)]  # each row writes itself, and nothing of the data stays
+    _need_one_number(context, index)
     places = index
     index = context.data(1, row_axis=index.row_place)
     context.keep_rows_apart(value.axes[axis], "ScatterElements along")
@@ -64,6 +66,16 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
     _need_equal_axes(context, updates, index.axes)
     _need_valid_places(context, index, places, value.axes[axis : axis + 1])
     return [_written(context, value, updates, value.rank)]
+
+
+def _need_one_number(context: RuleContext, index: Facts) -> None:
+    """The last two steps are one where there is one alone: the domain begins where there are as many as at the end."""
+    for atom in index.atoms:
+        most = context.scope.domain.bounds(atom.size)[1] if atom.ragged else None
+        if most is not None:
+            context.scope.need_equal(
+                atom.size, constant(most), f"{most} places are written, and fewer at shorter lengths"
+            )
 
 
 def _need_prefix(axis: Axis, context: RuleContext) -> None:

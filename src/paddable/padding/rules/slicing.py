@@ -188,7 +188,8 @@ def _slice_axis(
         first, stop, count = _cut(context, start, end, size, step)
     varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
     if count.is_constant and count.constant == 0 and varies:
-        context.refuse("an empty slice", f"no step from {first} on lies before {stop} at any length: {_NOT_EMPTY}")
+        way = f"backwards lies behind {stop}" if backward else f"on lies before {stop}"
+        context.refuse("an empty slice", f"no step from {first} {way} at any length: {_NOT_EMPTY}")
     most = _most(scope, count)
     if most is not None or bounded is not None:
         _keep_alone(context, alone)
