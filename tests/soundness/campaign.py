@@ -29,7 +29,7 @@ REQUIRED = [
     "PRelu", "Pad", "Pow", "QuantizeLinear", "RMSNormalization", "RNN", "Range", "Reciprocal", "ReduceL1",
     "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
     "ReduceSum", "ReduceSumSquare", "Relu", "Reshape", "Resize", "Round", "STFT", "Selu", "Shape", "Shrink",
-    "ScatterElements", "ScatterND", "Sigmoid", "Sign", "Sin", "Sinh", "Slice",
+    "ScatterND", "Sigmoid", "Sign", "Sin", "Sinh", "Slice",
     "Softmax", "Softplus", "Softsign", "Split", "Sqrt", "Squeeze", "Sub",
     "Sum", "Tan", "Tanh", "ThresholdedRelu", "Tile", "TopK", "Transpose", "Trilu", "Unsqueeze", "Where", "Xor",
 ]  # fmt: skip

@@ -77,10 +77,10 @@ def _last_step(b: Builder, x: Tensor) -> Tensor | None:
 
 @step
 def write_at_a_step(b: Builder, x: Tensor) -> Tensor:
-    """A frame of numbers written at the last or at an early step of a single row."""
+    """A frame of numbers written at the last or at an early step of a single row; or at steps of every row."""
     x = b.time_middle(x)
     if not (x.shape[0].is_constant and x.size(0) == 1):
-        return x
+        return _numbers_of_the_length_spread(b, x)
     early = b.chance()
     place = b.constant([b.between(0, 3)]) if early else b.op("Sub", b.dim(x, 1), b.constant([b.between(1, 3)]))
     tuples = b.unsqueeze(b.op("Concat", b.constant([0]), place, shape=[2], axis=0), 0)
@@ -128,8 +128,7 @@ def table_padded_to_the_length(b: Builder, x: Tensor) -> Tensor:
     return b.op("Add", mixed, b.op("MatMul", distances, centred(), shape=x.shape))
 
 
-@step
-def numbers_of_the_length_spread(b: Builder, x: Tensor) -> Tensor:
+def _numbers_of_the_length_spread(b: Builder, x: Tensor) -> Tensor:
     """A vector computed from the length, spread over other axes by Expand: as data, as a mask, as places."""
     x = b.time_middle(x)
     batch, width, count = x.shape[0], x.size(2), b.between(2, 4)
@@ -140,10 +139,9 @@ def numbers_of_the_length_spread(b: Builder, x: Tensor) -> Tensor:
         line = b.unsqueeze(b.op("Add", b.constant([b.between(-4, 3) for _ in range(width)]), b.dim(x, 1)), 0)
         spread = b.op("Expand", line, b.constant([1, 1, width]), shape=[1, 1, width])
         return b.op("Add", x, b.op("Sin", b.cast(spread, FLOAT)))
-    rows = b.dim(x, 0) if use in ("read", "write") or b.chance() else b.constant([1])
-    size = b.op("Concat", rows, b.constant([count]), b.constant([width]), shape=[3], axis=0)
+    size = b.op("Concat", b.dim(x, 0), b.constant([count]), b.constant([width]), shape=[3], axis=0)
     spread = b.op("Expand", column, size, shape=[batch, count, width])
-    if use in ("read", "write") and (max(ahead) >= 0 or b.opset < 13):
+    if use in ("read", "write") and (max(ahead) >= 0 or b.opset < 13 or len(set(ahead)) < count):
         return x
     if use == "read":
         read = b.op("GatherElements", x, spread, shape=[batch, count, width], dtype=FLOAT, axis=1)
@@ -154,7 +152,7 @@ def numbers_of_the_length_spread(b: Builder, x: Tensor) -> Tensor:
     made = b.op("Sin", b.cast(spread, FLOAT))
     if use == "mask":
         made = b.cast(b.op("Less", spread, b.constant(b.between(3, 12)), dtype=BOOL), FLOAT)
-    return b.op("Mul", x, b.reduce("ReduceMean", made, 1))
+    return b.op("Add", x, b.reduce("ReduceMean", made, 1))
 
 
 @step
