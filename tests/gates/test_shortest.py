@@ -70,15 +70,38 @@ def test_another_form_is_misuse(native: Path, text: str) -> None:
         paddable.convert(native, ["x:2=T"], containers=["9"], shortest=[text])
 
 
-def test_a_slice_that_counts_from_the_other_end_is_the_end_of_the_domain(tmp_path: Path) -> None:
-    """Beyond 8 steps the start is negative: native reads one step of the table, spreads it, and answers."""
-    text = """<ir_version: 9, opset_import: ["" : 17]> g (float[1, T] x) => (float[1, T] y)
-      <int64[1] eight = {8}, int64[1] axis = {0}, float[8] w = {1, 2, 3, 4, 5, 6, 7, 8}> {
-        t = Shape<start = 1>(x) start = Sub(eight, t) bias = Slice(w, start, eight, axis) y = Add(x, bias) }"""
+HEAD = '<ir_version: 9, opset_import: ["" : 17]> g (float[1, T] x) => (float[1, U] y) '
+OTHER_END = {
+    # beyond 8 steps the start is negative: native reads one step of the table, spreads it, and answers
+    "start = Sub(eight, t) bias = Slice(w, start, eight, first) y = Add(x, bias)": (1, 8, 9),
+    # below 8 steps the start is negative, and native reads as many of the last ones
+    "start = Sub(t, eight) y = Slice(x, start, t, axis)": (8, None, 7),
+    "half = Div(t, two) start = Sub(half, four) y = Slice(x, start, t, axis)": (8, None, 7),
+}
+
+
+@pytest.mark.parametrize("body", OTHER_END)
+def test_a_slice_that_counts_from_the_other_end_is_the_end_of_the_domain(tmp_path: Path, body: str) -> None:
+    """Native answers beyond: another question. The domain ends there, and is told with its reason."""
+    least, most, beyond = OTHER_END[body]
+    text = f"""{HEAD} <int64[1] eight = {{8}}, int64[1] four = {{4}}, int64[1] two = {{2}}, int64[1] first = {{0}},
+      int64[1] axis = {{1}}, float[8] w = {{1, 2, 3, 4, 5, 6, 7, 8}}> {{ t = Shape<start = 1>(x) {body} }}"""
     onnx.save(onnx.parser.parse_model(text), tmp_path / "n.onnx")
     told: list[str] = []
     made = paddable.convert(
         tmp_path / "n.onnx", ["x:1=T"], containers=["8"], out=tmp_path / "p.onnx", on_message=told.append
     )
-    assert read_metadata(Path(str(made))).symbols["T"].max == 8
-    assert [line for line in told if "T=9: native reads from the other end of an axis" in line], told
+    symbol = read_metadata(Path(str(made))).symbols["T"]
+    assert (symbol.min, symbol.max) == (least, most)
+    assert [line for line in told if f"T={beyond}: native reads from the other end of an axis" in line], told
+
+
+def test_a_length_that_the_optimiser_changes_is_judged_without_it(tmp_path: Path) -> None:
+    """A Gather by a Range that falls to 0 becomes a Slice that ends at -1, which reads nothing."""
+    text = """<ir_version: 8, opset_import: ["" : 17]> g (float[1, T, 2] x) => (float[1, U, 2] y)
+      <int64 time = {1}, int64 one = {1}, int64 back = {-1}> {
+        s = Shape(x) n = Gather(s, time) l = Sub(n, one) r = Range(l, back, back) y = Gather<axis = 1>(x, r) }"""
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "n.onnx")
+    said: list[str] = []
+    paddable.convert(tmp_path / "n.onnx", ["x:1=T"], containers=["5"], out=tmp_path / "p.onnx", on_message=said.append)
+    assert said == ["T=1: ONNX Runtime's optimiser changes the length of y; native is judged without it"]

@@ -19,7 +19,10 @@ THROUGH = [
 ADVISED = {
     "state_batch_advice": (2, "--batch x:0,h0:1"),
     "lens_advice": (2, "--length-input lens=T"),
-    "if_on_scalar": (2, "a reflection of 64 needs more steps; give at least T=65"),  # its container of 64 is too small
+    "if_on_scalar": (
+        2,
+        "a reflection of 64 needs more steps (node node_2, Pad); give",
+    ),  # its container of 64 is too small
     "mask_true_is_padding": (1, "declare --mask-input m:1=~T"),
 }
 

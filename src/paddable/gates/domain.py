@@ -42,7 +42,7 @@ def judge_domain(
         signals: makes inputs that reach so far.
         inside: an accepted length of each symbol; the other symbols keep it.
         reasons: why each symbol's shortest length is what it is.
-        limits: what each symbol's ``max`` comes from.
+        limits: what each symbol's ``min`` and ``max`` come from.
     """
     checks = []
     for name, symbol in metadata.symbols.items():
@@ -59,13 +59,14 @@ def judge_domain(
                 continue
             steps = {**inside, name: at}
             outcome = _outcome(metadata, native, signals(steps), steps)
-            end = limits.get(name, {}).get("max", "") if why == _BEYOND else ""
-            if not outcome and KEEPS_SIGN in end:
+            end = limits.get(name, {}).get("max" if why == _BEYOND else "min", "")
+            if KEEPS_SIGN in end and (not outcome or _BY_ITSELF in outcome):
                 outcome = f"native reads from the other end of an axis: {end}"
             answers = f"native answers, and {reasons[name]}" if name in reasons else "native answers"
             fix = _FIX.format(name=name, least=symbol.min) if not outcome and at < symbol.min else ""
-            told = f"{name}={at}: ONNX Runtime answers ({outcome}); the padded model gives zeros and length 0"
-            note = told if _BY_ITSELF in outcome else f"{name}={at}: {outcome}" if KEEPS_SIGN in outcome else ""
+            does = f"ONNX Runtime answers ({outcome})" if _BY_ITSELF in outcome else outcome
+            told = f"{name}={at}: {does}; the padded model gives zeros and length 0"
+            note = told if _BY_ITSELF in outcome or KEEPS_SIGN in outcome else ""
             checks.append(DomainCheck(name, at, why, outcome or answers, bool(outcome), fix, note))
     return checks
 

@@ -150,6 +150,7 @@ def _judged(
             float_engine = open_candidate(twin, half=False)
             found += judge_whole(twin, exact, drawn(exact, count), chosen, engine=float_engine, tick=tick)
         rows += found
+        domain += _told_resized(judging, domain)
         domain += judge_refused_lengths(candidate, engine, whole)
         if position == 0:
             domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons, analysis.scope.limits)
@@ -162,6 +163,19 @@ def _judged(
             difference = first_difference(analysis, candidate.model, whole.native(0, steps), feeds, frame)
     versions = {"paddable": __version__, "onnxruntime": runtime_version()}
     return GateReport(rows, sites, domain, difference, versions)
+
+
+def _told_resized(oracle: Oracle, known: Sequence[DomainCheck]) -> list[DomainCheck]:
+    """What ONNX Runtime's optimiser makes longer or shorter, each once."""
+    checks = []
+    for output, steps in oracle.resized.items():
+        symbol, at = next(iter(steps.items()))
+        note = f"{symbol}={at}: ONNX Runtime's optimiser changes the length of {output}; native is judged without it"
+        if all(check.note != note for check in known):
+            checks.append(
+                DomainCheck(symbol, at, "inside", f"the optimiser changes the length of {output}", True, note=note)
+            )
+    return checks
 
 
 def ragged_lengths(analysis: Analysis) -> list[Length]:

@@ -12,7 +12,7 @@ import numpy as np
 from paddable.bundle import Metadata
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.lift import Twins, nudged
-from paddable.gates.signals import Signals
+from paddable.gates.signals import Signals, evaluate
 from paddable.precision import least_noise, session_config
 
 __all__ = ["FLOOR", "Oracle", "scale"]
@@ -53,6 +53,10 @@ class Oracle:
 
     Answers are kept, so that the containers of one model share them; a session is opened when it is first asked.
 
+    Attributes:
+        resized: outputs whose length the optimiser changes, with the steps at which it was first seen. The answer is
+            that without it: a Gather by a Range that falls to 0 becomes a Slice that ends at -1, and reads nothing.
+
     Args:
         native: in the precision of the padded graph.
         metadata: of the padded graph.
@@ -84,6 +88,8 @@ class Oracle:
         self._open = partial(Engine, where="native", config=self._config, threads=threads, arena=arena)
         self._half = twins is not None
         self._flips = least_noise(metadata.precision)
+        self._lengths = metadata.lengths
+        self.resized: dict[str, Mapping[str, int]] = {}
         self._batch = metadata.batch.outputs if metadata.batch else {}
         self._kept: dict[object, dict[str, Array]] = {}
         self._measured: dict[object, tuple[dict[str, float], bool]] = {}
@@ -137,11 +143,26 @@ class Oracle:
         key = id(signals), row, tuple(steps.items())
         if key in self._kept:
             return self._kept[key]
-        outputs = self._first_row(self.run(signals.native(row, steps)))
+        feeds = signals.native(row, steps)
+        outputs = self._first_row(self.run(feeds))
+        if changed := self._otherwise_long(outputs, steps):
+            with suppress(EngineError):  # an operator that only the optimiser's fusion can run
+                plain = self._first_row(self._plain.run(feeds))
+                if not self._otherwise_long(plain, steps):
+                    outputs = plain
+                    self.resized.setdefault(changed, steps)
         size = sum(value.nbytes for value in outputs.values())
         if self._bytes + size <= _KEPT:
             self._kept[key], self._bytes = outputs, self._bytes + size
         return outputs
+
+    def _otherwise_long(self, outputs: Mapping[str, Array], steps: Mapping[str, int]) -> str:
+        """The first output that has another length than ONNX's definition of its operators gives, if there is one."""
+        for name, texts in self._lengths.items():
+            sizes = outputs[name].shape if name in outputs else None
+            if sizes and any(sizes[axis] != evaluate(text, steps) for axis, text in texts.items()):
+                return name
+        return ""
 
     def noise(
         self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]

@@ -20,19 +20,21 @@ from paddable.findings import Finding
 from paddable.graph import trace
 from paddable.graph.prepare.expand import ExpandPass
 from paddable.graph.prepare.fold import FoldPass
+from paddable.graph.prepare.idioms import IdiomsPass
 from paddable.graph.prepare.masked_assign import MaskedAssignPass
 from paddable.graph.prepare.normalise import bodies, captured, normalise
 from paddable.lengths import Length, Span, symbol
 from paddable.padding.declaration import Declarations
 from paddable.padding.deduce.branches import in_branch, inline_both, inline_branch, selects
 from paddable.padding.deduce.conditional import need_equal_shapes, need_total, refuse_narrowing
+from paddable.padding.deduce.contents import keep_contents
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.deduce.empty import need_steps, takes_empty
 from paddable.padding.deduce.own_rows import MAY_READ
 from paddable.padding.deduce.registry import find_rule, known_operators
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, fixed, flatten
-from paddable.padding.facts.facts import MASK_FILL, Affine, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import CONTENT_LIMIT, MASK_FILL, Affine, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, TRUE, ZERO
 from paddable.padding.facts.numbers import Face, number
 from paddable.padding.remedies import Remedy, Take
@@ -42,12 +44,11 @@ from paddable.padding.rules.refused import ADVICE, advice_for
 __all__ = ["Analysis", "OutputSite", "Site", "analyse"]
 
 _ROUNDS = 8
-_CONTENT_LIMIT = 1024
 _BOUNDS_LIMIT = 1 << 16
 _THROUGH_RELATIVE = {"Pad", "Concat", "Gather", "Flatten", "Reshape", "Slice", "Shape", "Identity"}
 
 
-_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Unsqueeze"}
+_BEHIND_ROWS = {"Expand", "Gather", "GatherND", "Reshape", "Squeeze", "Transpose", "Unsqueeze"}
 _ONE_ROW = "export with batch 1, or compute it per row"
 
 
@@ -156,8 +157,9 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         RefusedError: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
-    if MaskedAssignPass()(model).modified:
-        normalise(model)
+    for idiom in (MaskedAssignPass(), IdiomsPass()):
+        if idiom(model).modified:
+            normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
     while expand(model).modified:
         normalise(model)
@@ -218,7 +220,7 @@ def _constant_value(tensor: ir.TensorProtocol) -> Facts:
     low, high = (float(wide.min()), float(wide.max())) if not np.isnan(wide).any() else (-np.inf, np.inf)
     content = None
     integral = not np.issubdtype(array.dtype, np.floating) and array.dtype.kind != "V"
-    if finite and ((integral and size <= _CONTENT_LIMIT) or size <= 16):
+    if finite and ((integral and size <= CONTENT_LIMIT) or size <= 16):
         elements = np.empty(shape, dtype=object)
         for index in np.ndindex(shape):
             item = array[index]
@@ -408,7 +410,7 @@ class _Walk:
                     need_equal_shapes(context)
                 if in_branch(node):
                     need_total(context)
-                outputs = rule(context)
+                outputs = keep_contents(context, rule, in_front=node.op_type in _BEHIND_ROWS)
             if in_branch(node) and self.scope.spans != spans:
                 self.scope.restore(spans)
                 refuse_narrowing(context)

@@ -382,7 +382,7 @@ def test_what_holds_nowhere_is_told_from_what_holds_in_places() -> None:
     [
         (_elements("T"), (), 2, Face.SIZE, "batch, 1"), (_elements("T"), ("1",), 2, Face.SIZE, "batch, 1"),
         (_elements("T"), (), None, Face.SIZE, "no batch"),
-        (_elements("T", "U"), ("2",), 2, Face.SIZE, "a vector of lengths"),
+        (_elements("T", "U"), ("2",), 2, Face.SIZE, "batch, 2"),
         (_counted("T"), ("1", "3"), 2, Face.SIZE, "batch, 3"), (_counted("T"), ("3",), 2, Face.SIZE, "batch, 3"),
         (_counted("T"), ("3",), 1, Face.SIZE, "no batch"), (_elements("batch"), (), 1, Face.SIZE, "number of rows"),
         (_elements("T", "?"), ("2",), 1, Face.SIZE, "not known symbolically"),

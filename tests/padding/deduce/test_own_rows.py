@@ -136,7 +136,8 @@ def test_tuples_of_a_place_and_of_steps(values: list[Facts], axis: int, entry: o
     if not isinstance(found, Facts):
         assert found == entry
         return
-    assert found.own_row == OwnRow(entry=entry) and found.low == low  # type: ignore[arg-type]
+    known = tuple(value.content for value in values)
+    assert found.own_row == OwnRow(entry=entry, others=known) and found.low == low  # type: ignore[arg-type]
     assert found.axes == (ROWS, TIME, fixed(len(values)))
 
 

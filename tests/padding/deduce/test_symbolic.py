@@ -506,9 +506,10 @@ def test_a_frame_of_even_steps_counts_like_positions() -> None:
     assert told("Add", ROWS, FRAME) == "2 + i + 3*j constant"
     assert told("Add", FRAME, ROWS) == "2 + i + 3*j constant"
     assert told("Add", ROWS, vector("8", "5", "2")) == "8 + i - 3*j constant"
-    for other in ("2 5 9", "2 2 2", "T T+1 T+2", "2 ? 8", "M:2 M:5 M:8"):
+    assert told("Add", ROWS, vector("T", "T+1", "T+2")) == "T + i + j size"
+    for other in ("2 5 9", "2 2 2", "T T+1 T+3", "2 ? 8", "M:2 M:5 M:8"):
         assert told("Add", ROWS, vector(*other.split())) == "unknown", other
-    flat = Elements(np.array([[number(0), number(1)], [number(2), number(3)]], dtype=object))
+    flat = Elements(np.array([[number(0), number(1)], [number(2), number(4)]], dtype=object))
     assert (
         told("Add", positions("0", 1, 0, 0, axes=(TIME, (), ())), Facts.known(STEPS.dtype, (fixed(2), fixed(2)), flat))
         == "unknown"

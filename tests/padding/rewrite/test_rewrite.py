@@ -389,15 +389,21 @@ def test_the_shapes_that_a_fixed_file_records_are_those_that_come_out(name: str)
 
 
 @pytest.mark.parametrize(
-    ("name", "container", "what", "fix"),
+    ("name", "container", "what", "why", "fix"),
     [
-        ("frames", {"T": 2}, "smaller than the shortest", "T=3"),
-        ("table", {"T": 21}, "longer than the model allows, 20", "T=20"),
-        ("threes", {"T": 7}, "does not fit the model's step of 3", "T=9"),
+        ("frames", {"T": 2}, "smaller than the shortest", "Conv needs an input", "T=3"),
+        ("table", {"T": 21}, "longer than the model allows, 20", "Add", "T=20"),
+        ("threes", {"T": 7}, "does not fit the model's step of 3", "", "T=9"),
+        ("both", {"T": 21}, "longer than the model allows, 20", "20", "T=20"),
     ],
 )
-def test_containers_that_do_not_fit(name: str, container: dict[str, int], what: str, fix: str) -> None:
+def test_containers_that_do_not_fit(name: str, container: dict[str, int], what: str, why: str, fix: str) -> None:
     example = {
+        "both": Example(  # the reason is of the end that is told, not of what narrowed the lengths last
+            "s = Shape <start = 2> (x) t = Slice (w, o, s, a) h = Add (x, t) y = Conv (h, k)",
+            "float[1, 2, U] y",
+            constants="float[2, 20] w, int64[1] o = {0}, int64[1] a = {1}, float[2, 2, 3] k",
+        ),
         "frames": Example("y = Conv (x, w)", constants="float[2, 2, 3] w"),
         "table": Example(
             "s = Shape <start = 2> (x) t = Slice (w, o, s, a) y = Add (x, t)",
@@ -408,6 +414,7 @@ def test_containers_that_do_not_fit(name: str, container: dict[str, int], what: 
     }[name]
     with pytest.raises(MisuseError, match=what) as caught:
         _model(example, container)
+    assert why in str(caught.value.why)
     assert fix in str(caught.value.fix)
     limit = int(fix.partition("=")[2])
     _model(example, {"T": limit})

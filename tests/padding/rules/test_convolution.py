@@ -142,7 +142,10 @@ EXAMPLES = {
     "the same size with a stride": Example(
         'y = Conv <auto_pad = "SAME_UPPER", strides = [2]> (x, w)',
         constants=W,
-        refused="auto_pad=SAME_UPPER with stride 2 pads by an amount that dep",
+        finds="PAD102 Pad",
+        guards="Pad",
+        harmless="PAD102",
+        claims="(T+1)//2 finite; finite",
     ),
     "the same size of features with a stride": Example(
         'y = Conv <auto_pad = "SAME_UPPER", strides = [1, 2]> (x, w)',
@@ -646,7 +649,7 @@ def test_the_windows_of_the_attributes(
         (("1", "2", "T"), "1, 2, T; 5"), (("batch", "2", "T x 3"), "batch, 2, 3*T; 5"),
         (("1", "2", "T", "U x 2"), "1, 2, T, 2*U; 5 5"), (("1", "2", "4"), "1, 2, 4"), (("2", "T"), "of rank 2"),
         (("1", "T", "4"), "the channels vary"), (("1", "batch", "4"), "the channels vary"),
-        (("1", "2", "3 x T"), "interleaved"), (("1", "2", "batch"), "a window over the batch"),
+        (("1", "2", "3 x T"), "no batch axis"), (("1", "2", "batch"), "a window over the batch"),
     ],
 )  # fmt: skip
 def test_the_input_of_a_window(axes: tuple[str, ...], expected: str) -> None:

@@ -31,6 +31,56 @@ EXAMPLES = {
         claims="T finite; finite",
         last="T=9",
     ),
+    "Expand of a vector computed from the length": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) e = Expand (v, s) f = Cast <to = 1> (e) y = Add (x, f)",
+        "float[1, T, 4] y",
+        "float[1, T, 4] x",
+        "int64[4] k = {-1, -2, -3, 1}, int64[2] s = {1, 4}",
+        finds="PAD106 Add",
+        claims="T finite; finite",
+    ),
+    "Expand of such a vector along time": Example(
+        "n = Shape <start = 2> (x) v = Add (n, k) u = Unsqueeze (v, two) s = Shape (x) e = Expand (u, s) "
+        "f = Cast <to = 1> (e) y = Add (x, f)",
+        "float[1, 4, T] y",
+        "float[1, 4, T] x",
+        "int64[4] k = {-1, -2, -3, 1}, int64[2] two = {0, 2}",
+        finds="PAD106 Expand",
+        claims="T finite; finite",
+    ),
+    "Expand of such a vector for every row": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) e = Expand (v, s) f = Cast <to = 1> (e) y = Add (x, f)",
+        "float[batch, T, 4] y",
+        "float[batch, T, 4] x",
+        "int64[4] k = {-1, -2, -3, 1}, int64[2] s = {1, 4}",
+        finds="PAD106 Add",
+        claims="T finite; finite",
+        rows=0,
+    ),
+    "Expand of places from the end for every row": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) u = Unsqueeze (v, ends) b = Shape <end = 1> (x) "
+        "s = Concat <axis = 0> (b, rest) e = Expand (u, s) y = GatherElements <axis = 1> (x, e)",
+        "float[batch, 3, 4] y",
+        "float[batch, T, 4] x",
+        "int64[3] k = {-1, -2, -3}, int64[2] ends = {0, 2}, int64[2] rest = {3, 4}",
+        finds="PAD106 GatherElements, PAD105 GatherElements",
+        claims="finite",
+        first="T=2",
+        harmless="PAD105",
+        rows=0,
+    ),
+    "a table read by each row's own length, transposed": Example(
+        "n = Shape <start = 2> (x) k = Squeeze (n) r = Range (nil, k, one) l = Sub (k, one) i = Sub (l, r) "
+        "g = Gather <axis = 0> (w, i) t = Transpose <perm = [1, 0]> (g) y = Add (x, t)",
+        "float[batch, 4, T] y",
+        "float[batch, 4, T] x",
+        "float[9, 4] w, int64 nil = {0}, int64 one = {1}",
+        finds="PAD106 Gather",
+        claims="T finite; finite",
+        last="T=9",
+        guards="Gather Transpose",
+        rows=0,
+    ),
     "transposed": Example("y = Transpose <perm = [0, 2, 1]> (x)", "float[1, T, 2] y", claims="T finite; finite; image"),
     "transposed by default": Example(
         "t = Transpose (x) y = Transpose <perm = [2, 1, 0]> (t)", "float[1, 2, T] y", claims="T finite; finite; image"
@@ -100,7 +150,8 @@ EXAMPLES = {
         "y = Reshape (x, s)",
         "float[1, N] y",
         constants="int64[2] s = {1, -1}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 ",
+        claims="T finite; finite; image",
     ),
     "reshaped and back": Example(
         "a = Reshape (x, s) y = Reshape (a, b)",
@@ -174,13 +225,15 @@ EXAMPLES = {
         "r = Reshape (x, s) y = Softmax <axis = 1> (r)",
         "float[1, N] y",
         constants="int64[2] s = {1, -1}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD103 Softmax, PAD105 ",
+        claims="T 0; 0..1; finite",
     ),
     "features joined with time, convolved": Example(
         "r = Reshape (x, s) y = Conv <pads = [1, 1]> (r, w)",
         "float[1, 1, N] y",
         constants="int64[3] s = {1, 1, -1}, float[1, 1, 3] w",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 Conv, PAD102 Conv",
+        claims="2*T finite; finite",
     ),
     "time joined with features, convolved": Example(
         "t = Transpose <perm = [0, 2, 1]> (x) r = Reshape (t, s) y = Conv <pads = [1, 1]> (r, w)",
@@ -205,7 +258,8 @@ EXAMPLES = {
         "s = Shape <start = 2> (x) d = Mul (s, two) z = Concat <axis = 0> (one, d) y = Reshape (x, z)",
         "float[1, N] y",
         constants="int64[1] one = {1}, int64[1] two = {2}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 ",
+        claims="T finite; finite; image",
     ),
     "two lengths joined": Example(
         "y = Reshape (x, s)",
@@ -227,9 +281,7 @@ EXAMPLES = {
         constants="int64[3] s = {1, 2, -1}",
         claims="T finite; finite; image",
     ),
-    "flattened": Example(
-        "y = Flatten (x)", "float[1, N] y", refused="padding is interleaved with valid steps on this axis"
-    ),
+    "flattened": Example("y = Flatten (x)", "float[1, N] y", finds="PAD105 ", claims="T finite; finite; image"),
     "flattened behind": Example("y = Flatten <axis = 2> (x)", "float[2, T] y", claims="T finite; finite; image"),
     "flattened from the end": Example("y = Flatten <axis = -1> (x)", "float[2, T] y", claims="T finite; finite; image"),
     "flattened positions": Example(
@@ -310,7 +362,8 @@ EXAMPLES = {
         "y = Tile (x, r)",
         "float[1, 2, U] y",
         constants="int64[3] r = {1, 1, 2}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD105 ",
+        claims="T finite; finite; image",
     ),
     "tiled to the length": Example(
         "s = Shape <start = 2> (x) r = Concat <axis = 0> (one, one, s) e = Tile (w, r) y = Concat <axis = 1> (x, e)",
@@ -361,7 +414,8 @@ EXAMPLES = {
         "c = ConvTranspose <strides = [2]> (x, w) y = Reshape (c, whole)",
         "float[1, N] y",
         constants="float[2, 2, 3] w, int64[2] whole = {1, -1}",
-        refused="padding is interleaved with valid steps on this axis",
+        finds="PAD102 ConvTranspose, PAD105 ",
+        claims="2*T+1 finite; finite",
     ),
     "a mask of a causal kind, unsqueezed": Example(
         "t = Transpose <perm = [0, 2, 1]> (x) s = MatMul (t, x) l = Shape <start = 2> (x) n = Squeeze (l) i = "
@@ -640,7 +694,7 @@ Expand(batch, T; rows_in_front | = 3 T) => batch, 3, T; finite; finite rows_in_f
 Expand(batch, T; rows_in_front | = batch 3 T) => batch, 3, T; finite; finite | Spread(; 0; 1)
 Expand(batch, T; rows_in_front | = batch T) => batch, T; finite; finite
 Expand(= 4 | = T) => T; 4; = 4; 4..4; finite
-Expand(= 4 5 | = 3 2) => 3, 2; 4..5; finite
+Expand(= 4 5 | = 3 2) => 3, 2; = 4 5 4 5 4 5; 4..5; finite
 Expand(T, 1, U; any 5 | = 1 V 1) => T, V, U; any finite 5; finite
 Expand(= 4 | = 3 1) => 3, 1; = 4; 4..4; finite
 Expand(~ T; 2 1 | = 3 T) => 3, T; finite; = 2 + 1*i1; 2..inf; finite

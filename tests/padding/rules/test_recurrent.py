@@ -307,7 +307,7 @@ GRU(7, U, 4; any | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
     => 7, 1, U, 3; any; -1..1; finite & 1, U, 3; any; finite & 1, U, 3; any; finite
 GRU(T x 2, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3
     => 2*T, 1, 1, 3; finite; -1..1; finite & 1, 1, 3; finite & 1, 1, 3; finite
-GRU(2 x T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 => refused: padding is interleaved with valid steps on this axis
+GRU(T x T, 1, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 => refused: padding is interleaved with valid steps on this axis
 GRU(T, batch, 4 | 1, 9, 4 | 1, 9, 3) hidden_size=3 direction="reverse"
     => T, 1, batch, 3; finite; -1..1; finite & 1, batch, 3; finite & 1, batch, 3; finite |
     SequenceLengths(PAD104; 4; T; batch)

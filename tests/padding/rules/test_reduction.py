@@ -792,7 +792,9 @@ ArgMax(T, 3) => 1, 3; 0..inf; finite | Fill(PAD107; 0; 0; -inf)
 ArgMax(T, 3) axis=1 => T, 1; finite; 0..inf; finite
 ArgMax(3, T) axis=1 select_last_index=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; -inf), LastIndex(PAD107; T)
 ArgMax(3, T x 2) axis=1 => 3, 1; 0..inf; finite | Fill(PAD107; 0; 1; -inf)
-ArgMax(3, 2 x T) axis=1 => refused: padding is interleaved with valid steps on this axis
+ArgMax(3, 2 x T) axis=1
+    => 3, 1; 0..inf; finite
+    | Take(PAD105; 0; 1; 2*T; 2*T; from 0: 0 + 0 + 1k from T: -T + T + 1k), Fill(PAD107; 0; 1; -inf)
 ArgMax(batch, 3) => refused: an extremum over the batch mixes rows of different lengths
 ArgMax(batch, 3) axis=1 => batch, 1; 0..inf; finite
 ArgMax(T, U; any) axis=0 => 1, U; finite; 0..inf; finite | Fill(PAD107; 0; 0; -inf)
@@ -838,7 +840,8 @@ CumSum(T, U; any | = 0) => T, U; any any; finite
 CumSum(T, U; any | = 0) reverse=1 => T, U; finite any; finite | Fill(PAD101; 0; 0; 0.0)
 CumSum(3, T; int64 any | = 1) => 3, T; finite; finite
 CumSum(3, T x 2 | = 1) => 3, 2*T; finite; finite
-CumSum(3, 2 x T | = 1) => refused: padding is interleaved with valid steps on this axis
+CumSum(3, 2 x T | = 1)
+    => 3, 2*T; finite; finite | Take(PAD105; 0; 1; 2*T; 2*T; from 0: 0 + 0 + 1k from T: -T + T + 1k)
 CumSum(batch, 3 | = 0) => refused: CumSum along the batch mixes rows of different lengths
 CumSum(~ T; 1 0 | = 0) => T; finite; = 1 + 1*i0; 1..inf; finite
 CumSum(~ T; 1 0 | = 0) exclusive=1 => T; finite; = 0 + 1*i0; 0..inf; finite

@@ -34,6 +34,17 @@ def to_size(attributes: str, batch: str = "1", **expected: Any) -> Example:
 
 
 EXAMPLES = {
+    "a table of positions to the length of every row": Example(
+        'n = Shape <start = 2> (x) s = Concat <axis = 0> (one, four, n) r = Resize <mode = "linear"> (p, , , s) '
+        "y = Add (x, r)",
+        "float[batch, 4, T] y",
+        "float[batch, 4, T] x",
+        "float[1, 4, 6] p, int64[1] one = {1}, int64[1] four = {4}",
+        finds="PAD102 Resize",
+        claims="T finite; finite",
+        guards="Resize",
+        rows=0,
+    ),
     "time behind an axis of constant size that is resized too": Example(
         'y = Resize <mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric"> '
         "(x, , scales)",

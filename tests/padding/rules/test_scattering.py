@@ -34,6 +34,32 @@ EXAMPLES = {
         finds="PAD106 ScatterND",
         claims="T finite; finite",
     ),
+    "the last steps of every row": Example(
+        "n = Shape <start = 1, end = 2> (x) v = Add (n, k) r = Unsqueeze (v, ends) b = Shape <end = 1> (x) "
+        "s = Concat <axis = 0> (b, rest) e = Expand (r, s) u = Expand (five, s) "
+        "y = ScatterElements <axis = 1> (x, e, u)",
+        "float[batch, T, 4] y",
+        "float[batch, T, 4] x",
+        "int64[3] k = {-1, -2, -3}, int64[2] ends = {0, 2}, int64[2] rest = {3, 4}, float five = {5}",
+        finds="PAD106 ScatterElements, PAD105 ScatterElements",
+        claims="T finite; finite",
+        first="T=2",
+        harmless="PAD105",
+        rows=0,
+    ),
+    "a step before the end, by tuples": Example(
+        "n = Shape <start = 1, end = 2> (x) b = Shape <end = 1> (x) c = Squeeze (b) r = Range (nil, c, one) "
+        "m = Sub (n, three) e = Expand (m, b) ru = Unsqueeze (r, axis) eu = Unsqueeze (e, axis) "
+        "p = Concat <axis = 1> (ru, eu) s = Concat <axis = 0> (b, four) u = Expand (five, s) y = ScatterND (x, p, u)",
+        "float[batch, T, 4] y",
+        "float[batch, T, 4] x",
+        "int64 nil = {0}, int64 one = {1}, int64[1] axis = {1}, int64 three = {3}, int64[1] four = {4}, "
+        "float five = {5}",
+        finds="PAD106 Concat, PAD105 ScatterND",
+        claims="T finite; finite",
+        first="T=2",
+        rows=0,
+    ),
     "a step that must be there": Example(
         "y = ScatterND (x, p, u)",
         "float[1, T] y",
@@ -288,6 +314,13 @@ def test_places_as_tuples(axes: tuple[str, ...], places: Facts, updates: tuple[s
     )
     found = _answer(context)
     assert found.startswith(f"{expected}; ") or (not expected[0].isdigit() and expected in found), found
+
+
+def test_as_many_places_as_there_are_at_the_end() -> None:
+    """x[:, -2:] = 5: where there is one step, one is written, and the domain begins at two."""
+    context = context_of("ScatterND", tensor("3", "T"), tensor("min(T, 2)", "2", dtype=INT64), ONE)
+    assert "other axes" in _answer(context)  # in this round
+    assert context.scope.spans["T"].first == 2
 
 
 @pytest.mark.parametrize(("places", "first"), [((0, 0), 1), ((0, 3), 4), ((2, 7), 8), ((-1, -4), 4), ((-3, 2), 3)])

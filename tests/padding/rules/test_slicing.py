@@ -260,11 +260,30 @@ EXAMPLES = {
         opset=12,
         claims="T finite; finite; image",
     ),
+    "a part of computed size, and the last steps, of every row": Example(
+        "n = Shape <start = 1, end = 2> (x) r = Sub (n, four) p = Concat <axis = 0> (four, r) "
+        "f, e = Split <axis = 1> (x, p) y = Concat <axis = 1> (e, f)",
+        "float[batch, T, 2] y",
+        "float[batch, T, 2] x",
+        "int64[1] four = {4}",
+        finds="PAD105 Split, PAD105 Concat",
+        claims="T finite; finite",
+        first="T=4",
+        rows=0,
+    ),
+    "even parts, of even lengths": Example(
+        "a, b = Split <axis = 2> (x) y = Sub (a, b)",
+        "float[1, 2, U] y",
+        finds="PAD105 Split",
+        claims="T//2 finite; finite",
+        first="T=2",
+        opset=17,
+    ),
     "parts of time": Example(
         "a, y = Split <axis = 2> (x, p)",
         "float[1, 2, 3] y",
         constants="int64[2] p = {1, 3}",
-        refused="Split along a ragged axis",
+        refused="Split of T steps to parts of 4 in all",
     ),
     "parts of rows": Example(
         "a, y = Split <axis = 0> (x, p)",
@@ -413,6 +432,7 @@ def test_how_many_steps_a_cut_has(cut: str, size: str | None, first: int, last: 
     [
         ("0: 3, 3", "no step from min(T, 3) on"),
         ("0: T, 9", "no step from T on"),
+        ("0: -1, 9999999999, -1", "no step from T-1 backwards lies behind T"),
         ("0: V%3+2, V%3+V%4", "end behind its start"),
     ],
 )
@@ -469,7 +489,8 @@ Split(4, T; image) outputs=4
     T; finite; finite image
 Split(6, T) outputs=2 axis=-2 => 3, T; finite; finite & 3, T; finite; finite
 Split(T, 2 x 3; 5) axis=1 outputs=3 => T, 2; 5; finite & T, 2; 5; finite & T, 2; 5; finite
-Split(T, 3; 5) outputs=2 => refused: Split along a ragged axis
+Split(T, 3; 5) outputs=2
+    => T-(T//2), 3; finite; finite & T//2, 3; finite; finite | Parts(PAD105; 0; 0 T-(T//2) T-(T//2) T//2)
 Split(batch, 3) outputs=2 => refused: Split along the batch
 Split(= 4 7 T 9) outputs=2 => 2; = 4 7; 1..inf; finite & 2; = T 9; 1..inf; finite
 Split(= 4 7 T 9 | = 1 3) outputs=2 => 1; = 4; 1..inf; finite & 3; = 7 T 9; 1..inf; finite

@@ -3,7 +3,7 @@ padded to the length and shifted."""
 
 from __future__ import annotations
 
-from ..builder import FLOAT, INT64, Builder, Tensor
+from ..builder import BOOL, FLOAT, INT64, Builder, Tensor
 from . import step
 from .length import arange
 
@@ -77,10 +77,10 @@ def _last_step(b: Builder, x: Tensor) -> Tensor | None:
 
 @step
 def write_at_a_step(b: Builder, x: Tensor) -> Tensor:
-    """A frame of numbers written at the last or at an early step of a single row."""
+    """A frame of numbers written at the last or at an early step of a single row; or at steps of every row."""
     x = b.time_middle(x)
     if not (x.shape[0].is_constant and x.size(0) == 1):
-        return x
+        return _numbers_of_the_length_spread(b, x)
     early = b.chance()
     place = b.constant([b.between(0, 3)]) if early else b.op("Sub", b.dim(x, 1), b.constant([b.between(1, 3)]))
     tuples = b.unsqueeze(b.op("Concat", b.constant([0]), place, shape=[2], axis=0), 0)
@@ -126,6 +126,33 @@ def table_padded_to_the_length(b: Builder, x: Tensor) -> Tensor:
     back = b.reshape(moved, [b.rows(x), size, double], [batch, time, time * 2])
     distances = b.slice(back, 2, 1, _END, far)
     return b.op("Add", mixed, b.op("MatMul", distances, centred(), shape=x.shape))
+
+
+def _numbers_of_the_length_spread(b: Builder, x: Tensor) -> Tensor:
+    """A vector computed from the length, spread over other axes by Expand: as data, as a mask, as places."""
+    x = b.time_middle(x)
+    batch, width, count = x.shape[0], x.size(2), b.between(2, 4)
+    ahead = [b.between(-4, 1) for _ in range(count)] if b.chance() else [-1 - k for k in range(count)]
+    column = b.unsqueeze(b.op("Add", b.constant(ahead), b.dim(x, 1), shape=[count]), 0, 2)
+    use = b.pick(["channels", "data", "mask", "read", "write"])
+    if use == "channels":  # of as many rows as the stream has features
+        line = b.unsqueeze(b.op("Add", b.constant([b.between(-4, 3) for _ in range(width)]), b.dim(x, 1)), 0)
+        spread = b.op("Expand", line, b.constant([1, 1, width]), shape=[1, 1, width])
+        return b.op("Add", x, b.op("Sin", b.cast(spread, FLOAT)))
+    size = b.op("Concat", b.dim(x, 0), b.constant([count]), b.constant([width]), shape=[3], axis=0)
+    spread = b.op("Expand", column, size, shape=[batch, count, width])
+    if use in ("read", "write") and (max(ahead) >= 0 or b.opset < 13 or len(set(ahead)) < count):
+        return x
+    if use == "read":
+        read = b.op("GatherElements", x, spread, shape=[batch, count, width], dtype=FLOAT, axis=1)
+        return b.op("Add", x, b.reduce("ReduceMean", read, 1))
+    if use == "write":
+        new = b.op("Expand", b.floats(0.5), size, shape=[batch, count, width])
+        return b.op("ScatterElements", x, spread, new, shape=x.shape, axis=1)
+    made = b.op("Sin", b.cast(spread, FLOAT))
+    if use == "mask":
+        made = b.cast(b.op("Less", spread, b.constant(b.between(3, 12)), dtype=BOOL), FLOAT)
+    return b.op("Add", x, b.reduce("ReduceMean", made, 1))
 
 
 @step

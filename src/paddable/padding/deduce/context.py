@@ -29,6 +29,10 @@ __all__ = ["NoProof", "RuleContext", "merge_axis", "window_shift"]
 _NO_ROWS = "what depends on the length has no batch axis here, and each row has a length of its own"
 
 
+_RUNS = 16
+"""Runs of time in one axis that one gather closes up."""
+
+
 class NoProof(Exception):
     """A rule found no proof: the reason and, if known, the rewrite that would help."""
 
@@ -47,6 +51,7 @@ class RuleContext:
         operands: facts per input, None for an absent optional input.
         scope: the domain and its decisions.
         constants: input position to constant array, where the input is an initialiser.
+        shapes: positions of the inputs that were read as shapes.
     """
 
     node: ir.Node
@@ -55,6 +60,7 @@ class RuleContext:
     scope: Scope
     constants: dict[int, np.ndarray]
     remedies: list[Remedy] = field(default_factory=list)
+    shapes: set[int] = field(default_factory=set)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -101,7 +107,7 @@ class RuleContext:
         counts_rows = isinstance(content, Affine) and any(value.atoms[i].batch for i, _ in content.coefficients)
         if counts_rows or value.own_row is not None:
             self.refuse("a row's place in the batch is used as data, and native has one row", "export with batch 1")
-        if content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content):
+        if content is not None and self.depends_on_sizes(value):
             value = self._use_length(index, value, content, row_axis, shifted)
         if not shifted and any(not atom.prefix for atom in value.atoms):
             value = self.align(index, value, row_axis)
@@ -120,6 +126,11 @@ class RuleContext:
             value = replace(value, pending=None)
             self.operands[index] = value
         return value
+
+    def depends_on_sizes(self, value: Facts) -> bool:
+        """Whether the contents are known, and are native's at the container's length instead of at each row's."""
+        content = value.content
+        return content is not None and content.face in (Face.SIZE, Face.MIXED) and not self._stable(content)
 
     def _stable(self, content: Elements | Affine) -> bool:
         numbers = content.array.flat if isinstance(content, Elements) else [content.base]
@@ -149,14 +160,11 @@ class RuleContext:
             self.refuse("the number of rows is used as data, and native has one row at a time", "export with batch 1")
         axes = value.axes
         if not self.scope.single_row:
+            content = value.progression or content
             own = axes[len(axes) - row_axis] if row_axis is not None and len(axes) >= row_axis else ()
             spread = own == self.scope.axis(self.rows)  # each row has its own already: the length of its mask
             if row_axis is None or (own and not spread):
                 self.refuse(_NO_ROWS, "export with batch 1, or compute the length per row")
-            if isinstance(content, Elements) and content.array.size > 1:
-                self.refuse(
-                    "a vector of lengths used as data, and each row has lengths of its own", "export with batch 1"
-                )
             axes = ((),) * (row_axis - len(axes)) + axes
             place = len(axes) - row_axis
             inserted = sum(len(axis) for axis in axes[:place])
@@ -244,6 +252,7 @@ class RuleContext:
     def sizes(self, index: int) -> list[Number]:
         """The operand used as a shape: its elements, with the container's face (lengths are emitted as sizes)."""
         value = self.peek(index)
+        self.shapes.add(index)
         content = value.content
         if isinstance(content, Affine):
             count = math.prod(_known(axis_size(a)) or 0 for a in value.axes) if value.axes else 1
@@ -408,12 +417,30 @@ class RuleContext:
         """The operand with the atoms of one axis merged to a single one, its padding a suffix."""
         value = self.data(index)
         merged = merge_axis(self.scope, value, axis)
-        if merged is None:
+        return self._in_order(index, value, axis) if merged is None else merged
+
+    def _in_order(self, index: int, value: Facts, axis: int) -> Facts:
+        """Several runs of time in one axis (x repeated twice), each with its padding behind it: one gather closes the
+        gaps."""
+        atoms = value.axes[axis]
+        place = next((k for k, atom in enumerate(atoms) if not atom.fixed), len(atoms))
+        runs = math.prod(atom.size.constant for atom in atoms[:place])
+        (time, *rest), inside = atoms[place:] or (None,), [atom.size for atom in atoms[place + 1 :]]
+        if time is None or not (time.ragged and time.prefix and all(atom.fixed for atom in rest)) or runs > _RUNS:
             self.refuse(
                 "padding is interleaved with valid steps on this axis",
                 "keep time an axis of its own here: act on one axis after the other, or bring time in front first",
             )
-        return merged
+        each = time.size * math.prod(size.constant for size in inside)
+        whole = self.scope.axis(each * runs)
+        span = value.span(axis)
+        pad = PaddingFact.of(FINITE if value.everywhere.finite else ANY)
+        pads = (*value.pads[: span.start], *(pad for _ in whole), *value.pads[span.stop :])
+        axes = (*value.axes[:axis], whole, *value.axes[axis + 1 :])
+        self.replace(index, replace(value, axes=axes, pads=pads, content=None, diagonal=None, image=False))
+        segments = [Segment(each * k, each * -k, each * k) for k in range(runs)]
+        leak = "what follows a run of steps in the same axis stands behind its padding"
+        return self.take(index, axis, each * runs, segments, "PAD105", leak)
 
     def length_of(self, axis: Axis) -> Length:
         size = axis_size(axis)

@@ -6,20 +6,19 @@ it is negative at the shortest lengths alone, or at the longest alone. An index 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
+from typing import TypeAlias
 
 from paddable.lengths import Domain, Length, Undecided, constant, maximum, minimum
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axis, axis_size, row_axis
+from paddable.padding.facts.axes import Axis, Factor, axis_size, row_axis
 from paddable.padding.facts.facts import Affine, Elements, Facts
-from paddable.padding.facts.numbers import Number
 from paddable.padding.remedies import FromEnd
 
-__all__ = ["count_from_the_end", "counted_from_the_end", "need_places"]
+__all__ = ["count_from_the_end", "counted_from_the_end", "need_places", "reach"]
 
 
 def counted_from_the_end(scope: Scope, place: Length, size: Length) -> Length | None:
@@ -63,53 +62,71 @@ def counted_from_the_end(scope: Scope, place: Length, size: Length) -> Length | 
     return scope.simplify(place + size - minimum(size, maximum(place + 1, zero) * most))
 
 
-def need_places(context: RuleContext, known: Elements | Affine | None, axes: Sequence[Axis]) -> None:
+def need_places(context: RuleContext, index: Facts, axes: Sequence[Axis]) -> None:
     """Narrow the domain to where native has a step at each known place, from the beginning or from the end.
 
     Args:
         context: of the node that reads or writes there.
-        known: the places; of several axes they are tuples, an entry for each.
+        index: the places before they are read as data; of several axes they are tuples, an entry for each.
         axes: what they are places of.
     """
     for entry, axis in enumerate(axes):
         size = axis_size(axis)
         if not isinstance(size, Length) or not any(atom.ragged for atom in axis):
             continue
-        numbers = [found.integer for found in _entries(known, entry, len(axes)) if found is not None]
-        for place in sorted({found for found in numbers if found is not None}, key=str):
-            for room in (size + place, size - 1 - place):
-                context.need(room, _reason(place))
+        reached = [span for span in _spans(index, entry, len(axes)) if span is not None]
+        for lowest, highest in sorted(set(reached), key=str):
+            lowest, highest = context.scope.simplify(lowest), context.scope.simplify(highest)
+            alone = lowest == highest
+            context.need(size + lowest, _reason(lowest, -lowest, alone))
+            context.need(size - 1 - highest, _reason(highest, highest + 1, alone))
 
 
-def _reason(place: Length) -> str:
+def _reason(place: Length, steps: Length, alone: bool) -> str:
     if not place.is_constant:
-        return f"index {place} needs a step there"
+        return f"index {place} needs a step there" if alone else f"index {place} needs {steps} steps"
     return f"index {place} needs {-place.constant if place.constant < 0 else place.constant + 1} steps"
 
 
-def _entries(known: Elements | Affine | None, entry: int, depth: int) -> list[Number | None]:
-    """The numbers that stand in one entry of the tuples; none where they are not known."""
+Span: TypeAlias = tuple[Length, Length]
+
+
+def _spans(index: Facts, entry: int, depth: int) -> list[Span | None]:
+    """From where to where the places of one entry of the tuples reach, None where one is not known; none if none is."""
+    known = index.content
     if isinstance(known, Elements):
-        return list(known.array.reshape(-1, depth)[:, entry])
-    return [known.base] if known is not None and not known.coefficients else []
+        found = [None if held is None else held.integer for held in known.array.reshape(-1, depth)[:, entry]]
+        return [None if place is None else (place, place) for place in found]
+    if known is None and index.own_row is not None and index.own_row.others:
+        known = index.own_row.others[entry]
+    return [] if known is None else [reach(known, index.atoms)]
 
 
-def count_from_the_end(
-    context: RuleContext, position: int, index: Facts, known: Elements | Affine | None, axes: Sequence[Axis]
-) -> None:
+def reach(known: Affine, atoms: Sequence[Factor]) -> Span | None:
+    """The least and the greatest of known contents, in native."""
+    lowest = known.base.integer
+    if lowest is None:
+        return None
+    highest = lowest
+    for i, step in known.coefficients:
+        far = atoms[i].size - 1
+        lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
+    return lowest, highest
+
+
+def count_from_the_end(context: RuleContext, position: int, index: Facts, picks: Facts, axes: Sequence[Axis]) -> None:
     """Make negative places count from the valid end, where they count from the container's.
 
     Args:
         context: of the node that reads or writes there.
         position: the input that holds the places.
         index: the places as they are read.
-        known: what they are known to be in native.
+        picks: the places before they were read as data, of which native's may be known.
         axes: what they are places of; of several axes they are tuples, an entry for each.
     """
     sizes: list[Length | None] = []
     for entry, axis in enumerate(axes):
-        found = _entries(known, entry, len(axes))
-        low = max(index.low, context.bounds(Elements(np.array(found, dtype=object)), ())[0]) if found else index.low
+        low = max(index.low, _lowest(context.scope, _spans(picks, entry, len(axes))))
         size = axis_size(axis)
         negative = low < 0 and any(atom.ragged for atom in axis)
         sizes.append(size if negative and isinstance(size, Length) else None)
@@ -122,3 +139,10 @@ def count_from_the_end(
         )
     leak = "an index counted from the end means the padding"
     context.ask(FromEnd("PAD105", leak, position, tuple(sizes), index.axes))
+
+
+def _lowest(scope: Scope, spans: Sequence[Span | None]) -> float:
+    """The lowest of known places, each of which stands for itself."""
+    places = [None if span is None or span[0] != span[1] else scope.domain.bounds(span[0])[0] for span in spans]
+    known = [place for place in places if place is not None]
+    return min(known) if known and len(known) == len(places) else -math.inf

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from paddable.lengths import Length
+from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import Broadcast, pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.facts.axes import Axes, Axis, fixed
@@ -86,12 +86,19 @@ def _arithmetic(context: RuleContext, places: Facts, other: Facts) -> OwnRow | N
 
 
 def _inside(context: RuleContext, steps: Facts, size: Length) -> bool:
-    """Whether every index is a step of an axis of that size, in the container too: native's own, counted from 0."""
-    content = steps.content
-    if not isinstance(content, Affine) or content.face is not Face.CONSTANT or content.base.integer is None:
+    """Whether every index is a step of an axis of that size, in the container too: native's own, counted from 0.
+
+    A run-time length is native's there, and an axis of the container is at least as long as native's.
+    """
+    content = steps.content if steps.scalar is None else Affine(steps.scalar)
+    if not isinstance(content, Affine) or content.face not in (Face.CONSTANT, Face.LENGTH):
         return False
     highest = content.base.integer
-    if highest.constant < 0 or any(c < 0 or c.denominator != 1 for _, c in content.coefficients):
+    if highest is None or not context.scope.at_most(constant(0), highest) or not context.scope.grows(size):
+        return False
+    if content.face is Face.LENGTH and content.coefficients:  # it counts on in the padding, from native's end
+        return False
+    if any(c < 0 or c.denominator != 1 for _, c in content.coefficients):
         return False
     for i, c in content.coefficients:
         highest = highest + (steps.atoms[i].size - 1) * int(c)
@@ -108,7 +115,10 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
     (entry,) = entries
     axes = values[entry].axes[:-1]
     lows = [0.0]
+    others: list[Affine | None] = []
     for k, i in enumerate(indices):
+        content, scalar = values[k].content, values[k].scalar
+        others.append(content if isinstance(content, Affine) else None if scalar is None else Affine(scalar))
         if k == entry:
             continue
         steps = context.data(i, row_axis=values[entry].row_place)
@@ -117,7 +127,7 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
         lows.append(steps.low)
     stacked: Axes = (*axes, fixed(len(values)))
     pads = pads_of(stacked, lambda region: FINITE)
-    return Facts(values[entry].dtype, stacked, pads, low=min(lows), own_row=OwnRow(entry=entry))
+    return Facts(values[entry].dtype, stacked, pads, low=min(lows), own_row=OwnRow(entry=entry, others=tuple(others)))
 
 
 def need_joined_rows(context: RuleContext, joined: Axis, index: Facts) -> None:

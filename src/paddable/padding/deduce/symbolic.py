@@ -14,7 +14,7 @@ from paddable.padding.deduce.broadcast import Broadcast, regions
 from paddable.padding.deduce.context import RuleContext
 from paddable.padding.facts import numbers
 from paddable.padding.facts.axes import Axes, Factor, axis_size
-from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.facts import Affine, Elements
 from paddable.padding.facts.numbers import Face, Number, Product, merge_faces, number
 
 __all__ = ["decide_comparison", "difference", "elementwise_content"]
@@ -238,23 +238,12 @@ def _total(first: Affine, second: Affine) -> Affine | None:
     return None if base is None else Affine(base, tuple((i, c) for i, c in sorted(total.items()) if c))
 
 
-def _progression(value: Facts) -> Affine | None:
-    """Constants along one axis that rise or fall by equal steps: the places in a frame."""
-    assert isinstance(value.content, Elements)
-    numbers = [x for x in value.content.array.flat if isinstance(x, Number) and x.is_constant]
-    if len(value.atoms) != 1 or len(numbers) != value.content.array.size or value.content.face is not Face.CONSTANT:
-        return None
-    first, step = numbers[0], numbers[1].fraction - numbers[0].fraction
-    even = all(x.fraction == first.fraction + step * k for k, x in enumerate(numbers))
-    return Affine(first, ((0, step),)) if even and step else None
-
-
 def _affine(context: RuleContext, joined: Broadcast, contents: Sequence[Elements | Affine | None]) -> Affine | None:
     parts: list[Affine] = []
     for value, place in zip(joined.values, joined.places, strict=True):
         content = value.content
         if isinstance(content, Elements):
-            content = Affine(value.scalar) if value.scalar is not None else _progression(value)
+            content = Affine(value.scalar) if value.scalar is not None else value.progression
         if content is None:
             return None
         parts.append(_moved(content, place))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import onnx_ir as ir
 from paddable.lengths import Length
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, flatten, row_axis, subsets
 from paddable.padding.facts.kinds import ANY, BELOW, FINITE, Kind, constant, join
-from paddable.padding.facts.numbers import Face, Number, Product, merge_faces
+from paddable.padding.facts.numbers import Face, Number, Product, add, merge_faces, negate
 
 __all__ = [
     "Affine",
@@ -27,8 +28,12 @@ __all__ = [
     "Pending",
     "Relative",
     "Facts",
+    "CONTENT_LIMIT",
     "MASK_FILL",
 ]
+
+CONTENT_LIMIT = 1024
+"""As many elements at most are known one by one."""
 
 MASK_FILL = -1e30
 """From here down a score is taken for a mask's fill: -10,000 is none, the lowest number of bfloat16 is."""
@@ -134,11 +139,13 @@ class OwnRow:
         entry: in index tuples, the entry of the last axis that is the place.
         stride: the value is ``place * stride + step``. With neither, only the shape may be read.
         stepped: the step is added.
+        others: in index tuples, what the entries are known to be.
     """
 
     entry: int | None = None
     stride: Length | None = None
     stepped: bool = False
+    others: tuple[Affine | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -281,6 +288,30 @@ class Facts:
             (found,) = self.content.array.flat
             return found if isinstance(found, Number) else None
         return None
+
+    @property
+    def progression(self) -> Affine | None:
+        """Known elements that rise or fall by equal steps along each axis: the places in a frame, ``n - 1 - i``."""
+        if not isinstance(self.content, Elements) or any(len(axis) > 1 for axis in self.axes):
+            return None
+        array = self.content.array
+        faces = {None if found is None else found.face for found in array.flat}
+        if len(faces) != 1 or faces & {None, Face.MIXED}:
+            return None
+        coefficients = []
+        for atom, axis in enumerate(k for k, size in enumerate(array.shape) if size > 1):
+            numbers = np.moveaxis(array, axis, 0)
+            steps = {
+                add(then, negate(one))
+                for before, after in pairwise(numbers)
+                for one, then in zip(np.ravel(before), np.ravel(after), strict=True)
+            }
+            step = steps.pop() if len(steps) == 1 else None
+            if step is None or step.face is not Face.CONSTANT or not step.is_constant:
+                return None
+            if step.fraction:
+                coefficients.append((atom, step.fraction))
+        return Affine(array.flat[0], tuple(coefficients)) if coefficients else None
 
     def kind(self, padded: Iterable[int]) -> Kind:
         """What is known where exactly the given atoms' indices are padding."""

@@ -378,6 +378,9 @@ class Emitter:
             content = Affine(*content.array.flat)  # one number a row
         if isinstance(content, Elements):
             parts = [self.number(x, dtype, as_size=as_size) for x in content.array.flat]
+            place = None if self.scope.single_row else row_axis(axes)
+            if place is not None:
+                return self._vectors(parts, axes, place)
             return self.op("Reshape", self.joined(parts), self.constant(np.array(content.array.shape, dtype=np.int64)))
         base = self.number(content.base, dtype, as_size=as_size)
         flat = [atom for axis in axes for atom in axis]
@@ -398,6 +401,16 @@ class Emitter:
         if all(i in covered for i in range(len(flat))):
             return total
         return self.op("Expand", total, self.shape_vector([self.size(axis_size(axis)) for axis in axes]))
+
+    def _vectors(self, parts: Sequence[ir.Value], axes: Axes, place: int) -> ir.Value:
+        """Numbers of each row, [rows] or [1] each, as a tensor with the rows as the axis at ``place``."""
+        rows = self.size(axis_size(axes[place]))
+        columns = [self.op("Expand", self.unsqueeze(part, [1]), self.shape_vector([rows, 1])) for part in parts]
+        stacked = columns[0] if len(columns) == 1 else self.op("Concat", *columns, axis=1)
+        others: list[ir.Value | int] = [self.size(axis_size(axis)) for k, axis in enumerate(axes) if k != place]
+        behind = self.op("Reshape", stacked, self.shape_vector([rows, *others]))
+        order = [*range(1, place + 1), 0, *range(place + 1, len(axes))]
+        return behind if place == 0 else self.op("Transpose", behind, perm=order)
 
 
 def _typed(value: Fraction, dtype: ir.DataType) -> int | float:

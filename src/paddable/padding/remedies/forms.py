@@ -20,11 +20,13 @@ __all__ = [
     "MaskedAveragePool",
     "MaskedMean",
     "MaskedNormalisation",
+    "Parts",
     "Resampled",
     "RowGather",
     "RowsInPlace",
     "ShiftedSquare",
     "SqueezeBehindRows",
+    "TransposeBehindRows",
     "UnsqueezeBehindRows",
 ]
 
@@ -253,6 +255,20 @@ class SqueezeBehindRows(Replace):
 
 
 @dataclass(frozen=True, eq=False)
+class TransposeBehindRows(Replace):
+    """Transpose behind a batch axis that native has not."""
+
+    order: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        return "transpose"
+
+    def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> ir.Value:
+        return emitter.op("Transpose", x, perm=list(self.order))
+
+
+@dataclass(frozen=True, eq=False)
 class UnsqueezeBehindRows(Replace):
     """Unsqueeze behind a batch axis that native has not."""
 
@@ -275,6 +291,38 @@ class RowsInPlace(Replace):
 
     def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> tuple[ir.Value, ir.Value]:
         return emitter.op("Identity", x, dtype=x.dtype), emitter.iota(symbol(BATCH))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(Replace):
+    """Parts of a ragged axis one behind the other, each read where native's begins.
+
+    Attributes:
+        axis: which is split.
+        parts: of each its start and its size, in native.
+    """
+
+    axis: int
+    parts: tuple[tuple[Length, Length], ...]
+
+    @property
+    def text(self) -> str:
+        return "gather by run-time index"
+
+    def emit(self, emitter: Emitter, node: ir.Node, x: ir.Value, axes: Axes) -> tuple[ir.Value, ...]:
+        last = emitter.op("Sub", emitter.size(axis_size(axes[self.axis])), emitter.constant([1]), dtype=INT64)
+        taken = []
+        for start, size in self.parts:
+            shared = emitter.scope.single_row or start.is_constant
+            first = emitter.length(start) if shared else emitter.per_row(emitter.length(start))
+            index = emitter.op("Add", emitter.iota(size), first, dtype=INT64)
+            index = emitter.where(emitter.op("Less", last, index), last, index)
+            taken.append(
+                emitter.op("Gather", x, index, axis=self.axis)
+                if shared
+                else emitter.gather_rows(x, index, axes, self.axis)
+            )
+        return tuple(taken)
 
 
 @dataclass(frozen=True, eq=False)

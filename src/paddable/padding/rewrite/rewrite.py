@@ -74,23 +74,23 @@ def _copied(analysis: Analysis) -> Analysis:
 def _check_container(analysis: Analysis, container: Mapping[str, int] | None) -> None:
     for name, steps in (container or {}).items():
         span = analysis.scope.spans[name]
-        reason = analysis.scope.reasons.get(name, "")
+        why = {"min": "", "max": "", "step": "", **analysis.scope.limits.get(name, {})}
         if steps < span.low:
             raise MisuseError(
                 f"a container of {steps} steps is smaller than the shortest length that the model accepts, {span.low}",
-                why=reason,
+                why=why["min"],
                 fix=f"give at least {name}={span.low}",
             )
         if span.high is not None and steps > span.high:
             raise MisuseError(
                 f"a container of {steps} steps is longer than the model allows, {span.high}",
-                why=reason,
+                why=why["max"],
                 fix=f"give at most {name}={span.high}",
             )
         if steps % span.step != span.residue:
             raise MisuseError(
                 f"a container of {steps} steps does not fit the model's step of {span.step}",
-                why=reason,
+                why=why["step"],
                 fix=f"give {name}={steps - (steps - span.residue) % span.step + span.step}",
             )
 

@@ -299,20 +299,20 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
     value = spatial_value(context)
     kernel = list(context.attribute("kernel_shape"))
     found = windows(context, value, kernel)
+    # what ceil_mode reads behind the input is counted by no one; where nothing is padded, there is nothing to include
+    included = context.attribute("count_include_pad", 0) and any(w.before or w.after for w in found)
     axes: list[Axis] = [value.axes[0], value.axes[1]]
     overhanging: list[int] = []
     for k, window in enumerate(found):
         length = context.length_of(value.axes[k + 2])
         size = context.scope.simplify(window.size(length))
-        _agreed(context, window, length, size)
+        _agreed(context, window, length, size, included=bool(included))
         axes.append(output_axis(context, size))
         if any(a.ragged for a in value.axes[k + 2]) and not context.scope.at_most(window.last_read(size), length - 1):
             overhanging += list(value.span(k + 2))
     low, high = {"MaxPool": (value.low, value.high), "LpPool": (0.0, math.inf)}.get(
         context.type, (min(value.low, 0.0), max(value.high, 0.0))
     )
-    # what ceil_mode reads behind the input is counted by no one; where nothing is padded, there is nothing to include
-    included = context.attribute("count_include_pad", 0) and any(w.before or w.after for w in found)
     if overhanging:
         if context.type == "MaxPool":
             fill = -math.inf if value.masked else lowest(value.dtype)
@@ -351,12 +351,13 @@ def pool(context: RuleContext) -> Sequence[Facts | None]:
     return outputs
 
 
-def _agreed(context: RuleContext, window: Window, length: Length, size: Length) -> None:
+def _agreed(context: RuleContext, window: Window, length: Length, size: Length, *, included: bool = False) -> None:
     """A last window that would start behind the input is dropped by kernels, but counted by ONNX before opset 22."""
     if window.ceil and context.version < 22 and not context.scope.same(size, window.counted(length)):
         context.refuse(
             "ceil_mode drops a window, and shape inference before opset 22 counts it",
-            "export with opset 22, or with a stride no longer than the kernel less its padding",
+            f"export with opset 22{' and count_include_pad=False' if included else ''}, or with a stride no longer "
+            "than the kernel less its padding",
         )
 
 

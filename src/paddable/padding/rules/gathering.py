@@ -9,7 +9,6 @@ Refuses: an index across the batch, and an axis whose padding sits between valid
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -18,7 +17,7 @@ import numpy as np
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
-from paddable.padding.deduce.from_end import count_from_the_end, counted_from_the_end, need_places
+from paddable.padding.deduce.from_end import count_from_the_end, counted_from_the_end, need_places, reach
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_columns
@@ -171,7 +170,7 @@ def _taken(context: RuleContext, value: Facts, index: Facts, axis: int) -> Facts
     if index.low < 0:
         return None
     value = context.replace(0, context.prefix_axis(0, axis))
-    _need_picks(context, index, [value.axes[axis]])
+    need_places(context, index, [value.axes[axis]])
     segments = (Segment(constant(0), start, constant(0), int(step)),)
     leak = "an index computed from the container's size reads its end"
     return context.take(0, axis, size, segments, "PAD105", leak, instead=True)
@@ -191,7 +190,7 @@ def _known_steps(context: RuleContext, value: Facts, index: Facts, axis: int) ->
     if all(place.is_constant and place.constant >= 0 for place in lengths):
         return value
     value = context.replace(0, context.prefix_axis(0, axis))
-    need_places(context, known, [value.axes[axis]])
+    need_places(context, index, [value.axes[axis]])
     size = context.length_of(value.axes[axis])
     counted = [counted_from_the_end(context.scope, place, size) for place in lengths]
     segments = [Segment(constant(k), place, constant(0), 0) for k, place in enumerate(counted) if place is not None]
@@ -222,29 +221,11 @@ def _ragged_source(context: RuleContext, value: Facts, index: Facts, picks: Fact
     """Reading valid steps of a ragged axis, by an index that was ``picks`` before it was given to the rows; negative
     ones count from the valid end."""
     value = context.prefix_axis(0, axis)
-    _need_picks(context, picks, [value.axes[axis]])
-    count_from_the_end(context, 1, index, picks.content, [value.axes[axis]])
+    need_places(context, picks, [value.axes[axis]])
+    count_from_the_end(context, 1, index, picks, [value.axes[axis]])
     if any(a.batch for a in value.axes[axis]):
         context.refuse("an index reads across the batch")
     return value
-
-
-def _need_picks(context: RuleContext, picks: Facts, axes: Sequence[Axis]) -> None:
-    """Known indices into a ragged axis need as many steps, from its beginning or from its end."""
-    known = picks.content
-    if not isinstance(known, Affine) or not known.coefficients:
-        need_places(context, known, axes)
-        return
-    (axis,), lowest = axes, known.base.integer
-    if lowest is None:
-        return
-    highest, size = lowest, context.length_of(axis)
-    for i, step in known.coefficients:
-        far = picks.atoms[i].size - 1
-        lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
-    lowest, highest = context.scope.simplify(lowest), context.scope.simplify(highest)
-    context.need(size + lowest, f"index {lowest} needs {lowest * -1} steps")
-    context.need(size - 1 - highest, f"index {highest} needs {highest + 1} steps")
 
 
 def _table_end(context: RuleContext, value: Facts, index: Facts, axis: int) -> None:
@@ -254,19 +235,14 @@ def _table_end(context: RuleContext, value: Facts, index: Facts, axis: int) -> N
         return
     content = index.content
     if isinstance(content, Elements):
-        for number in content.array.flat:
-            length = number.integer if number is not None and not number.is_constant else None
-            if length is not None:
-                context.need(rows - 1 - length, f"the table of {rows} rows ends")
-                context.need(rows + length, f"the table of {rows} rows ends")
-    if isinstance(content, Affine) and isinstance(content.base.length, Length) and content.base.divisor == 1:
-        highest = content.base.length
-        for i, c in content.coefficients:
-            if c.denominator != 1:
-                return
-            if c > 0:
-                highest = highest + (index.atoms[i].size - 1) * int(c)
+        found = [held.integer for held in content.array.flat if held is not None and not held.is_constant]
+        spans = [(place, place) for place in found if place is not None]
+    else:
+        span = None if content is None else reach(content, index.atoms)
+        spans = [] if span is None else [span]
+    for lowest, highest in spans:
         context.need(rows - 1 - highest, f"the table of {rows} rows ends")
+        context.need(rows + lowest, f"the table of {rows} rows ends")
 
 
 def _gathered(value: Facts, index: Facts, axis: int, axes: Axes) -> Facts:
@@ -300,8 +276,8 @@ def gather_elements(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("GatherElements along a merged axis")
     value = merged
     if any(a.ragged for a in value.axes[axis]):
-        _need_picks(context, picks, [value.axes[axis]])
-        count_from_the_end(context, 1, index, picks.content, [value.axes[axis]])
+        need_places(context, picks, [value.axes[axis]])
+        count_from_the_end(context, 1, index, picks, [value.axes[axis]])
     for k in range(value.rank):
         if k == axis:
             continue
@@ -333,7 +309,7 @@ def _need_beginning(context: RuleContext, part: Axis, whole: Axis) -> None:
 def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
     """Reading by index tuples. A uniform source gives the same whatever the index is; else indices must be valid."""
     value, index = context.peek(0), context.peek(1)
-    picks, known = index, index.content
+    picks = index
     _need_own_axes(context, value)
     batch_dims = context.attribute("batch_dims", 0)
     if index.rows_in_front:
@@ -357,7 +333,9 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
         read = [atom for axis in value.axes[batch_dims : batch_dims + depth] for atom in axis]
         return [_uniform(value, axes, read)]
     value = context.data(0)
-    index = _guarded(context, context.settle(1) if own is not None else context.data(1), source)
+    index = _guarded(
+        context, context.settle(1) if own is not None else context.data(1, row_axis=index.row_place), source
+    )
     if not all(same_axis(context.scope, value.axes[k], index.axes[k]) for k in range(batch_dims)):
         context.refuse("GatherND with batch axes that differ")
     indexed = [k for k in range(batch_dims, batch_dims + depth) if k != own]
@@ -369,11 +347,8 @@ def gather_nd(context: RuleContext) -> Sequence[Facts | None]:
             context.refuse("GatherND along a merged axis whose padding is interleaved with valid steps")
         value = merged
     read_along = [() if k == own else value.axes[k] for k in range(batch_dims, batch_dims + depth)]
-    if depth == 1 and indexed:
-        _need_picks(context, picks, read_along)
-    else:
-        need_places(context, known, read_along)
-    count_from_the_end(context, 1, index, known, read_along)
+    need_places(context, picks, read_along)
+    count_from_the_end(context, 1, index, picks, read_along)
     finite = value.everywhere.finite
     pads = tuple(PaddingFact.of(FINITE if finite else ANY) for a in axes for _ in a)
     return [replace(value, axes=axes, pads=pads, content=None, pending=None, diagonal=None, image=False)]

@@ -7,6 +7,7 @@ Refuses: an axis whose padding sits between valid steps, and parts of which the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,7 +19,8 @@ from paddable.padding.deduce.context import RuleContext, merge_axis
 from paddable.padding.deduce.own_rows import index_tuples
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_start
-from paddable.padding.facts.facts import Elements, Facts, PaddingFact
+from paddable.padding.facts.axes import axis_size
+from paddable.padding.facts.facts import CONTENT_LIMIT, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, ZERO, Kind, join
 from paddable.padding.remedies import Segment, Take
 from paddable.padding.rules.slicing import replaced_axis
@@ -34,7 +36,7 @@ def concat(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis") % first.rank
     if any(v.bounded is not None for v in values):
         return [_with_bounded(context, values, axis)]
-    arrays = [v.content.array for v in values if isinstance(v.content, Elements)]
+    arrays = [array for array in map(_elements, values) if array is not None]
     if len(arrays) == len(values):
         joined = np.concatenate(arrays, axis=axis)
         axes = tuple(context.axis(n) for n in joined.shape)
@@ -123,6 +125,16 @@ def _with_bounded(context: RuleContext, values: list[Facts], axis: int) -> Facts
         min(v.low for v in values), max(v.high for v in values),
         finite=all(v.finite for v in values), masked=any(v.masked for v in values),
     )  # fmt: skip
+
+
+def _elements(value: Facts) -> np.ndarray | None:
+    """Known contents one by one, those of one number too."""
+    if isinstance(value.content, Elements):
+        return value.content.array
+    sizes = [size.constant for size in map(axis_size, value.axes) if isinstance(size, Length) and size.is_constant]
+    if value.scalar is None or len(sizes) < value.rank or math.prod(sizes) > CONTENT_LIMIT:
+        return None
+    return np.full(sizes, value.scalar, dtype=object)
 
 
 def _size_vector(context: RuleContext, values: Sequence[Facts]) -> Facts | None:

@@ -22,13 +22,16 @@ from paddable.padding.deduce.regroup import Origin, regroup
 from paddable.padding.deduce.relative_shift import relative_view
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, fixed
-from paddable.padding.facts.facts import Affine, Bounded, Diagonal, Elements, Facts, PaddingFact
+from paddable.padding.facts.facts import CONTENT_LIMIT, Affine, Bounded, Diagonal, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import Kind
 from paddable.padding.facts.numbers import Face, Product, number, product
 from paddable.padding.remedies import UseSize
-from paddable.padding.remedies.forms import SqueezeBehindRows, UnsqueezeBehindRows
+from paddable.padding.remedies.forms import SqueezeBehindRows, TransposeBehindRows, UnsqueezeBehindRows
 
 __all__ = ["moved", "reshaped", "target_axes"]
+
+
+_IN_FRONT = "the batch stands in front"
 
 
 def moved(value: Facts, axes: Axes, origins: Sequence[Origin], content: Elements | Affine | None) -> Facts:
@@ -62,13 +65,14 @@ def _renumbered(content: Elements | Affine | None, origins: Sequence[Origin]) ->
     return Affine(content.base, tuple(coefficients))
 
 
-_IN_FRONT = "the batch stands in front"
-
-
 @rule("Transpose")
 def transpose(context: RuleContext) -> Sequence[Facts | None]:
     value = context.peek(0)
-    order = context.attribute("perm") or list(reversed(range(value.rank)))
+    native = value.rank - value.rows_in_front
+    order = context.attribute("perm") or list(reversed(range(native)))
+    if value.rows_in_front:
+        order = [0, *(place % native + 1 for place in order)]
+        context.ask(TransposeBehindRows("", _IN_FRONT, tuple(order)))
     axes = tuple(value.axes[i] for i in order)
     origins = [Origin(k) for i in order for k in value.span(i)]
     content = value.content
@@ -337,18 +341,26 @@ def expand(context: RuleContext) -> Sequence[Facts | None]:
         else:
             axes.append(b)
             origins += [Origin(None)] * len(b)
-    content = value.content
-    if isinstance(content, Elements):
-        content = Affine(value.scalar) if value.scalar is not None else None
-    else:
-        content = _renumbered(content, origins)
-    result = moved(value, tuple(axes), origins, content)
+    result = moved(value, tuple(axes), origins, _spread(value, axes, origins))
     back = {i: o.atom for i, o in enumerate(origins)}
 
     def kind_at(region: tuple[int, ...]) -> Kind:
         return value.kind([k for k in (back[i] for i in region) if k is not None])
 
     return [replace(result, pads=pads_of(result.axes, kind_at), bounded=copies)]
+
+
+def _spread(value: Facts, axes: Sequence[Axis], origins: Sequence[Origin]) -> Elements | Affine | None:
+    """Contents that stand again and again along axes of size 1."""
+    content = value.content
+    if not isinstance(content, Elements):
+        return _renumbered(content, origins)
+    if value.scalar is not None:
+        return Affine(value.scalar)
+    sizes = [size.constant for size in map(axis_size, axes) if isinstance(size, Length) and size.is_constant]
+    if len(sizes) == len(axes) and math.prod(sizes) <= CONTENT_LIMIT:
+        return Elements(np.broadcast_to(content.array, sizes))
+    return _renumbered(value.progression, origins)
 
 
 def _rows_in_place(context: RuleContext, value: Facts, target: Axes) -> Facts:

@@ -80,4 +80,6 @@ def refused(context: RuleContext) -> Sequence[Facts | None]:
         reason = "draws random numbers, so no two runs agree"
     elif context.type in ("Loop", "Scan"):
         reason = "runs as often as there are steps, and what it carries along them is not followed"
+    elif context.type == "ReverseSequence":
+        reason = "turns round as many steps as an input says, and this is not followed"
     context.refuse(f"{context.type} {reason}", ADVICE[context.type])

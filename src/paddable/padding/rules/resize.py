@@ -126,8 +126,13 @@ def _resampled(context: RuleContext, axis: int, total: Length, mode: str, transf
         context.refuse("Resize of a single step, or of integers by their means", "use Expand, or cast them to float")
     for length in (size, total):
         context.need(length - 1, "a resized axis must not be empty")
-    if not context.scope.single_row and _rows(value) is None:
-        context.refuse("what is resized has no batch axis, and each row has a length of its own")
+    if not context.scope.single_row and _rows(value) is None:  # a table, of which each row makes another size
+        if axis == 0 or value.axes[0]:
+            context.refuse(
+                "what is resized has no batch axis, and each row has a length of its own",
+                "export with batch 1, or give it a first axis of size 1",
+            )
+        value = context.give_rows(0, value, value.rank)
     leak = "the scale is taken from the container's sizes"
     context.ask(Resampled("PAD102", leak, axis, value.axes, size, total, mode, transform, rounding))
     axes = (*value.axes[:axis], context.axis(total), *value.axes[axis + 1 :])

@@ -17,7 +17,7 @@ from paddable.padding.deduce.from_end import count_from_the_end, need_places
 from paddable.padding.deduce.own_rows import is_place, read_of_itself
 from paddable.padding.deduce.registry import rule
 from paddable.padding.facts.axes import Axis, axis_size
-from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.facts import Facts
 from paddable.padding.facts.kinds import ANY, FINITE, Kind, join
 
 __all__: list[str] = []
@@ -32,7 +32,8 @@ def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
     if not width.is_constant:
         context.refuse("ScatterND with tuples of varying width")
     depth = width.constant
-    value, known = context.data(0), index.content
+    _need_one_number(context, index)
+    value, places = context.data(0), index
     own = read_of_itself(context, value, index, depth)
     index = context.settle(1) if own is not None else context.data(1)
     for axis in range(depth):
@@ -43,7 +44,7 @@ def scatter_nd(context: RuleContext) -> Sequence[Facts | None]:
         context.refuse("ScatterND with the same places for every row", _WRITTEN_AS_MASK)
     updates = context.data(2)
     _need_equal_axes(context, updates, (*index.axes[:-1], *value.axes[depth:]))
-    _need_valid_places(context, index, known, [() if k == own else value.axes[k] for k in range(depth)])
+    _need_valid_places(context, index, places, [() if k == own else value.axes[k] for k in range(depth)])
     return [_written(context, value, updates, depth)]
 
 
@@ -53,8 +54,9 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis", 0) % value.rank
     if is_place(index) and value.rank == 1 and value.axes == index.axes == context.settle(2).axes:
         return [context.peek(2)]  # each row writes itself, and nothing of the data stays
-    known = index.content
-    index = context.data(1)
+    _need_one_number(context, index)
+    places = index
+    index = context.data(1, row_axis=index.row_place)
     context.keep_rows_apart(value.axes[axis], "ScatterElements along")
     _need_prefix(value.axes[axis], context)
     for k in range(value.rank):
@@ -62,8 +64,18 @@ def scatter_elements(context: RuleContext) -> Sequence[Facts | None]:
             context.refuse("ScatterElements with an index that covers a part of an axis")
     updates = context.data(2)
     _need_equal_axes(context, updates, index.axes)
-    _need_valid_places(context, index, known, value.axes[axis : axis + 1])
+    _need_valid_places(context, index, places, value.axes[axis : axis + 1])
     return [_written(context, value, updates, value.rank)]
+
+
+def _need_one_number(context: RuleContext, index: Facts) -> None:
+    """The last two steps are one where there is one alone: the domain begins where there are as many as at the end."""
+    for atom in index.atoms:
+        most = context.scope.domain.bounds(atom.size)[1] if atom.ragged else None
+        if most is not None:
+            context.scope.need_equal(
+                atom.size, constant(most), f"{most} places are written, and fewer at shorter lengths"
+            )
 
 
 def _need_prefix(axis: Axis, context: RuleContext) -> None:
@@ -82,21 +94,19 @@ def _need_equal_axes(context: RuleContext, updates: Facts, axes: Sequence[Axis])
         context.refuse("what is written has other axes than the places", _WRITTEN_AS_MASK)
 
 
-def _need_valid_places(
-    context: RuleContext, index: Facts, known: Elements | Affine | None, axes: Sequence[Axis]
-) -> None:
+def _need_valid_places(context: RuleContext, index: Facts, places: Facts, axes: Sequence[Axis]) -> None:
     """The places are as many at every length, native has them, and none is counted from the container's end.
 
     Args:
         context: of the node.
         index: the places as they are read.
-        known: what they are known to be in native.
+        places: as they were before they were read as data.
         axes: what is written along.
     """
     if index.ragged:
         context.refuse("the number of places that are written varies with the length", _WRITTEN_AS_MASK)
-    need_places(context, known, axes)
-    count_from_the_end(context, 1, index, known, axes)
+    need_places(context, places, axes)
+    count_from_the_end(context, 1, index, places, axes)
 
 
 def _written(context: RuleContext, value: Facts, updates: Facts, depth: int) -> Facts:

@@ -1,7 +1,7 @@
 """Slice and Split along a ragged axis (PAD105).
 
 Passes: a cut that starts at a constant, a window that moves with the length.
-Needs: a gather by run-time index for what is counted from the end or reversed.
+Needs: a gather by run-time index for what is counted from the end or reversed, and for the parts of a Split.
 Refuses: bounds that change their sign again and again, several axes cut from the end at once, and an axis whose padding
 sits between valid steps.
 """
@@ -21,9 +21,10 @@ from paddable.padding.deduce.relative_shift import relative_shift
 from paddable.padding.deduce.scope import Scope
 from paddable.padding.facts.axes import Factor, subsets
 from paddable.padding.facts.facts import Affine, Bounded, Elements, Facts, PaddingFact
-from paddable.padding.facts.kinds import join
+from paddable.padding.facts.kinds import ANY, FINITE, join
 from paddable.padding.facts.numbers import Number, add, number
 from paddable.padding.remedies import Segment
+from paddable.padding.remedies.forms import Parts
 
 __all__ = ["KEEPS_SIGN", "cut_pad", "replaced_axis"]
 
@@ -187,7 +188,8 @@ def _slice_axis(
         first, stop, count = _cut(context, start, end, size, step)
     varies = any(atom.ragged or atom.batch for atom in value.axes[axis])
     if count.is_constant and count.constant == 0 and varies:
-        context.refuse("an empty slice", f"no step from {first} on lies before {stop} at any length: {_NOT_EMPTY}")
+        way = f"backwards lies behind {stop}" if backward else f"on lies before {stop}"
+        context.refuse("an empty slice", f"no step from {first} {way} at any length: {_NOT_EMPTY}")
     most = _most(scope, count)
     if most is not None or bounded is not None:
         _keep_alone(context, alone)
@@ -359,8 +361,8 @@ def split(context: RuleContext) -> Sequence[Facts | None]:
     axis = context.attribute("axis", 0) % value.rank
     listed = context.attribute("split")
     outputs = len(context.node.outputs)
-    if any(context.scope.axis(value.size(axis))) and any(a.ragged for a in value.axes[axis]):
-        context.refuse("Split along a ragged axis", "use slices with bounds computed from the length")
+    if any(a.ragged for a in value.axes[axis]):
+        return _parts(context, axis, listed)
     size = context.length_of(value.axes[axis])
     if not size.is_constant:
         context.refuse("Split along the batch")
@@ -386,3 +388,44 @@ def split(context: RuleContext) -> Sequence[Facts | None]:
     if value.pending is not None:
         context.settle(0)
     return results
+
+
+_SIZES = "compute the sizes from x.shape, or use slices with bounds computed from it"
+
+
+def _parts(context: RuleContext, axis: int, listed: Sequence[int] | None) -> list[Facts | None]:
+    """Parts of a ragged axis: each is read where native's begins, and native takes no sizes but those of all steps."""
+    context.keep_rows_apart(context.peek(0).axes[axis], "Split along")
+    value = context.replace(0, context.prefix_axis(0, axis))
+    whole, parts, start = context.length_of(value.axes[axis]), [], constant(0)
+    for size in _sizes_of_parts(context, whole, listed):
+        context.need(size, f"a part of {size} steps")
+        parts.append((start, context.scope.simplify(size)))
+        start = context.scope.simplify(start + size)
+    if not context.scope.same(start, whole) and not context.scope.need_equal(start, whole, f"Split of {whole} steps"):
+        context.refuse(f"Split of {whole} steps to parts of {start} in all", _SIZES)
+    moved = any(not first.is_constant for first, _ in parts)
+    if moved and not context.scope.single_row and value.row_place is None:
+        context.refuse("what is split has no batch axis, and each row has a length of its own", "export with batch 1")
+    context.ask(Parts("PAD105", "a part begins where the valid steps of those before it end", axis, tuple(parts)))
+    pad = PaddingFact.of(FINITE if value.everywhere.finite else ANY)
+    return [replaced_axis(value, axis, context.axis(size), pad) for _, size in parts]
+
+
+def _sizes_of_parts(context: RuleContext, whole: Length, listed: Sequence[int] | None) -> list[Length]:
+    """As many steps as each output has: given, or even ones."""
+    if listed is not None:
+        return [constant(size) for size in listed]
+    if context.present(1):
+        sizes = [size.integer for size in context.sizes(1)]
+        known = [size for size in sizes if size is not None]
+        if len(known) < len(sizes):
+            context.refuse("the size of a part cannot be written as an expression of the input length", _SIZES)
+        return known
+    count = len(context.node.outputs)
+    if context.version < 18 and not context.scope.need_multiple(
+        whole, count, f"Split of {whole} to {count} even parts"
+    ):
+        context.refuse(f"Split of {whole} steps to {count} even parts", _SIZES)
+    each = context.scope.simplify(whole.ceildiv(count) if context.version >= 18 else whole // count)
+    return [each] * (count - 1) + [whole - each * (count - 1)]
