@@ -295,6 +295,15 @@ def test_an_output_is_compared_with_that_of_its_name(tmp_path: Path) -> None:
     assert report.ok and set(report.outputs) == {"y", "z"}, report.verdict
 
 
+def test_the_steps_of_a_container_are_no_classes(tmp_path: Path) -> None:
+    native = save(tmp_path / "m.onnx", "(float[1, 4, T] x) => (float[1, 4, T] y) { y = Relu (x) }")
+    files = [tmp_path / f"{steps}.onnx" for steps in (80, 100)]
+    for file in files:
+        paddable.convert(native, ["x:2=T"], containers=[int(file.stem)], out=file, verify=False)
+    report = paddable.probe(*files, at=50)
+    assert report.ok, report.verdict
+
+
 def test_the_only_axis_without_a_size_is_no_batch(tmp_path: Path) -> None:
     model = save(tmp_path / "m.onnx", "(float[T, 4] x) => (float[T, 4] y) { y = Relu (x) }")
     assert "at one step along x:0; declare" in paddable.probe(model, model).verdict

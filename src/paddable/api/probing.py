@@ -164,7 +164,7 @@ def probe(
         "B", names[1], second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers
     )
     stage = "compare values"
-    differences = [*told_differences(first, second), *told_classes(setup.one, setup.other)]
+    differences = [*told_differences(first, second), *told_classes(setup.one, setup.other, setup.metadata.lengths)]
     try:
         return find(
             one_side,
