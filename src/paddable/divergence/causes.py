@@ -15,6 +15,7 @@ from paddable.divergence.flow import in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.norms import epsilons, trains
 from paddable.divergence.origins import MOVING, reads_alike
+from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.parting import Parting
 from paddable.divergence.quantised import changed_quantised, in_8_bits
 from paddable.divergence.unpaired import Unpaired, unpaired
@@ -80,21 +81,31 @@ def cause_of(
     lacking = unpaired(parting, fork, others)
     if numbers is not None:
         return numbers
-    return (
+    found = (
         next(_attributes([pair for pair in fitting if pair[0] not in parting.layers]), None)
         or next(_factors(parting, fitting), None)
         or next(_wiring(parting, pairs), None)
         or next(_bodies(fitting), None)
         or (_structure(parting, lacking) if _leads(parting, fork, lacking) else None)
-        or (_padding(parting, finding) if _is_padded(parting) else None)
+    )
+    trial = Trial(False)
+    if found is None and _is_padded(parting):
+        trial = try_padding(parting, fork, others)
+        if any(trial.replaced):
+            return _masked(trial, fork)
+        found = _padding(parting, finding) if trial.felt is not False else None
+        lacking = unpaired(parting, fork, others, remedied=trial.felt is False)
+    found = (
+        found
         or _quantised(parting, fork, others)
         or _structure(parting, lacking)
         or (shapes[0] if shapes is not None else None)
         or _moved(fork)
-        or _run(parting, fork)
+        or _run(parting, fork, trial)
         or _structure(parting, unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
-    ), fork.nodes[-1]
+    )
+    return found, lacking.extra[0] if found.place == "another" and lacking.extra else fork.nodes[-1]
 
 
 def _displaced(parting: Parting, fork: Fork) -> Cause | None:
@@ -357,6 +368,17 @@ def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     return Cause("padding", finding.leak, fix, finding.code)
 
 
+def _masked(trial: Trial, fork: Fork) -> tuple[Cause, ir.Node]:
+    """A mask that is put on valid steps."""
+    fix = "its condition or the order of its inputs is wrong: convert the model again"
+    for number, found in zip(("first", "second"), trial.replaced, strict=True):
+        if found is not None:
+            node, share = found
+            told = f"{_listed([node])} of the {number} graph replaces {100 * share:.3g} % of the numbers of valid steps"
+            return Cause("padding", told, fix), node if number == "first" else fork.nodes[-1]
+    raise AssertionError("none of the masks replaces anything")
+
+
 def _structure(parting: Parting, only: Unpaired) -> Cause | None:
     """Nodes that only one graph has here."""
     elsewhere = _elsewhere(parting, only)
@@ -424,7 +446,7 @@ def _listed(nodes: Sequence[ir.Node]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def _run(parting: Parting, fork: Fork) -> Cause | None:
+def _run(parting: Parting, fork: Fork, trial: Trial) -> Cause | None:
     one, other = parting.one, parting.other
     measured = parting.measures.get(fork.value)
     if (
@@ -454,7 +476,7 @@ def _run(parting: Parting, fork: Fork) -> Cause | None:
     if one.precision != other.precision:
         coarse, fine = sorted((one.precision, other.precision), key=_DIGITS.index)
         return Cause("precision", f"{coarse} rounds away what {fine} keeps", "keep this node in fp32")
-    if _is_padded(parting) and not all(node.op_type in _STEPWISE and not node.domain for node in fork.nodes):
+    if trial.felt is not False and not all(node.op_type in _STEPWISE and not node.domain for node in fork.nodes):
         padded = one.metadata is not None or other.metadata is not None
         return Cause(
             "padding",

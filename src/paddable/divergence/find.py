@@ -82,7 +82,7 @@ def find(
     elif isolate is not None and told[0].cause.kind in _NO_CASE:
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
     elif isolate is not None:
-        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known, force=force))
+        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, force=force))
     saturates = hint((one, other)) if told or cause is not None else ""
     if saturates:
         said.append(saturates)
@@ -238,8 +238,8 @@ def _record(
     other = partner.producer() if partner is not None else None
     if node is not fork.nodes[-1]:
         other = parting.matching.pairs.get(node)
-    if cause.place == "another" and only.extra:
-        node, other = only.extra[0], only.missing[0] if only.missing else None
+    if cause.place == "another":
+        other = only.missing[0] if only.missing else None
     both = [side for side in (node, other) if side is not None]
     measured = parting.measures.get(fork.value) if values.get(fork.value) is partner else None
     alone = parting.alone.get(partner.name or "", 0.0) if partner is not None else 0.0

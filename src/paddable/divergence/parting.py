@@ -71,6 +71,7 @@ class Parting:
         forks: where they part, first first; empty where the outputs agree.
         gradual: no node makes the error much greater: rounding grows along the graph.
         tolerance: the error from which a value counts as different.
+        known: which part of a value is valid.
     """
 
     one: Side
@@ -87,6 +88,7 @@ class Parting:
     forks: list[Fork]
     gradual: bool
     tolerance: float
+    known: Known
 
 
 def part(
@@ -148,7 +150,7 @@ def part(
     found, gradual = _forks(one, other, errors, bad, tolerance)
     moved = displaced(matching, half=half)
     return Parting(
-        one, other, matching, held, moved, measures, outputs, alone, nan, ends, unlike, found, gradual, tolerance
+        one, other, matching, held, moved, measures, outputs, alone, nan, ends, unlike, found, gradual, tolerance, known
     )
 
 
