@@ -13,6 +13,7 @@ from paddable.divergence.causes import Cause, cause_of
 from paddable.divergence.changed import Changed, Weights, changed_weights, counted, is_weight
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
+from paddable.divergence.outputs import told_alone
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised
@@ -76,7 +77,7 @@ def find(
     cause = None if told else _cause_of_whole(parting, limit, unlike)
     weights = Weights((), 0) if unlike is not None else _weights(parting)
     others = [f"the weights differ: {weights.told}"] if weights.are_others and (told or cause is not None) else []
-    isolated, said = None, list(notes)
+    isolated, said = None, [*notes, *told_alone(one.plain, other.plain, parting.ends)]
     if isolate is not None and not told:
         said.append(f"nothing was written to {isolate}: no node parts the runs")
     elif isolate is not None and told[0].cause.kind in _NO_CASE:
@@ -201,7 +202,9 @@ def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cau
         return Cause(
             "unknown",
             f"output {name} could not be compared: {why}" if name else why,
-            "compare graphs whose outputs are numbers of one shape",
+            "compare graphs whose outputs are numbers of one shape"
+            if name
+            else "give the outputs that are to be compared one name in both",
         )
     compared, paired = len(parting.measures), len(parting.matching.pairs)
     if compared < paired / 2:

@@ -216,9 +216,7 @@ def _replaced(parting: Parting, piece: _Piece) -> tuple[ir.Node, float] | None:
     metadata = piece.side.metadata
     if metadata is None:
         return None
-    lengths = made_of_sizes(
-        piece.side.plain, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs)
-    )
+    lengths = made_of_sizes(piece.side.plain, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
     paired = {*parting.matching.pairs, *parting.matching.pairs.values()}
     moved: dict[ir.Value, tuple[ir.Node, ir.Value]] = {}
     valid = dict(piece.valid)
