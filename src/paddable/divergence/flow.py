@@ -96,7 +96,8 @@ class Flow:
         """Whether a node computes a size; None where it may, of an input that holds lengths."""
         if self._sizes.issuperset(node.outputs):
             return True
-        return False if any(v.dtype is not None and v.dtype.is_floating_point() for v in node.outputs) else None
+        types = {value.dtype for value in (*node.inputs, *node.outputs) if value is not None}
+        return False if any(dtype is not None and dtype.is_floating_point() for dtype in types) else None
 
     def alike(self, node: ir.Node, partner: ir.Node) -> bool:
         """Whether all that the two are made of is pairs, and the same ones."""
