@@ -254,6 +254,18 @@ def test_nothing_given_beside_a_module_is_dropped() -> None:
         paddable.probe("model.py:build", "native.onnx", at=3, inputs="x.npz")
 
 
+def test_two_modules_are_refused() -> None:
+    with pytest.raises(MisuseError, match=r"^a.py:f and b.py:f: two PyTorch modules cannot be compared"):
+        paddable.probe("a.py:f", "b.py:f")
+
+
+def test_what_to_declare_is_told_by_the_inputs_name(tmp_path: Path) -> None:
+    text = "(float[1, 4, T] audio) => (float[1, 4, T] y) { y = Relu (audio) }"
+    model = save(tmp_path / "m.onnx", text)
+    with pytest.raises(MisuseError, match=r"such as `lengths=\['audio:2=T'\]`"):
+        paddable.probe(model, model, at=9)
+
+
 def test_nothing_is_blamed_on_padding_where_none_is(tmp_path: Path) -> None:
     text = "(float[1, T, 4] x) => (float[1, T, 4] y) { a = Transpose <perm = [0, 2, 1]> (x) s = MatMul (x, a) BODY }"
     softmax = "w = Softmax <axis = -1> (s) y = MatMul (w, x)"
