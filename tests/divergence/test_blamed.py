@@ -88,3 +88,13 @@ def test_a_missing_mask_is_padding(folder: Path, tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "unmasked.onnx")
     fork = paddable.probe(tmp_path / "unmasked.onnx", folder / "native.onnx", at=17).fork
     assert fork is not None and fork.cause.code == "PAD102", fork
+
+
+def test_quantisers_in_front_of_a_node_are_precision(folder: Path, tmp_path: Path) -> None:
+    body = BODY.replace("d = Add", "q = QuantizeLinear (c, s, z) r = DequantizeLinear (q, s, z) d = Add").replace(
+        "(c, b)", "(r, b)"
+    )
+    text = f"(float[1, 4, T] x) => (float[1, 4, T] y) <float s = {{0.02}}, int8 z = {{0}}> {body}"
+    other = save(tmp_path / "qdq.onnx", text, v=V, w=W, k=np.ones(4, np.float32))
+    fork = paddable.probe(folder / "padded.onnx", other, at=17, tolerance=1e-4).fork
+    assert fork is not None and fork.cause.kind == "precision", fork

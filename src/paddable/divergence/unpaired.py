@@ -13,6 +13,9 @@ from paddable.divergence.regions import made_of_sizes
 
 __all__ = ["Unpaired", "unpaired"]
 
+_TYPES = frozenset({"Cast", "DequantizeLinear", "QuantizeLinear"})
+"""Operators that store the same numbers otherwise: what that does to them is precision."""
+
 
 @dataclass(frozen=True)
 class Unpaired:
@@ -47,8 +50,8 @@ def unpaired(
     layers = [layer for each in parting.layers.values() for layer in (each.one, each.other)]
     folded = {node for layer in layers for node in (*layer.front, *layer.behind)}
     mine, theirs = folded | parting.matching.pairs.keys(), folded | set(parting.matching.pairs.values())
-    extra = [node for node in fork.nodes if node not in mine and node.op_type != "Cast"]
-    missing = [node for node in others if node not in theirs and node.op_type != "Cast"]
+    extra = [node for node in fork.nodes if node not in mine and node.op_type not in _TYPES]
+    missing = [node for node in others if node not in theirs and node.op_type not in _TYPES]
     if not sizes:
         left, right = (made_of_sizes(plain, constants=True) for plain in (one, other))
         extra = [node for node in extra if not left.issuperset(node.outputs)]
