@@ -566,13 +566,12 @@ class Attention(nn.Module):
         self.q, self.k, self.v, self.out = (nn.Linear(16, 16) for _ in range(4))
         self.swap, self.masked, self.rest = False, False, 1.0
 
-    def forward(self, x):
+    def forward(self, x, keep):
         q, k, v = self.q(x), self.k(x), self.v(x)
         if self.swap:
             q, k = k, q
         scores = q @ k.transpose(-1, -2) / 4
-        if self.masked:
-            scores = scores.masked_fill(torch.arange(x.shape[1])[None, None] > 4, -1e4)
+        scores = scores.masked_fill(keep[:, None] if self.masked else ~keep[:, None], -1e4)
         return x * self.rest + self.out(torch.softmax(scores, -1) @ v)
 
 
@@ -580,10 +579,12 @@ class Feed(nn.Module):
     def __init__(self):
         super().__init__()
         self.norm, self.up, self.down = nn.LayerNorm(16), nn.Linear(16, 32), nn.Linear(32, 16)
-        self.activation = torch.relu
+        self.activation, self.late = torch.relu, False
 
     def forward(self, x):
-        return x + self.down(self.activation(self.up(self.norm(x))))
+        read = x if self.late else self.norm(x)
+        made = self.down(self.activation(self.up(read)))
+        return x + (self.norm(made) if self.late else made)
 
 
 class Block(nn.Module):
@@ -591,17 +592,20 @@ class Block(nn.Module):
         super().__init__()
         self.att, self.ff = Attention(), Feed()
 
-    def forward(self, x):
-        return self.ff(self.att(x))
+    def forward(self, x, keep):
+        return self.ff(self.att(x, keep))
 
 
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
-        self.blocks, self.gain = nn.Sequential(*(Block() for _ in range(3))), 1.0
+        self.blocks, self.gain = nn.ModuleList(Block() for _ in range(3)), 1.0
 
     def forward(self, x):
-        return self.blocks(x) * self.gain + x
+        made, keep = x, x[..., 0] < 9
+        for block in self.blocks:
+            made = block(made, keep)
+        return made * self.gain + x
 
 
 def build(change=lambda model: None):
@@ -623,6 +627,10 @@ def activated():
     return build(lambda model: setattr(model.blocks[1].ff, "activation", torch.nn.functional.silu))
 
 
+def late():
+    return build(lambda model: setattr(model.blocks[1].ff, "late", True))
+
+
 def residual():
     return build(lambda model: setattr(model.blocks[1].att, "rest", 0.8))
 
@@ -638,6 +646,7 @@ IN_FRONT = {
     "swapped": ("blocks.1.att", "between {0}.q, {0}.k, {0}.v and {0}.out, in the forward of {0}"),
     "masked": ("blocks.1.att", "between {0}.q, {0}.k, {0}.v and {0}.out, in the forward of {0}"),
     "activated": ("blocks.1.ff", "between {0}.up and {0}.down, in the forward of {0}"),
+    "late": ("blocks.1.ff", "between blocks.1.att and {0}.up, in the forward of {0}"),
 }
 
 

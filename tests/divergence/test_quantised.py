@@ -78,6 +78,16 @@ def test_a_weight_stored_in_8_bits_agrees(native: Path, tmp_path: Path) -> None:
     assert report.ok and not report.changed, report.verdict
 
 
+@pytest.mark.parametrize("change", [0, 9])
+def test_a_bias_stored_in_8_bits_needs_no_axis(native: Path, tmp_path: Path, change: int) -> None:
+    text = LINEAR.replace("b = Add (a, c)", "d = DequantizeLinear (q, s, z) b = Add (a, d)")
+    step = np.float32(np.abs(C).max() / 118)
+    bias = np.round(C / step).astype(np.int8) + np.int8(change)
+    stored = save(tmp_path / "stored.onnx", text, q=bias, s=step, z=np.int8(0), w=W)
+    verdict = paddable.probe(stored, native, ["x:1=T"]).verdict
+    assert (change > 0) == ("q differs from the second graph's c with scale and zero point applied" in verdict)
+
+
 @pytest.mark.parametrize(("scale", "zero"), [(S * 2, 0), (S, 9), (S, 1)])
 def test_a_weight_stored_with_a_wrong_scale_or_zero_point(
     native: Path, tmp_path: Path, scale: np.float32, zero: int

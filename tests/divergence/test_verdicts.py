@@ -254,6 +254,18 @@ def test_nothing_given_beside_a_module_is_dropped() -> None:
         paddable.probe("model.py:build", "native.onnx", at=3, inputs="x.npz")
 
 
+def test_two_modules_are_refused() -> None:
+    with pytest.raises(MisuseError, match=r"^a.py:f and b.py:f: two PyTorch modules cannot be compared"):
+        paddable.probe("a.py:f", "b.py:f")
+
+
+def test_what_to_declare_is_told_by_the_inputs_name(tmp_path: Path) -> None:
+    text = "(float[1, 4, T] audio) => (float[1, 4, T] y) { y = Relu (audio) }"
+    model = save(tmp_path / "m.onnx", text)
+    with pytest.raises(MisuseError, match=r"such as `lengths=\['audio:2=T'\]`"):
+        paddable.probe(model, model, at=9)
+
+
 def test_nothing_is_blamed_on_padding_where_none_is(tmp_path: Path) -> None:
     text = "(float[1, T, 4] x) => (float[1, T, 4] y) { a = Transpose <perm = [0, 2, 1]> (x) s = MatMul (x, a) BODY }"
     softmax = "w = Softmax <axis = -1> (s) y = MatMul (w, x)"
@@ -293,6 +305,15 @@ def test_an_output_is_compared_with_that_of_its_name(tmp_path: Path) -> None:
     text = head.replace("OUT", outs) + "y = Exp (a) more = Neg (a) z = Sigmoid (a) }"
     report = paddable.probe(one, save(tmp_path / "other.onnx", text), ["x:1=T"])
     assert report.ok and set(report.outputs) == {"y", "z"}, report.verdict
+
+
+def test_the_steps_of_a_container_are_no_classes(tmp_path: Path) -> None:
+    native = save(tmp_path / "m.onnx", "(float[1, 4, T] x) => (float[1, 4, T] y) { y = Relu (x) }")
+    files = [tmp_path / f"{steps}.onnx" for steps in (80, 100)]
+    for file in files:
+        paddable.convert(native, ["x:2=T"], containers=[int(file.stem)], out=file, verify=False)
+    report = paddable.probe(*files, at=50)
+    assert report.ok, report.verdict
 
 
 def test_the_only_axis_without_a_size_is_no_batch(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from paddable.api.probe_given import NO_LENGTHS, Inputs, Signature, signature
 from paddable.bundle import Metadata
-from paddable.divergence.parting import flat
+from paddable.divergence.outputs import flat
 from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, PaddableError
 from paddable.gates.engine import Array, Engine, Source

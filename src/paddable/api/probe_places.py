@@ -233,12 +233,19 @@ def told_differences(first: Place, second: Place) -> list[str]:
     return told
 
 
-def told_classes(one: Plain, other: Plain) -> list[str]:
-    """Outputs of one name and another number of classes."""
+def told_classes(one: Plain, other: Plain, lengths: Mapping[str, Mapping[int, str]]) -> list[str]:
+    """Outputs of one name and another number of classes.
+
+    Args:
+        one: the first graph.
+        other: the second.
+        lengths: of each output, the axes whose size follows the length: a container's steps are no classes.
+    """
     told = []
     for mine_out, their_out in zip(one.model.graph.outputs, other.model.graph.outputs, strict=False):
         left, right = _classes(mine_out), _classes(their_out)
-        if left and right and left != right and mine_out.name == their_out.name:
+        ragged = mine_out.shape is not None and len(mine_out.shape) - 1 in lengths.get(mine_out.name or "", {})
+        if left and right and left != right and mine_out.name == their_out.name and not ragged:
             told.append(f"output {mine_out.name} has {left} classes in the first and {right} in the second")
     return told
 

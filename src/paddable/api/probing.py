@@ -33,7 +33,7 @@ from paddable.divergence.isolate import CASE
 from paddable.divergence.matching import match
 from paddable.divergence.pieces import on_provider
 from paddable.divergence.plain import Plain
-from paddable.errors import MisuseError, PaddableError, RefusedError
+from paddable.errors import MisuseError, PaddableError, RefusedError, arguments
 from paddable.findings import Finding
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.index_limits import index_limits
@@ -114,6 +114,12 @@ def probe(
         )
     if isolate is not None:
         refuse_what_is_there(isolate, force, CASE)
+    if against is not None and names_module(one) and names_module(against):
+        raise MisuseError(
+            "two PyTorch modules cannot be compared with one another",
+            where=f"{os.fspath(one)} and {os.fspath(against)}",
+            fix="export one of them, and compare the other with its graph",
+        )
     for module, graph in ((one, against), (against, one)):
         if module is not None and graph is not None and names_module(module):
             given_too = {
@@ -137,7 +143,7 @@ def probe(
     if not setup.metadata.symbols and (at is not None or container is not None):
         raise MisuseError(
             f"{'`at`' if at is not None else '`container`'} counts steps of an axis that nothing declares",
-            fix="declare the axis, such as `lengths=['x:1=T']`",
+            fix=f"declare the axis, such as {_example(setup.reference)}",
         )
     hearers = _hearers(setup, first, second)
     refuse_other_inputs(hearers, setup.metadata)
@@ -164,7 +170,7 @@ def probe(
         "B", names[1], second, setup.other, feeds, steps, sizes[1], against_provider, both=both, answers=answers
     )
     stage = "compare values"
-    differences = [*told_differences(first, second), *told_classes(setup.one, setup.other)]
+    differences = [*told_differences(first, second), *told_classes(setup.one, setup.other, setup.metadata.lengths)]
     try:
         return find(
             one_side,
@@ -187,7 +193,7 @@ def probe(
             "it does not run with random inputs of 1 step along each axis without a size",
             where=error.where,
             why=error.what,
-            fix="declare the axis, such as `lengths=['x:1=T']`, or give `inputs`",
+            fix=f"declare the axis, such as {_example(setup.reference)}, or give `inputs`",
         ) from None
 
 
@@ -467,6 +473,12 @@ def _open_axes(plain: Plain) -> list[str]:
         for axis in axes
         if axis or not batch or len(inputs.shapes[name]) == 1
     ]
+
+
+def _example(plain: Plain) -> str:
+    """How to declare the first axis without a size."""
+    first = next(iter(signature(plain.model).dtypes), "x")
+    return arguments(lengths=[f"{next(iter(_open_axes(plain)), f'{first}:1')}=T"])
 
 
 def _recorded(place: Place, plain: Plain) -> list[Finding]:

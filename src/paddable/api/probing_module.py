@@ -7,7 +7,7 @@ node made below its path; exporters record the path of every node.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -221,7 +221,7 @@ def _record(
     if entry is not None:
         value, error = entry.value, entry.error
         made, read = region(plain, value, agree.__contains__)
-        nodes, module = list(made), _common(made)
+        nodes, module = list(made), _forward(made, path, found)
         changed = (
             _node_of(value),
             _cause_in_front(path, sorted((agree[each] for each in read if each in agree), key=order.index), module),
@@ -244,11 +244,26 @@ def _record(
     )
 
 
-def _common(nodes: Sequence[ir.Node]) -> str | None:
-    """The innermost module whose forward made all of the nodes; None for the root."""
-    paths = [(module_path(node) or "").split(".") for node in nodes]
-    shared = [parts[0] for parts in zip(*paths, strict=False) if len(set(parts)) == 1]
-    return ".".join(shared) or None
+def _forward(made: Sequence[ir.Node], path: str, found: Collection[str]) -> str | None:
+    """The innermost module whose forward made all of the nodes that nothing else reads, such as a mask for all layers;
+    None for the root. Where that is a module that was judged itself, the one that puts its result in front of the path.
+    """
+    own: set[ir.Node] = set()
+    for node in reversed(made):
+        if node is made[-1] or all(use.node in own for value in node.outputs for use in value.uses()):
+            own.add(node)
+    forward = _common([module_path(node) or "" for node in made if node in own])
+    return (_common([forward, path.rpartition(".")[0]]) if forward in found else forward) or None
+
+
+def _common(paths: Sequence[str]) -> str:
+    """The innermost module that holds all of some."""
+    shared: list[str] = []
+    for parts in zip(*(path.split(".") for path in paths), strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return ".".join(shared)
 
 
 def _cause_in_front(path: str, agreeing: Sequence[str], forward: str | None) -> Cause:

@@ -11,11 +11,13 @@ import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between, is_weight
 from paddable.divergence.defaults import default
-from paddable.divergence.flow import in_one_order
+from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.norms import epsilons, trains
-from paddable.divergence.origins import MOVING, reads_alike
-from paddable.divergence.parting import Parting
+from paddable.divergence.origins import MOVING, origin, reads_alike
+from paddable.divergence.padding import Trial, try_padding
+from paddable.divergence.parting import ABRUPT, Parting
+from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised, in_8_bits
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
@@ -67,6 +69,9 @@ def cause_of(
     fitting = [pair for pair in pairs if reads_alike(parting, *pair)]
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
+    crossed = _crossed(parting, fork)
+    if crossed is not None:
+        return crossed, fork.nodes[-1]
     overflow = _overflow(parting, fork, others)
     if overflow is not None:
         return overflow, fork.nodes[-1]
@@ -80,21 +85,44 @@ def cause_of(
     lacking = unpaired(parting, fork, others)
     if numbers is not None:
         return numbers
-    return (
+    found = (
         next(_attributes([pair for pair in fitting if pair[0] not in parting.layers]), None)
         or next(_factors(parting, fitting), None)
         or next(_wiring(parting, pairs), None)
         or next(_bodies(fitting), None)
         or (_structure(parting, lacking) if _leads(parting, fork, lacking) else None)
-        or (_padding(parting, finding) if _is_padded(parting) else None)
+    )
+    trial = Trial(False)
+    if found is None and _is_padded(parting):
+        trial = try_padding(parting, fork, others)
+        if any(trial.replaced):
+            return _masked(trial, fork)
+        found = _padding(parting, finding) if trial.felt is not False else None
+        lacking = unpaired(parting, fork, others, remedied=trial.felt is False)
+    found = (
+        found
         or _quantised(parting, fork, others)
+        or (next(_made_of(parting, pairs), None) if _moves_alone(lacking) else None)
         or _structure(parting, lacking)
         or (shapes[0] if shapes is not None else None)
         or _moved(fork)
-        or _run(parting, fork)
+        or _run(parting, fork, trial)
         or _structure(parting, unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
-    ), fork.nodes[-1]
+    )
+    return found, lacking.extra[0] if found.place == "another" and lacking.extra else fork.nodes[-1]
+
+
+def _crossed(parting: Parting, fork: Fork) -> Cause | None:
+    """An output that the second graph has under the name of another."""
+    wanted, made = parting.ends.get(fork.value), parting.matching.values().get(fork.value)
+    measured = parting.measures.get(fork.value)
+    if measured is None or made is None or wanted in (None, made) or measured.error > parting.tolerance:
+        return None
+    if made not in parting.ends.values():
+        return None
+    told = f"output {fork.value.name} of the first graph has the numbers of output {made.name} of the second"
+    return Cause("wiring", told, "look at the names of the outputs: two of them may have been exchanged")
 
 
 def _displaced(parting: Parting, fork: Fork) -> Cause | None:
@@ -268,8 +296,10 @@ def _training(fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
 
 def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
     """Nodes that are one and read other values: another input of the same node, or the value of another node."""
-    values = parting.matching.values()
+    inputs = fed(parting.one.plain, parting.other.plain)
+    values = {**inputs, **parting.matching.values()}
     mine_of = {theirs: mine for mine, theirs in values.items()}
+    known = parting.measures.keys() | inputs.keys()
     for node, partner in pairs:
         read, theirs = zip(*in_one_order(node, partner), strict=True) if node.inputs and partner.inputs else ((), ())
         mine = [values.get(value) if value is not None else None for value in read]
@@ -281,12 +311,34 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
             if value in theirs:
                 told = f"input {index} of {node.op_type} is what the second graph reads as input {theirs.index(value)}"
                 yield Cause("wiring", told, "put the inputs in the order of the original")
-            elif wanted in mine_of and read[index] in parting.measures and mine_of[wanted] in parting.measures:
+            elif wanted in mine_of and read[index] in known and mine_of[wanted] in known:
                 told = (
                     f"input {index} of {node.op_type} is {_made_by(read[index])} where the second graph reads "
-                    f"{_made_by(wanted)}, which is {_made_by(mine_of[wanted])} of the first"
+                    f"{_made_by(wanted)}"
                 )
-                yield Cause("wiring", told, "look at what this node is to read: two values may have been exchanged")
+                if _made_by(mine_of[wanted]) != _made_by(wanted):
+                    told += f", which is {_made_by(mine_of[wanted])} of the first"
+                yield Cause("wiring", told, _EXCHANGED)
+
+
+_EXCHANGED = "look at what this node is to read: two values, or the weights of two nodes, may have been exchanged"
+
+
+def _made_of(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
+    """Nodes that are one and read other values, moved on the way: a mask and the same inverted."""
+    values = {**fed(parting.one.plain, parting.other.plain), **parting.matching.values()}
+    theirs = set(values.values())
+    for node, partner in pairs:
+        for index, (value, wanted) in enumerate(in_one_order(node, partner)):
+            if value is None or wanted is None or (value in values and wanted in theirs):
+                continue
+            mine, other = origin(value, values), origin(wanted, theirs)
+            if mine in values and other in theirs and values[mine] is not other:
+                told = (
+                    f"input {index} of {node.op_type} is made of {_made_by(mine)} in the first graph and of "
+                    f"{_made_by(other)} in the second"
+                )
+                yield Cause("wiring", told, "look at what this node is to read: it may be inverted, or another one's")
 
 
 def _made_by(value: ir.Value | None) -> str:
@@ -357,6 +409,17 @@ def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     return Cause("padding", finding.leak, fix, finding.code)
 
 
+def _masked(trial: Trial, fork: Fork) -> tuple[Cause, ir.Node]:
+    """A mask that is put on valid steps."""
+    fix = "its condition or the order of its inputs is wrong: convert the model again"
+    for number, found in zip(("first", "second"), trial.replaced, strict=True):
+        if found is not None:
+            node, share = found
+            told = f"{_listed([node])} of the {number} graph replaces {100 * share:.3g} % of the numbers of valid steps"
+            return Cause("padding", told, fix), node if number == "first" else fork.nodes[-1]
+    raise AssertionError("none of the masks replaces anything")
+
+
 def _structure(parting: Parting, only: Unpaired) -> Cause | None:
     """Nodes that only one graph has here."""
     elsewhere = _elsewhere(parting, only)
@@ -376,6 +439,11 @@ def _structure(parting: Parting, only: Unpaired) -> Cause | None:
     return Cause("structure", told, "compare the two models' code for this module", place=place)
 
 
+def _moves_alone(only: Unpaired) -> bool:
+    """Whether what only one graph has computes nothing."""
+    return all(node.op_type in MOVING and not node.domain for node in (*only.extra, *only.missing))
+
+
 def _elsewhere(parting: Parting, only: Unpaired) -> Cause | None:
     """Where only one graph has nodes here, and the other has as many of each kind: they stand somewhere else in it."""
     if bool(only.extra) == bool(only.missing):
@@ -386,8 +454,8 @@ def _elsewhere(parting: Parting, only: Unpaired) -> Cause | None:
         here, there, nodes, names = there, here, only.missing, ("second", "first")
         place = "behind" if only.last else "in front of"
     weighty = [node for node in nodes if any(map(is_weight, here.weights(node))) and node.op_type not in _SCALES]
-    counts = Counter(here.kinds.values()), Counter(there.kinds.values())
-    if any(counts[0][here.kinds[node]] > counts[1][here.kinds[node]] for node in weighty or nodes):
+    alike = Counter(_kind(there, node) for node in _without(parting, there))
+    if Counter(_kind(here, node) for node in weighty or nodes) - alike:
         return None
     told = f"the {names[0]} graph has {_listed(nodes)} here, and the {names[1]} somewhere else"
     for node in weighty:
@@ -397,6 +465,20 @@ def _elsewhere(parting: Parting, only: Unpaired) -> Cause | None:
             told += f": the weights of {_listed([node])} are those of {_listed([twin])} there"
             break
     return Cause("structure", told, "compare the order of these nodes, and which weights each has", place=place)
+
+
+def _kind(plain: Plain, node: ir.Node) -> tuple[object, ...]:
+    """What a node is without its place: its operator, how much that is computed it reads, and its constants."""
+    held = sorted(plain.fingerprint(value) for value in plain.weights(node) if not is_weight(value))
+    return plain.kinds[node], len(list(plain.inputs(node))), tuple(held)
+
+
+def _without(parting: Parting, plain: Plain) -> list[ir.Node]:
+    """The nodes of a graph that have no partner and are part of no layer that has one."""
+    both = [layer for each in parting.layers.values() for layer in (each.one, each.other)]
+    taken = {node for layer in both for node in (layer.node, *layer.front, *layer.behind)}
+    taken |= {*parting.matching.pairs, *parting.matching.pairs.values()}
+    return [node for node in plain.nodes if node not in taken]
 
 
 _SCALES = frozenset({"Add", "Div", "Mul", "Sub"})
@@ -424,7 +506,7 @@ def _listed(nodes: Sequence[ir.Node]) -> str:
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
 
 
-def _run(parting: Parting, fork: Fork) -> Cause | None:
+def _run(parting: Parting, fork: Fork, trial: Trial) -> Cause | None:
     one, other = parting.one, parting.other
     measured = parting.measures.get(fork.value)
     if (
@@ -440,10 +522,12 @@ def _run(parting: Parting, fork: Fork) -> Cause | None:
             "compare with the native model, whose lengths tell it",
         )
     if parting.gradual:
+        above = max((parting.measures[value].error for value in fork.inputs if value in parting.measures), default=0.0)
+        told = "no node makes the error much greater than that of its inputs: rounding grows along the graph"
+        if measured is not None and measured.error > ABRUPT * above:
+            told = "no error on the way is larger than what rounding makes: it begins here, and grows along the graph"
         return Cause(
-            "rounding",
-            "no node makes the error much greater than that of its inputs: rounding grows along the graph",
-            "compare in fp32 on the CPU; where the error matters, keep the widest layers in fp32",
+            "rounding", told, "compare in fp32 on the CPU; where the error matters, keep the widest layers in fp32"
         )
     if one.provider != other.provider:
         return Cause(
@@ -454,7 +538,7 @@ def _run(parting: Parting, fork: Fork) -> Cause | None:
     if one.precision != other.precision:
         coarse, fine = sorted((one.precision, other.precision), key=_DIGITS.index)
         return Cause("precision", f"{coarse} rounds away what {fine} keeps", "keep this node in fp32")
-    if _is_padded(parting) and not all(node.op_type in _STEPWISE and not node.domain for node in fork.nodes):
+    if trial.felt is not False and not all(node.op_type in _STEPWISE and not node.domain for node in fork.nodes):
         padded = one.metadata is not None or other.metadata is not None
         return Cause(
             "padding",

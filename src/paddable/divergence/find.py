@@ -13,6 +13,7 @@ from paddable.divergence.causes import Cause, cause_of
 from paddable.divergence.changed import Changed, Weights, changed_weights, counted, is_weight
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
+from paddable.divergence.outputs import told_alone
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised
@@ -76,13 +77,13 @@ def find(
     cause = None if told else _cause_of_whole(parting, limit, unlike)
     weights = Weights((), 0) if unlike is not None else _weights(parting)
     others = [f"the weights differ: {weights.told}"] if weights.are_others and (told or cause is not None) else []
-    isolated, said = None, list(notes)
+    isolated, said = None, [*notes, *told_alone(one.plain, other.plain, parting.ends)]
     if isolate is not None and not told:
         said.append(f"nothing was written to {isolate}: no node parts the runs")
     elif isolate is not None and told[0].cause.kind in _NO_CASE:
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
     elif isolate is not None:
-        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, known, force=force))
+        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, force=force))
     saturates = hint((one, other)) if told or cause is not None else ""
     if saturates:
         said.append(saturates)
@@ -201,7 +202,9 @@ def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cau
         return Cause(
             "unknown",
             f"output {name} could not be compared: {why}" if name else why,
-            "compare graphs whose outputs are numbers of one shape",
+            "compare graphs whose outputs are numbers of one shape"
+            if name
+            else "give the outputs that are to be compared one name in both",
         )
     compared, paired = len(parting.measures), len(parting.matching.pairs)
     if compared < paired / 2:
@@ -238,8 +241,8 @@ def _record(
     other = partner.producer() if partner is not None else None
     if node is not fork.nodes[-1]:
         other = parting.matching.pairs.get(node)
-    if cause.place == "another" and only.extra:
-        node, other = only.extra[0], only.missing[0] if only.missing else None
+    if cause.place == "another":
+        other = only.missing[0] if only.missing else None
     both = [side for side in (node, other) if side is not None]
     measured = parting.measures.get(fork.value) if values.get(fork.value) is partner else None
     alone = parting.alone.get(partner.name or "", 0.0) if partner is not None else 0.0

@@ -9,7 +9,7 @@ import onnx_ir as ir
 from paddable.divergence.plain import Plain
 from paddable.divergence.regions import made_of_sizes
 
-__all__ = ["Flow", "exchanged", "in_one_order"]
+__all__ = ["Flow", "exchanged", "fed", "in_one_order"]
 
 _DEEPEST = 4
 """Readers of readers that tell what a node is for: as far as from a projection of attention to its scores."""
@@ -37,11 +37,7 @@ class Flow:
         self.one, self.other = one, other
         self._sizes = made_of_sizes(one, constants=True) | made_of_sizes(other, constants=True)
         self._taken: set[ir.Node] = set()
-        fed = [[v for v in plain.model.graph.inputs if v.const_value is None] for plain in (one, other)]
-        named = {value.name: value for value in fed[1]}
-        self._values = {value: named[value.name] for value in fed[0] if value.name in named}
-        if not self._values and len(fed[0]) == len(fed[1]):
-            self._values = dict(zip(*fed, strict=True))
+        self._values = fed(one, other)
         self._partners = set(self._values.values())
         self._told: dict[tuple[ir.Value, bool], frozenset[ir.Value] | None] = {}
         for node, partner in pairs.items():
@@ -84,7 +80,9 @@ class Flow:
 
     def agree(self, node: ir.Node, partner: ir.Node) -> bool:
         """Whether nothing that the two read is the pair of something else: input by input, and however many nodes
-        without a partner lie between."""
+        without a partner lie between. What counts steps is never one with what computes on them."""
+        if {self._counts(node), self._counts(partner)} == {True, False}:
+            return False
         mine, theirs = (
             [self._sources(each, first) for each in n.inputs] for n, first in ((node, True), (partner, False))
         )
@@ -93,6 +91,13 @@ class Flow:
             return True
         together = [frozenset().union(*(each for each in group if each)) for group in (mine, theirs)]
         return together[0] == together[1]  # in another order
+
+    def _counts(self, node: ir.Node) -> bool | None:
+        """Whether a node computes a size; None where it may, of an input that holds lengths."""
+        if self._sizes.issuperset(node.outputs):
+            return True
+        types = {value.dtype for value in (*node.inputs, *node.outputs) if value is not None}
+        return False if any(dtype is not None and dtype.is_floating_point() for dtype in types) else None
 
     def alike(self, node: ir.Node, partner: ir.Node) -> bool:
         """Whether all that the two are made of is pairs, and the same ones."""
@@ -133,6 +138,14 @@ class Flow:
                     return None
                 stack += plain.inputs(maker)
         return frozenset(found)
+
+
+def fed(one: Plain, other: Plain) -> dict[ir.Value, ir.Value]:
+    """The inputs of the first graph, each with the second's: by name; where none is shared, by their order."""
+    inputs = [[v for v in plain.model.graph.inputs if v.const_value is None] for plain in (one, other)]
+    named = {value.name: value for value in inputs[1]}
+    found = {value: named[value.name] for value in inputs[0] if value.name in named}
+    return found or (dict(zip(*inputs, strict=True)) if len(inputs[0]) == len(inputs[1]) else {})
 
 
 def _meet(mine: frozenset[ir.Value] | None, theirs: frozenset[ir.Value] | None) -> bool:

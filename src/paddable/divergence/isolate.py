@@ -10,7 +10,7 @@ import numpy as np
 from paddable.bundle import new_directory
 from paddable.divergence.causes import Cause
 from paddable.divergence.fork import Fork
-from paddable.divergence.parting import Known, Parting, valid_blocks
+from paddable.divergence.parting import Parting, valid_blocks
 from paddable.divergence.pieces import Pieces
 from paddable.gates.engine import Array
 from paddable.graph.io.write import CannotWrite
@@ -37,7 +37,7 @@ raise SystemExit(not error <= {tolerance})
 '''
 
 
-def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: Known, *, force: bool = False) -> Path:
+def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, *, force: bool = False) -> Path:
     """Write ``case.onnx``, ``inputs.npz``, ``expected.npy``, ``README.md`` and ``run.py``.
 
     The case computes the fork's value from the inputs that the first run had. ``expected.npy`` is that value with its
@@ -48,7 +48,6 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
         parting: both runs.
         fork: where they part.
         cause: why.
-        known: which part of the value is valid.
         force: replace what the folder holds.
 
     Returns:
@@ -75,7 +74,7 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, known: 
         end = other.plain.place[producer] + 1 if producer is not None else 0
         right = Pieces(other.plain, other.feeds, other.run).advance(0, end, [partner])[partner]
         expected = made.astype(np.result_type(made, right))  # the second may reach what the first cannot hold
-        left_block, right_block = valid_blocks(one, other, fork.value, partner, expected, right, known)
+        left_block, right_block = valid_blocks(one, other, fork.value, partner, expected, right, parting.known)
         if left_block is not None and right_block is not None:
             target = left_block.array
             target[...] = right_block.array.reshape(target.shape)

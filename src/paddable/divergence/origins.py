@@ -8,8 +8,9 @@ import onnx_ir as ir
 
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.parting import Parting
+from paddable.divergence.regions import made_of_sizes
 
-__all__ = ["MOVING", "reads_alike"]
+__all__ = ["MOVING", "origin", "reads_alike"]
 
 MOVING = frozenset(
     {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
@@ -33,8 +34,13 @@ def reads_alike(parting: Parting, node: ir.Node, partner: ir.Node) -> bool:
     if node in folded:
         return True
     pairs = [(a, b) for a, b in in_one_order(node, partner) if a is not None and b is not None]
-    computed = [(a, b) for a, b in pairs if a.const_value is None and b.const_value is None]
-    read = [(_origin(a, values), _origin(b, theirs)) for a, b in computed]
+    sizes = [made_of_sizes(side.plain, constants=True) for side in (parting.one, parting.other)]
+    computed = [
+        (a, b)
+        for a, b in pairs
+        if a.const_value is None and b.const_value is None and not (a in sizes[0] and b in sizes[1])
+    ]
+    read = [(origin(a, values), origin(b, theirs)) for a, b in computed]
     return not read or any(
         (a not in values and b not in theirs) or {values[x] for x in _behind(a, values)} & _behind(b, theirs)
         for a, b in read
@@ -54,8 +60,13 @@ def _behind(value: ir.Value, paired: Collection[ir.Value]) -> set[ir.Value]:
     return found
 
 
-def _origin(value: ir.Value, paired: Collection[ir.Value]) -> ir.Value:
-    """The value that is moved, or cast, without a partner until it is read."""
+def origin(value: ir.Value, paired: Collection[ir.Value]) -> ir.Value:
+    """The value that is moved, or cast, without a partner until it is read.
+
+    Args:
+        value: what is read.
+        paired: the values that have a partner.
+    """
     while value not in paired:
         maker = value.producer()
         if maker is None or maker.op_type not in MOVING | {"Cast"} or maker.inputs[0] is None:

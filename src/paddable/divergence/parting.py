@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.displaced import Displaced, displaced
@@ -14,14 +13,16 @@ from paddable.divergence.fork import Fork, forks
 from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
+from paddable.divergence.outputs import flat, outputs_apart
+from paddable.divergence.outputs import partners as partnered
 from paddable.divergence.pieces import Pieces
 from paddable.divergence.plain import Plain
-from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes, of_output
+from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes
 from paddable.divergence.side import Side
 from paddable.gates.engine import Array
 from paddable.padding.facts.facts import Facts
 
-__all__ = ["Known", "Parting", "flat", "outputs_apart", "part", "valid_blocks"]
+__all__ = ["ABRUPT", "Known", "Parting", "part", "valid_blocks"]
 
 _BUDGET = 192 << 20
 """Bytes of compared values that a piece should hold."""
@@ -29,7 +30,7 @@ _BUDGET = 192 << 20
 _FIRST = 128
 """Nodes of the first piece; the next are as large as the budget allows."""
 
-_ABRUPT = 20.0
+ABRUPT = 20.0
 """A node that makes its inputs' error so many times greater is where the runs part; less is rounding that grows."""
 
 _FLOOR = {"fp32": 2e-6, "half": 4e-3}
@@ -71,6 +72,7 @@ class Parting:
         forks: where they part, first first; empty where the outputs agree.
         gradual: no node makes the error much greater: rounding grows along the graph.
         tolerance: the error from which a value counts as different.
+        known: which part of a value is valid.
     """
 
     one: Side
@@ -87,6 +89,7 @@ class Parting:
     forks: list[Fork]
     gradual: bool
     tolerance: float
+    known: Known
 
 
 def part(
@@ -116,7 +119,7 @@ def part(
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
         measures, made_alone = _measured(one, other, matching, known, tick, pool)
     mine, theirs = (flat(side.answer()) for side in (one, other))
-    partners = _partners(mine, theirs)
+    partners = partnered(mine, theirs, matching, one, other, tolerance)
     apart = outputs_apart(mine, theirs, partners, one, other)
     outputs = {name: found.error for name, found in apart.items()}
     alone = {name: found.error for name, found in outputs_apart(*made_alone, partners, one, other).items()}
@@ -148,18 +151,8 @@ def part(
     found, gradual = _forks(one, other, errors, bad, tolerance)
     moved = displaced(matching, half=half)
     return Parting(
-        one, other, matching, held, moved, measures, outputs, alone, nan, ends, unlike, found, gradual, tolerance
+        one, other, matching, held, moved, measures, outputs, alone, nan, ends, unlike, found, gradual, tolerance, known
     )
-
-
-def flat(answer: Mapping[str, Array | list[Array]]) -> dict[str, Array]:
-    """By output, its numbers; those of all its elements where it is a sequence."""
-    return {
-        name: np.concatenate([np.zeros(0, np.float32), *(np.ravel(each) for each in found)])
-        if isinstance(found, list)
-        else found
-        for name, found in answer.items()
-    }
 
 
 def _told(array: Array) -> str:
@@ -289,60 +282,6 @@ def valid_blocks(
     )
 
 
-def outputs_apart(
-    mine: Mapping[str, Array], theirs: Mapping[str, Array], partners: Mapping[str, str], one: Side, other: Side
-) -> dict[str, Measure]:
-    """By name of the second's outputs, how far the first's are on the valid part.
-
-    Outputs without a partner, such as ``<output>_length``, are left out, and those that are texts, of another rank, or
-    of another number of valid steps.
-
-    Args:
-        mine: the first run's outputs.
-        theirs: the second's.
-        partners: by name of the second's, the first's.
-        one: the first run.
-        other: the second.
-    """
-    apart = {}
-    for name, partner in partners.items():
-        if name not in theirs or partner not in mine:
-            continue
-        left = of_output(partner, mine[partner], one.metadata, one.container, one.steps)
-        right = of_output(name, theirs[name], other.metadata, other.container, other.steps)
-        if left.ndim == right.ndim:
-            axes = _of_one_length(partner, name, left.ndim, one, other)
-            if any(left.shape[axis] != right.shape[axis] for axis in axes):
-                continue
-            inside = tuple(slice(min(n, m)) for n, m in zip(left.shape, right.shape, strict=True))
-            left, right = left[inside], right[inside]
-        found = measure(Block(left, None, 1), Block(right, None, 1))
-        if found is not None:
-            apart[name] = found
-    return apart
-
-
-def _of_one_length(mine: str, theirs: str, rank: int, one: Side, other: Side) -> list[int]:
-    """The axes along which two outputs have as many valid steps: those with a stated length where a graph is padded,
-    all where none is; none where a native graph runs with zeros behind its input, whose output nobody cuts."""
-    sides = one, other
-    if any(side.metadata is None and side.container != side.steps for side in sides):
-        return []
-    if all(side.metadata is None for side in sides):
-        return list(range(rank))
-    stated = [
-        side.metadata.lengths.get(name, {}) for side, name in zip(sides, (mine, theirs), strict=True) if side.metadata
-    ]
-    return sorted({axis for axes in stated for axis in axes if axis < rank})
-
-
-def _partners(mine: Mapping[str, Array], theirs: Mapping[str, Array]) -> dict[str, str]:
-    """By name of the second's outputs, the first's: of the same name; where no name is shared, at the same place."""
-    shared = {name: name for name in theirs if name in mine}
-    places = zip(theirs, (name for name in mine if not name.endswith("_length")), strict=False)
-    return shared or {name: other for name, other in places if mine[other].dtype.kind == theirs[name].dtype.kind}
-
-
 def _forks(
     one: Side, other: Side, errors: Mapping[ir.Value, float], bad: Sequence[ir.Value], tolerance: float
 ) -> tuple[list[Fork], bool]:
@@ -361,4 +300,4 @@ def _forks(
 
 def _abrupt(fork: Fork, errors: Mapping[ir.Value, float], floor: float) -> bool:
     above = max((errors.get(value, 0.0) for value in fork.inputs), default=0.0)
-    return errors.get(fork.value, float("inf")) > _ABRUPT * max(above, floor / 10)
+    return errors.get(fork.value, float("inf")) > ABRUPT * max(above, floor / 10)

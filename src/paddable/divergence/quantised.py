@@ -93,12 +93,23 @@ def _weights(plain: Plain, nodes: Sequence[ir.Node]) -> Iterator[_Weight]:
         axis = 0 if "Conv" in node.op_type else stored.ndim - 1
         if node.op_type == "DequantizeLinear":
             axis = int(node.attributes["axis"].value) if "axis" in node.attributes else 1
-        shape = [-1 if each == axis % stored.ndim else 1 for each in range(stored.ndim)]
-        if scale.size not in (1, stored.shape[axis]):
+        shape = _along(axis, stored, scale, zero)
+        if shape is None:
             continue  # in blocks
         step = np.broadcast_to(np.abs(scale).astype(np.float64).reshape(shape if scale.size > 1 else ()), stored.shape)
         offset = np.zeros(()) if zero is None else zero.astype(np.float64).reshape(shape if zero.size > 1 else ())
         yield _Weight(node, str(held.name), (stored.astype(np.float64) - offset) * step, step)
+
+
+def _along(axis: int, stored: Array, scale: Array, zero: Array | None) -> list[int] | None:
+    """The shape in which scale and zero point lie along an axis; of one for all, the axis says nothing, and need not be
+    there. None where they do not fit it."""
+    sizes = {each.size for each in (scale, zero) if each is not None} - {1}
+    if not sizes:
+        return []
+    if not -stored.ndim <= axis < stored.ndim or sizes != {stored.shape[axis]}:
+        return None
+    return [-1 if each == axis % stored.ndim else 1 for each in range(stored.ndim)]
 
 
 def _constant(node: ir.Node, index: int) -> Array | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -40,14 +40,15 @@ def comparable(facts: Facts | None) -> bool:
     return facts.bounded is None and facts.dtype != ir.DataType.STRING
 
 
-def made_of_sizes(plain: Plain, *, constants: bool = False) -> set[ir.Value]:
+def made_of_sizes(plain: Plain, *, constants: bool = False, given: Collection[str] = ()) -> set[ir.Value]:
     """Values that nothing but sizes and constants make: in a container they are the container's by design.
 
     Args:
         plain: the graph.
         constants: also those that constants alone make.
+        given: inputs that count as sizes, such as those that hold lengths; they are among the values.
     """
-    found: set[ir.Value] = set()
+    found = {value for value in plain.model.graph.inputs if value.name in given}
     for node in plain.nodes:
         above = list(plain.inputs(node))
         if node.op_type in ("Shape", "Size") or ((above or constants) and found.issuperset(above)):

@@ -13,6 +13,9 @@ from paddable.divergence.regions import made_of_sizes
 
 __all__ = ["Unpaired", "unpaired"]
 
+_TYPES = frozenset({"Cast", "DequantizeLinear", "QuantizeLinear"})
+"""Operators that store the same numbers otherwise: what that does to them is precision."""
+
 
 @dataclass(frozen=True)
 class Unpaired:
@@ -30,7 +33,9 @@ class Unpaired:
     last: bool
 
 
-def unpaired(parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: bool = False) -> Unpaired:
+def unpaired(
+    parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: bool = False, remedied: bool = False
+) -> Unpaired:
     """The nodes at a fork that only one graph has. Casts are no difference, nor is what one has folded.
 
     Args:
@@ -38,18 +43,24 @@ def unpaired(parting: Parting, fork: Fork, others: Sequence[ir.Node], *, sizes: 
         fork: where they part.
         others: the nodes of the second graph that make the partner of the fork's value.
         sizes: also nodes that compute from sizes and constants alone, which one exporter folds and another does not.
+        remedied: what a remedy does at this fork is right: what else a padded graph has here, its lengths apart, is its
+            own.
     """
     one, other = parting.one.plain, parting.other.plain
     layers = [layer for each in parting.layers.values() for layer in (each.one, each.other)]
     folded = {node for layer in layers for node in (*layer.front, *layer.behind)}
     mine, theirs = folded | parting.matching.pairs.keys(), folded | set(parting.matching.pairs.values())
-    extra = [node for node in fork.nodes if node not in mine and node.op_type != "Cast"]
-    missing = [node for node in others if node not in theirs and node.op_type != "Cast"]
+    extra = [node for node in fork.nodes if node not in mine and node.op_type not in _TYPES]
+    missing = [node for node in others if node not in theirs and node.op_type not in _TYPES]
     if not sizes:
         left, right = (made_of_sizes(plain, constants=True) for plain in (one, other))
         extra = [node for node in extra if not left.issuperset(node.outputs)]
         missing = [node for node in missing if not right.issuperset(node.outputs)]
-    if parting.one.metadata is not None:
+    metadata = parting.one.metadata
+    if metadata is not None and remedied and not missing:
+        lengths = made_of_sizes(one, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
+        extra = [node for node in extra if lengths.isdisjoint((*one.inputs(node), *node.outputs))]
+    elif metadata is not None:
         partners = parting.matching.values()
         read = [list(other.inputs(node)) for node in missing]
         extra = [node for node in extra if [partners.get(value) for value in one.inputs(node)] in read]

@@ -1,0 +1,100 @@
+"""What padding is blamed for, and what it is not: a node too many, rounding, and a mask on valid steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnxruntime.quantization import QuantType, quantize_dynamic
+
+import paddable
+
+from .test_verdicts import save
+
+CONV = "Conv <kernel_shape = [3], pads = [1, 1]>"
+BODY = f"{{ a = {CONV} (x, v, k) b = Relu (a) c = {CONV} (b, w) d = Add (c, b) y = Tanh (d) }}"
+RNG = np.random.default_rng(0)
+V, W = (0.2 * RNG.standard_normal((4, 4, 3)).astype(np.float32) for _ in range(2))
+
+
+def _native(place: Path, body: str = BODY) -> Path:
+    return save(place, f"(float[1, 4, T] x) => (float[1, 4, T] y) {body}", v=V, w=W, k=np.ones(4, np.float32))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``native.onnx``, and ``padded.onnx`` made of it."""
+    place = tmp_path_factory.mktemp("blamed")
+    paddable.convert(
+        _native(place / "native.onnx"), ["x:2=T"], containers=[40], out=place / "padded.onnx", verify=False
+    )
+    return place
+
+
+@pytest.mark.parametrize(
+    ("there", "without", "op"),
+    [
+        ("b = Relu (a)", "b = Identity (a)", "Relu"),
+        ("d = Add (c, b)", "d = Identity (c)", "Add"),
+        ("y = Tanh (d)", "y = Identity (d)", "Tanh"),
+    ],
+)
+def test_a_node_that_only_the_padded_graph_has_is_no_padding(
+    folder: Path, tmp_path: Path, there: str, without: str, op: str
+) -> None:
+    other = _native(tmp_path / "other.onnx", BODY.replace(there, without))
+    fork = paddable.probe(folder / "padded.onnx", other, at=17).fork
+    assert fork is not None and (fork.op, fork.cause.kind) == (op, "structure"), fork
+    assert "which the second lacks" in fork.cause.text
+
+
+def test_rounding_of_a_padded_run_is_no_padding(folder: Path, tmp_path: Path) -> None:
+    quantize_dynamic(
+        folder / "padded.onnx", tmp_path / "8.onnx", weight_type=QuantType.QUInt8, op_types_to_quantize=["Conv"]
+    )
+    fork = paddable.probe(tmp_path / "8.onnx", folder / "native.onnx", at=17, tolerance=1e-4).fork
+    assert fork is not None and fork.cause.kind == "precision" and not fork.cause.code, fork
+
+
+def test_what_half_rounds_first_is_told_as_rounding(folder: Path, tmp_path: Path) -> None:
+    paddable.convert(
+        folder / "native.onnx", ["x:2=T"], containers=[40], out=tmp_path / "b", precision="fp16", verify=False
+    )
+    fork = paddable.probe(tmp_path / "b", folder / "native.onnx", precision="fp16", at=17, tolerance=1e-5).fork
+    assert fork is not None and fork.cause.kind == "rounding", fork
+    assert "no error on the way is larger than what rounding makes: it begins here" in fork.cause.text
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_mask_on_valid_steps_is_named(folder: Path, tmp_path: Path, first: bool) -> None:
+    model = onnx.load(folder / "padded.onnx")
+    mask = next(node for node in model.graph.node if node.name == "paddable/fill")
+    mask.input[1], mask.input[2] = mask.input[2], mask.input[1]
+    onnx.save(model, tmp_path / "inverted.onnx")
+    files = (tmp_path / "inverted.onnx", folder / "native.onnx")
+    fork = paddable.probe(*(files if first else files[::-1]), at=17).fork
+    assert fork is not None and fork.cause.kind == "padding"
+    number = "first" if first else "second"
+    assert f"Where paddable/fill of the {number} graph replaces 100 % of the numbers of valid" in fork.cause.text
+    assert not first or fork.node == "paddable/fill"
+
+
+def test_a_missing_mask_is_padding(folder: Path, tmp_path: Path) -> None:
+    model = onnx.load(folder / "padded.onnx")
+    masks = [node for node in model.graph.node if node.op_type == "Where" and "fill" in node.name]
+    masks[-1].input[2] = masks[-1].input[1]
+    onnx.save(model, tmp_path / "unmasked.onnx")
+    fork = paddable.probe(tmp_path / "unmasked.onnx", folder / "native.onnx", at=17).fork
+    assert fork is not None and fork.cause.code == "PAD102", fork
+
+
+def test_quantisers_in_front_of_a_node_are_precision(folder: Path, tmp_path: Path) -> None:
+    body = BODY.replace("d = Add", "q = QuantizeLinear (c, s, z) r = DequantizeLinear (q, s, z) d = Add").replace(
+        "(c, b)", "(r, b)"
+    )
+    text = f"(float[1, 4, T] x) => (float[1, 4, T] y) <float s = {{0.02}}, int8 z = {{0}}> {body}"
+    other = save(tmp_path / "qdq.onnx", text, v=V, w=W, k=np.ones(4, np.float32))
+    fork = paddable.probe(folder / "padded.onnx", other, at=17, tolerance=1e-4).fork
+    assert fork is not None and fork.cause.kind == "precision", fork
