@@ -6,11 +6,12 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import onnx
 import pytest
 import soundfile
 
 import paddable
-from paddable.bundle import read_bundle
+from paddable.bundle import KEY, Metadata, read_bundle
 from paddable.families.registry import FAMILIES
 from paddable.families.sense_voice.config import LANGUAGES, TEXT_NORMS
 from paddable.runtime.session.rows import Pace
@@ -60,3 +61,16 @@ def test_weights_are_shared_with_the_graph_of_one_row(bundle: Path) -> None:
 def test_every_family_takes_rows_or_says_why_not() -> None:
     taking = {name for name, spec in FAMILIES.items() if not spec.one_row}
     assert taking == {"ctc", "sense-voice", "fun-asr-nano", "paraformer"}
+
+
+def test_a_fixed_size_is_not_as_many_rows_by_chance() -> None:
+    model = onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 18]>
+        g (float[B, T, 2] x, float[4, 2] table) => (float[B, T, 4] y) {
+            turned = Transpose <perm = [1, 0]> (table)
+            y = MatMul(x, turned)
+        }""")
+    made = paddable.convert(model, ["x:1=T"], containers=[6], batch_size=4, verify=False)
+    assert isinstance(made, onnx.ModelProto)
+    text = next(entry.value for entry in made.metadata_props if entry.key == KEY)
+    batch = Metadata.loads(text, where="model").batch
+    assert batch is not None and batch.inputs == {"x": 0}

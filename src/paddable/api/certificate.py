@@ -68,13 +68,19 @@ def _batch(analysis: Analysis) -> Batch | None:
     if declared.batch is None:
         return None
     inputs = {}
-    for value in analysis.model.graph.inputs:
-        name = value.name or ""
+    values = {value.name or "": value for value in analysis.model.graph.inputs}
+    shape = values[declared.batch.input].shape
+    is_open = shape is not None and not isinstance(shape[declared.batch.axis], int)
+    for name, value in values.items():
         if name in declared.masks or name in declared.length_inputs or value.shape is None:
             continue
         if name == declared.batch.input or name in declared.batch_axes:
             inputs[name] = declared.batch_axes.get(name, declared.batch.axis)
-        elif len(value.shape) and 0 not in declared.axes.get(name, {}) and _counts_rows(value.shape[0], declared.rows):
+        elif (
+            len(value.shape)
+            and 0 not in declared.axes.get(name, {})
+            and _counts_rows(value.shape[0], declared.rows, is_open)
+        ):
             inputs[name] = 0
     outputs = {}
     for site in analysis.outputs:
@@ -87,5 +93,6 @@ def _batch(analysis: Analysis) -> Batch | None:
     return Batch(declared.rows, inputs, outputs)
 
 
-def _counts_rows(size: object, rows: int | None) -> bool:
-    return not isinstance(size, int) or size == rows
+def _counts_rows(size: object, rows: int | None, is_open: bool) -> bool:
+    """A fixed size is as many rows by chance where the batch axis is open, but for the one row that exporters fix."""
+    return not isinstance(size, int) or (size == rows and (rows == 1 or not is_open))
