@@ -20,6 +20,7 @@ from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
 from paddable.padding.facts.axes import axis_size
 from paddable.precision import PRECISIONS, before, in_precision
+from paddable.precision.half import with_initialisers
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
@@ -104,9 +105,10 @@ def measure_native(
     numbers = index_limits(analysis)
     steps = largest(analysis, [size for size in containers if size])
     found: dict[str, Measured] = {"fp32": Measured()}
-    natives = {name: before(opened.model, name) for name in precisions if name != "fp32"}
+    plain = with_initialisers(opened.model)
+    natives = {name: before(plain, name) for name in precisions if name != "fp32"}
     for in_half in (True, False):  # native that computes in half is measured in fp32 for those that are not half
-        named = [name for name, native in natives.items() if (native is opened.model) == in_half]
+        named = [name for name, native in natives.items() if (native is plain) == in_half]
         if named:
             seen = observe(
                 natives[named[0]],

@@ -17,9 +17,12 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["ComputeInHalfPass", "know_types", "reasons", "weight_bytes"]
+__all__ = ["ComputeInHalfPass", "know_types", "reasons", "weight_bytes", "with_initialisers"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
+
+_FREE_INITIALISERS = 4
+"""From this version of the format on, an initialiser is no input."""
 
 
 class ComputeInHalfPass(ir.passes.InPlacePass):
@@ -74,6 +77,17 @@ def weight_bytes(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False
     return sum(sizes.values()), sum(size for v, size in sizes.items() if v in floats) + sum(
         size // 2 for v, size in sizes.items() if v in halves
     )
+
+
+def with_initialisers(model: ir.Model) -> ir.Model:
+    """A copy whose constants are initialisers, in a version of the format that lets them be no inputs; or the model."""
+    plain = all(node.op_type != "Constant" for node in model.graph.all_nodes())
+    if plain and model.ir_version >= _FREE_INITIALISERS:
+        return model
+    made = model.clone()
+    made.ir_version = max(made.ir_version, _FREE_INITIALISERS)
+    common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(made)
+    return made
 
 
 def know_types(model: ir.Model) -> None:
