@@ -243,3 +243,10 @@ def test_a_power_spectrum_is_tried_where_the_model_takes_its_logarithm() -> None
         for first in ("l = Log(x)", "l = Relu(x)", "r = Sigmoid(x) l = Log(r)")
     ]
     assert tried == [{"x"}, set(), set()]
+
+
+def test_an_input_that_no_file_gives_is_told(tmp_path: Path) -> None:
+    native = model("a = MatMul(x, u) h = Add(a, k) y = Relu(h)", "float[1, T, 8] x, float[1, 1, 5] k", u=normal(8, 5))
+    for name in ("a", "b"):
+        np.savez(tmp_path / f"{name}.npz", x=normal(1, 60, 8).astype(np.float32))
+    assert "a.npz and 1 more file give no k: random numbers are in its place" in told_of(native, examples=tmp_path)

@@ -189,3 +189,19 @@ def test_a_model_of_fixed_sizes_is_compared_on_its_examples(tmp_path: Path) -> N
     made = convert(model, [], precision="int8-static", examples=tmp_path / "x.npy")
     (got,), (want,) = plain(made, x=x), plain(model, x=x)
     assert 0 < np.abs(got - want).max() < 0.02 * np.abs(want).max()
+
+
+def test_stacked_weights_stay_and_that_is_told(tmp_path: Path) -> None:
+    """ONNX Runtime would end at the operator that it makes of them."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, 64] x) => (float[4, 1, 48] y) '
+        "{ a = MatMul(x, w) y = MatMul(a, v) }"
+    )
+    for name, shape in (("w", (64, 64)), ("v", (4, 64, 48))):
+        array = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 64)).astype(np.float32))
+    told: list[str] = []
+    made = convert(model, [], precision="int8-static", examples=tmp_path / "x.npy", on_message=told.append)
+    assert [node.op_type for node in made.graph.node].count("QuantizeLinear") == 1
+    assert any("1 of 2 products and convolutions stay in fp32: y: " in line and "v has 3 axes" in line for line in told)
