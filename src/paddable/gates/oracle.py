@@ -165,6 +165,10 @@ class Oracle:
                 return name
         return ""
 
+    def written(self, signals: Signals, row: int, steps: Mapping[str, int]) -> dict[str, Array]:
+        """Outputs of one row without the optimiser."""
+        return self._first_row(self._plain.run(signals.native(row, steps)))
+
     def noise(
         self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]
     ) -> dict[str, float]:
