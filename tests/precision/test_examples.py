@@ -13,7 +13,7 @@ import pytest
 
 from paddable.api import convert
 from paddable.bundle import Batch, Metadata
-from paddable.errors import MisuseError, UnreadableError
+from paddable.errors import MisuseError, RefusedError, UnreadableError
 from paddable.gates.examples import Inputs, power_inputs, sound_inputs
 from paddable.graph.io.read import read_model
 from paddable.precision.half import know_types, reasons
@@ -243,3 +243,16 @@ def test_a_power_spectrum_is_tried_where_the_model_takes_its_logarithm() -> None
         for first in ("l = Log(x)", "l = Relu(x)", "r = Sigmoid(x) l = Log(r)")
     ]
     assert tried == [{"x"}, set(), set()]
+
+
+def test_an_input_that_no_file_gives_is_told(tmp_path: Path) -> None:
+    native = model("a = MatMul(x, u) h = Add(a, k) y = Relu(h)", "float[1, T, 8] x, float[1, 1, 5] k", u=normal(8, 5))
+    for name in ("a", "b"):
+        np.savez(tmp_path / f"{name}.npz", x=normal(1, 60, 8).astype(np.float32))
+    assert "a.npz and 1 more file give no k: random numbers are in its place" in told_of(native, examples=tmp_path)
+
+
+def test_the_one_precision_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    wide = model("a = MatMul(x, u) y = Relu(a)", "float[B, T, 8] x", "float[B, T, 256] y", u=normal(8, 256))
+    with pytest.raises(RefusedError, match="in int8-dynamic: one quantisation range"):
+        told_of(wide, precision="fp32,int8-dynamic", batch_size=2, out=tmp_path / "b", verify=False)

@@ -217,6 +217,18 @@ def test_values_that_measurement_keeps_stay_with_what_moves_them():
     assert types["q"] == ir.DataType.FLOAT16
 
 
+def test_a_mask_in_front_of_what_sees_all_digits_rounds_nothing():
+    """Padding puts it there, and native has none."""
+    text = """net (float[1, 5, 8] x, bool[1, 5, 1] valid) => (float[1, 5, 8] y, int64[1, 8] n) {
+        a = Where(valid, x, zero) q, s, z = DynamicQuantizeLinear(a) i = MatMulInteger(q, c, z) f = Cast<to = 1>(i)
+        g = Mul(f, s) h = MatMul(g, w) y = Relu(h) b = Where(valid, x, low) n = ArgMax<axis = 1, keepdims = 0>(b)
+    }"""
+    native = model(text, w=WEIGHT, c=(9 * WEIGHT).astype(np.int8), zero=np.float32(0), low=np.float32(-99))
+    _, types = halved(native)
+    assert {types[name] for name in ("a", "s", "f", "g", "b")} == {ir.DataType.FLOAT}
+    assert types["h"] == ir.DataType.FLOAT16
+
+
 def test_an_unknown_precision_names_those_there_are():
     with pytest.raises(MisuseError, match=r"fp8.*choose fp32, fp16, int8"):
         in_precision(model("net (float[1] x) => (float[1] y) { y = Relu(x) }"), "fp8")

@@ -126,6 +126,29 @@ def test_a_model_without_a_large_weight_is_told(tmp_path):
     assert any("int8: nothing changes" in line for line in told)
 
 
+def test_what_is_not_taken_for_another_reason_than_its_size_is_told():
+    heard = []
+    for text, weight, precision in (
+        ("net (float[5, 64] x) => (float[5, 96] y) { y = Gemm<alpha = 0.5>(x, w) }", MATRIX, "int8-dynamic"),
+        ("net (float[1, 5, 64] x) => (float[1, 5, 96] y) { y = MatMul(x, w) }", MATRIX[None], "int4"),
+    ):
+        convert(to_proto(model(text, w=weight)), [], precision=precision, verify=False, on_message=heard.append)
+    told = [line for line in heard if "nothing changes" in line]
+    assert "int8-dynamic: nothing changes, since it leaves Gemm y, which is more than a product and a bias" in told
+    assert "int4: nothing changes, since it leaves MatMul y, whose weight w has 3 axes" in told
+
+
+def test_numbers_too_large_to_measure_stay_alone():
+    """NaN of one layer is none of the next."""
+    loud, told = MATRIX.copy(), []
+    loud[:, 0] = 1e30
+    text = "net (float[1, 5, 64] x) => (float[1, 5, 64] y) { a = MatMul(x, w) h = Tanh(a) y = MatMul(h, v) }"
+    proto = to_proto(model(text, w=loud, v=MATRIX.T.copy()))
+    convert(proto, [], precision="int8-dynamic", verify=False, on_message=told.append)
+    (line,) = [line for line in told if "stay in fp32:" in line]
+    assert "1 of 2" in line and "a: its numbers are too large to measure" in line
+
+
 def test_a_precision_that_changes_no_weight_shares_those_of_fp32_and_tells_it(tmp_path):
     told = []
     looked_up = onnx.parser.parse_model(

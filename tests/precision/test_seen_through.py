@@ -15,6 +15,7 @@ from paddable.gates.engine import Engine
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
+from paddable.precision.tied import kept_with_others
 
 RANDOM = np.random.default_rng(0)
 HEAD = '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 64] x) => (float[1, T, 64] y) '
@@ -164,10 +165,25 @@ def test_a_precision_that_takes_more_room_is_told_with_who_reads_what_stays() ->
     assert line == "int8-dynamic: weights take 361 kB, and without it 298 kB: 282 kB stay in fp32 for Gather"
 
 
+def test_a_precision_that_is_no_smaller_than_half_is_told() -> None:
+    told: list[str] = []
+    body = "{ h = MatMul(x, c) r = Relu(h) i = ArgMax<axis = 2, keepdims = 0>(r) g = Gather(l, i) y = Add(g, r) }"
+    convert(model(body), ["x:1=T"], containers=[40], precision="int8", gate_lengths=2, on_message=told.append)
+    (line,) = [line for line in told if "weights take" in line]
+    assert "in fp16 about" in line and "stay in fp32 for Gather" in line
+
+
+def test_who_computes_with_a_weight_is_told_and_not_who_reads_the_result() -> None:
+    body = "{ a = MatMul(x, b) t = Transpose<perm = [1, 0]>(b) r = ReduceSum<keepdims = 0>(t) y = Add(a, r) }"
+    (why,) = kept_with_others(read_model(model(body)), {"a"}).values()
+    assert why == "ReduceSum ReduceSum_r reads its weight b in fp32 all the same"
+
+
 def test_a_precision_that_is_not_there_is_told_with_those_that_are(tmp_path) -> None:
     out = convert(model(CHAINS["copy"]), ["x:1=T"], containers=[40], out=tmp_path / "b", precision="fp16,int8")
     for wanted in ("", "bf16"):
-        with pytest.raises(MisuseError, match=f"no precision {wanted!r} for 'cpu'; it holds fp16, int8"):
+        with pytest.raises(MisuseError, match=f"no precision {wanted!r} for 'cpu'; it holds fp16, int8") as refused:
             paddable.load(out, precision=wanted)
+        assert "precision='bf16'" not in str(refused.value)
     with pytest.raises(MisuseError, match="which precision"):
         paddable.load(out)

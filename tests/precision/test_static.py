@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,11 @@ from onnxruntime.quantization.calibrate import TensorData, TensorsData
 from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
 
 from paddable.api import convert, verify
-from paddable.bundle import read_bundle, read_metadata
+from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import MisuseError
+from paddable.gates.oracle import Oracle
+from paddable.gates.signals import Numbers, Signals
+from paddable.gates.whole import Candidate, judge_whole, open_candidate
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
 from paddable.precision import in_precision
@@ -189,3 +193,44 @@ def test_a_model_of_fixed_sizes_is_compared_on_its_examples(tmp_path: Path) -> N
     made = convert(model, [], precision="int8-static", examples=tmp_path / "x.npy")
     (got,), (want,) = plain(made, x=x), plain(model, x=x)
     assert 0 < np.abs(got - want).max() < 0.02 * np.abs(want).max()
+
+
+def test_stacked_weights_stay_and_that_is_told(tmp_path: Path) -> None:
+    """ONNX Runtime would end at the operator that it makes of them."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, 64] x) => (float[4, 1, 48] y) '
+        "{ a = MatMul(x, w) y = MatMul(a, v) }"
+    )
+    for name, shape in (("w", (64, 64)), ("v", (4, 64, 48))):
+        array = np.random.default_rng(5).standard_normal(shape).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 64)).astype(np.float32))
+    told: list[str] = []
+    made = convert(model, [], precision="int8-static", examples=tmp_path / "x.npy", on_message=told.append)
+    assert [node.op_type for node in made.graph.node].count("QuantizeLinear") == 1
+    assert any("1 of 2 products and convolutions stay in fp32: y: " in line and "v has 3 axes" in line for line in told)
+
+
+@pytest.mark.parametrize(("optimised", "written", "right"), [(4e-3, 0, True), (5e-2, 0, False), (4e-3, 4e-3, False)])
+def test_what_the_optimiser_alone_moves_by_a_code_is_no_fault(optimised: float, written: float, right: bool) -> None:
+    text = '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 4] x) => (float[1, T, 4] y) { y = Mul(x, k) }'
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.append(numpy_helper.from_array(np.float32(2), "k"))
+    made = convert(model, ["x:1=T"], containers=[6], verify=False)
+    metadata = replace(Metadata.loads(made.metadata_props[0].value, where=""), precision="int8-static")
+    (factor,) = (tensor for tensor in made.graph.initializer if tensor.name == "k")
+    factor.CopyFrom(numpy_helper.from_array(np.float32(2 + 2 * written), "k"))
+    oracle = Oracle(model.SerializeToString(), metadata)
+    candidate = Candidate("T=6", made.SerializeToString(), metadata, {"T": 6})
+    signals = Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, {"T": 6}, Numbers({}), 1, 0)
+    session = open_candidate(candidate)
+
+    class Optimised:
+        shapes, dtypes = session.shapes, session.dtypes
+
+        def run(self, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+            found = session.run(feeds)
+            return {**found, "y": found["y"] * np.float32(1 + optimised)}
+
+    rows = judge_whole(candidate, oracle, signals, [{"T": 4}], engine=Optimised())  # type: ignore[arg-type]
+    assert [row.ok for row in rows] == [right]

@@ -171,6 +171,14 @@ def test_a_model_of_two_rows_has_a_verdict() -> None:
 
 def test_products_in_8_bits_of_a_model_that_is_stored_in_half_are_judged_as_they_run(tmp_path: Path) -> None:
     """Without the optimiser they would saturate on some processors."""
+    told_of(in_half(), "int8-dynamic", out=tmp_path / "b")
+    report = json.loads((tmp_path / "b" / "report.json").read_text())
+    plain = json.loads(told_report(tmp_path / "c"))
+    worst = [max(row["error"] for row in found["examples"]["int8-dynamic"]) for found in (report, plain)]
+    assert worst[0] < 2 * worst[1]
+
+
+def in_half() -> onnx.ModelProto:
     half = onnx.ModelProto()
     half.CopyFrom(PLAIN)
     for tensor in half.graph.initializer:
@@ -178,11 +186,29 @@ def test_products_in_8_bits_of_a_model_that_is_stored_in_half_are_judged_as_they
         tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
     for value in (*half.graph.input, *half.graph.output):
         value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
-    told_of(half, "int8-dynamic", out=tmp_path / "b")
-    report = json.loads((tmp_path / "b" / "report.json").read_text())
-    plain = json.loads(told_report(tmp_path / "c"))
-    worst = [max(row["error"] for row in found["examples"]["int8-dynamic"]) for found in (report, plain)]
-    assert worst[0] < 2 * worst[1]
+    return half
+
+
+def test_a_model_without_a_value_in_fp32_has_a_verdict(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 60, 8)).astype(np.float16))
+    told = told_of(in_half(), "fp16", examples=tmp_path / "x.npy")
+    assert any("against fp32, the worst of 1 example" in line for line in told)
+    with pytest.raises(GateFailedError, match=r"output y in fp16.* is asked for"):
+        told_of(in_half(), "fp16", accept=["error=0", "cosine=1"])
+
+
+def test_values_that_become_half_without_a_weight_are_told() -> None:
+    lines = told_of(model("r = Relu(x) y = Sigmoid(r)", output="float[1, T, 8] y"), "fp16")
+    assert "fp16: no weight gets smaller, since native has none in fp32; 2 nodes compute in half" in lines
+
+
+def test_an_equal_answer_has_a_cosine_of_one_and_a_limit_is_told_as_it_was_given() -> None:
+    for count in range(20):
+        answer = np.random.default_rng(count).standard_normal(100 + count).astype(np.float32)
+        assert not difference(answer, answer).misses({"cosine": 1.0, "error": 0.0})
+    told = difference(answer * np.linspace(1, 1.002, answer.size, dtype=np.float32), answer)
+    assert "0.9999999 is asked for" in told.misses({"cosine": 0.9999999})
+    assert "is 0.999999" in told.misses({"cosine": 0.9999999})
 
 
 def told_report(folder: Path) -> str:

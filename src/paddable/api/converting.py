@@ -147,6 +147,7 @@ def convert(
         if place is not None:
             demand_place(place, opened.source, force)
         with staging(place, force=force) as stage:
+            opened = opened if precisions == ["fp32"] else opened.in_one_form()
             return _convert_fixed(opened, target, precisions[0], wanted_forms, examples, verify, one, stage, on_message)
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
@@ -165,6 +166,7 @@ def convert(
     with staging(place, force=force) as stage:
         if place is not None and place.suffix != ".onnx":
             keep_native(stage, opened, keep_traces=keep_traces)
+        opened = opened if precisions == ["fp32"] else opened.in_one_form()
         known = measure_native(
             opened, wanted, precisions, stage.lending, examples=examples, accept=accept, on_message=on_message
         )

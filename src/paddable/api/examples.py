@@ -63,7 +63,7 @@ def read_examples(
             fix="give what the model will hear",
         )
     if on_message is not None:
-        for line in [*reader.told, *(f"{name} {why}" for name, why in reader.silent.items())]:
+        for line in [*reader.told, *reader.told_lacking(), *(f"{name} {why}" for name, why in reader.silent.items())]:
             on_message(line)
     return found
 
@@ -76,13 +76,25 @@ class _Reader:
         self.told: list[str] = []
         self.silent: dict[str, str] = {}
         self._lost: dict[Path, str] = {}
+        self._lacking: dict[tuple[str, ...], list[str]] = {}
         self.made = {*self.metadata.length_inputs, *self.metadata.mask_inputs}
         self.names = [name for name in inputs.shapes if name not in self.made]
 
     def read(self, path: Path) -> list[Example]:
         arrays = self._sound(path) if path.suffix.lower() in SOUNDS else self._arrays(path)
+        lacking = tuple(name for name in self.names if name not in arrays)
+        if lacking:
+            self._lacking.setdefault(lacking, []).append(path.name)
         whole = {name: self._with_all_axes(path, name, array) for name, array in arrays.items()}
         return [self._example(path, row, label) for row, label in self._rows(path, whole)]
+
+    def told_lacking(self) -> Iterable[str]:
+        """A line for the files that lack the same inputs."""
+        for names, files in self._lacking.items():
+            more = f" and {len(files) - 1} more file{'s'[: len(files) != 2]}" if len(files) > 1 else ""
+            verb = "give" if more else "gives"
+            place = "its place" if len(names) == 1 else "their place"
+            yield f"{files[0]}{more} {verb} no {' and no '.join(names)}: random numbers are in {place}"
 
     def _example(self, path: Path, rows: Mapping[str, Array], label: str) -> Example:
         steps = self._steps(path, rows)

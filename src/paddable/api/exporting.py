@@ -185,6 +185,7 @@ def export(
         wanted = containers_of(opened, containers)
         refuse_damaged_weights(opened)
         keep_native(stage, opened)
+        opened = opened if precisions == ["fp32"] else opened.in_one_form()
         each = [opened] if rows == 1 else [opened, opened.of_rows(rows)]
         for one in each:
             demand_room(one.analyse(), wanted, run=verify)

@@ -27,10 +27,10 @@ from paddable.gates.signals import Numbers, Signals
 from paddable.precision import PRECISIONS
 from paddable.precision.damage import worth_keeping
 from paddable.precision.half import know_types, reasons, weight_bytes
-from paddable.precision.int8 import LEAST, storable
+from paddable.precision.int8 import LEAST, Weight, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples
-from paddable.precision.static import FixedRange, twins_in
+from paddable.precision.static import FixedRange, roundable, twins_in
 from paddable.precision.tied import kept_with_others, told_tables
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
@@ -226,7 +226,7 @@ def _filled(
 
 def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
     """The range of what goes into each product or convolution that can be rounded; silence fixes none."""
-    names = [str(value.name) for node in storable(native.graph) if (value := node.inputs[0]) is not None]
+    names = [str(value.name) for node in roundable(native.graph) if (value := node.inputs[0]) is not None]
     return {
         name: (ranges[name].low, ranges[name].high, bits)
         for name in names
@@ -252,7 +252,7 @@ def measured(
     native, ranges = observed.native, observed.ranges
     if PRECISIONS[precision].twins is not None:
         damage = observed.damage[precision]
-        _tell_if_none(precision, damage, on_message)
+        _tell_if_none(precision, damage, native, on_message)
         kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
         if not PRECISIONS[precision].rounds:
             kept |= kept_with_others(native, damage.keys() - kept.keys())
@@ -272,11 +272,11 @@ def measured(
     stays = reasons(native, kept, fast=fast)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
     told = _told(observed.examples, ranges, stays, nodes)
-    before, after = weight_bytes(native, kept, fast=fast)
+    before, after, changed = weight_bytes(native, kept, fast=fast)
     if on_message is not None:
         for line in (
             *_lines(precision, kept, stays, observed, nodes, told["layers"]),
-            *_gain(precision, before, after, told),
+            *_gain(precision, before, after, changed, told),
         ):
             on_message(line)
     return replace(blank, kept=kept, ranges={**told, "weights": {"fp32": before, precision: after}})
@@ -287,22 +287,30 @@ def _with_fixed(
 ) -> Measured:
     """Each product and convolution in 8 bits, in 16 where 8 damage it, in fp32 where 16 do."""
     eight, sixteen = observed.damage["8"], observed.damage["16"]
-    _tell_if_none(precision, eight, on_message)
     wide = worth_keeping(eight, 8, PRECISIONS[precision].most)
     kept = worth_keeping(sixteen, 16, PRECISIONS[precision].most)
+    taken, all_nodes = roundable(observed.native.graph), storable(observed.native.graph)
+    kept |= {
+        str(node.outputs[0].name): _why_untaken(node, weight, precision)
+        for node, weight in all_nodes.items()
+        if node not in taken
+    }
     fixed = {}
     for bits in (8, 16):
         known = _fixed(observed.native, observed.ranges, bits)
-        for node in storable(observed.native.graph):
+        for node in taken:
             name, value = str(node.outputs[0].name), node.inputs[0]
             rounded = name in eight and name not in kept and (bits == 8 or name in wide)
             if rounded and value is not None and value.name in known:  # a lookup has no range
                 fixed[str(value.name)] = known[str(value.name)]
+    if not all_nodes:
+        _tell_if_none(precision, eight, observed.native, on_message)
     if on_message is not None:
+        count = len(eight.keys() | kept.keys())
         sixteens = {name: why for name, why in wide.items() if name not in kept}
         for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
             if chosen:
-                on_message(f"{precision}: {len(chosen)} of {len(eight)} {_NODES} {what}: {_listed(chosen)}")
+                on_message(f"{precision}: {len(chosen)} of {count} {_NODES} {what}: {_listed(chosen)}")
         scaled = next((one.ranges for one in observed.louder if one.name.startswith("sound")), {})
         cut = [name for name, loud in scaled.items() if name in fixed and _cut(loud, fixed[name])]
         if cut:
@@ -320,9 +328,25 @@ def _cut(loud: Range, fixed: FixedRange) -> bool:
     return max(loud.high - high, low - loud.low) > _BEYOND * (high - low)
 
 
-def _tell_if_none(precision: str, damage: Mapping[str, float], on_message: Callable[[str], None] | None) -> None:
+def _tell_if_none(
+    precision: str, damage: Mapping[str, float], native: ir.Model, on_message: Callable[[str], None] | None
+) -> None:
     if not damage and on_message is not None:
-        on_message(f"{precision}: nothing changes, since no weight that it takes has {LEAST:,} numbers or more")
+        others = [
+            f"{_called(node)}, {_why_untaken(node, weight, precision)}"
+            for node, weight in storable(native.graph).items()
+        ]
+        why = f"no product has a weight of {LEAST:,} numbers or more"
+        on_message(f"{precision}: nothing changes, since {f'it leaves {_several(others)}' if others else why}")
+
+
+def _why_untaken(node: ir.Node, weight: Weight, precision: str) -> str:
+    """Why a precision that takes products with a matrix does not take this node."""
+    if node.op_type == "MatMul":
+        return f"whose weight {weight.value.name} has {len(weight.tensor.shape)} axes"
+    if node.op_type == "Gemm" and PRECISIONS[precision].rounds:
+        return "which is more than a product and a bias"
+    return "which is no MatMul"
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:
@@ -399,10 +423,13 @@ def _lines(
         )
 
 
-def _gain(precision: str, before: int, after: int, told: Mapping[str, Any]) -> Iterable[str]:
+def _gain(precision: str, before: int, after: int, changed: int, told: Mapping[str, Any]) -> Iterable[str]:
     """A line where the weights are no smaller for it."""
-    if not before:
-        yield f"{precision}: nothing changes, since native has no weight in fp32"
+    if not before and changed:
+        nodes = "one node computes" if changed == 1 else f"{changed} nodes compute"
+        yield f"{precision}: no weight gets smaller, since native has none in fp32; {nodes} in half"
+    elif not before:
+        yield f"{precision}: nothing changes, since native has no value in fp32 that half would hold"
     elif after >= before:
         why = [f"{one['op']} {one['node']} {one['why']}" for one in told["stays"] if one["op"] in _LAYERS]
         yield (

@@ -17,6 +17,7 @@ from paddable.bundle import KEY, Metadata
 from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.graph.io.read import read_model
 from paddable.graph.prepare.bind import bind
+from paddable.graph.prepare.normalise import normalise
 from paddable.graph.prepare.raise_opset import raise_opset
 from paddable.lengths import Length, parse, symbol
 from paddable.lengths.declare import (
@@ -32,6 +33,7 @@ from paddable.lengths.declare import (
 )
 from paddable.padding.analysis import Analysis, analyse
 from paddable.padding.declaration import Declarations, resolve
+from paddable.padding.deduce.branches import inline_alike
 
 __all__ = [
     "Declared",
@@ -128,6 +130,30 @@ class Opened:
                 raise
         # what was taken for rows may be mel bands; a refusal that is left has nothing to do with rows
         return analyse(self.model.clone(), self.declarations.without_batch)
+
+    def in_one_form(self) -> Opened:
+        """The same for other precisions than fp32, where what is padded would be of another form than native.
+
+        Padding makes one graph of each If, so native's are inlined alike. An input that has a value and was not
+        declared is a weight, as exporters write it that keep initialisers among the inputs: it leaves the signature.
+
+        Raises:
+            RefusedError: as of ``analyse``.
+        """
+        declared = self.declarations
+        named = {*declared.axes, *declared.length_inputs, *declared.masks, *declared.batch_axes}
+        weights = {
+            value.name for value in self.model.graph.inputs if value.is_initializer() and value.name not in named
+        }
+        branches = self.analyse().branches if any(node.op_type == "If" for node in self.model.graph) else {}
+        if not weights and not branches:
+            return self
+        model = self.model.clone()
+        for value in [value for value in model.graph.inputs if value.name in weights]:
+            model.graph.inputs.remove(value)
+        if branches:
+            inline_alike(normalise(model), branches)
+        return replace(self, model=model)
 
     def notes(self) -> list[str]:
         """Sentences about what was decided here and is not in the declarations.

@@ -13,13 +13,14 @@ from paddable.api.measuring import Measured, measured, observe
 from paddable.api.opened import Opened
 from paddable.api.running import Lend
 from paddable.bundle import Metadata
-from paddable.errors import MisuseError, arguments
+from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.gates.index_limits import index_limits
 from paddable.gates.verdict import class_axis, measures, parse_accept, refuse_immeasurable, without_classes
 from paddable.lengths import Length
 from paddable.padding.analysis import Analysis
 from paddable.padding.facts.axes import axis_size
 from paddable.precision import PRECISIONS, before, in_precision
+from paddable.precision.half import with_initialisers
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
@@ -104,9 +105,10 @@ def measure_native(
     numbers = index_limits(analysis)
     steps = largest(analysis, [size for size in containers if size])
     found: dict[str, Measured] = {"fp32": Measured()}
-    natives = {name: before(opened.model, name) for name in precisions if name != "fp32"}
+    plain = with_initialisers(opened.model)
+    natives = {name: before(plain, name) for name in precisions if name != "fp32"}
     for in_half in (True, False):  # native that computes in half is measured in fp32 for those that are not half
-        named = [name for name, native in natives.items() if (native is opened.model) == in_half]
+        named = [name for name, native in natives.items() if (native is plain) == in_half]
         if named:
             seen = observe(
                 natives[named[0]],
@@ -153,15 +155,30 @@ def padded_in_each(
     exact = padded(opened, container, target, forms=forms, kept=kept, coarse=coarse, on_message=on_message, lend=lend)
     found = []
     for name, known in precisions.items():
-        metadata = replace(exact.metadata, precision=name, kept=known.kept, fixed=known.fixed)
-        if name == "fp32":
-            found.append(exact)
-        elif PRECISIONS[name].first:
-            native = in_precision(opened.model, name, known.kept)
-            oracle = native if opened.native is opened.model else opened.native
-            made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)
-            metadata = in_its_session(replace(made.metadata, precision=name, kept=known.kept))
-            found.append(Padded(made.model, metadata, exact.model, native))
-        else:
-            found.append(precise(exact.exact, metadata, target, exact.name))
+        try:
+            found.append(exact if name == "fp32" else _made(opened, container, target, exact, name, known, forms, lend))
+        except RefusedError as error:
+            where = f"{error.where}, in {name}" if error.where else name
+            raise RefusedError(error.what, where=where, why=error.why, fix=error.fix, findings=error.findings) from None
     return found
+
+
+def _made(
+    opened: Opened,
+    container: Mapping[str, int],
+    target: str,
+    exact: Padded,
+    name: str,
+    known: Measured,
+    forms: Sequence[str] | None,
+    lend: Lend | None,
+) -> Padded:
+    """One padded graph in a precision, from the one in fp32."""
+    metadata = replace(exact.metadata, precision=name, kept=known.kept, fixed=known.fixed)
+    if not PRECISIONS[name].first:
+        return precise(exact.exact, metadata, target, exact.name)
+    native = in_precision(opened.model, name, known.kept)
+    oracle = native if opened.native is opened.model else opened.native
+    made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)
+    metadata = in_its_session(replace(made.metadata, precision=name, kept=known.kept))
+    return Padded(made.model, metadata, exact.model, native)

@@ -1,8 +1,10 @@
-"""What is told of a precision whose weights take hardly less room than in fp32, and who reads what stays."""
+"""What is told of a precision whose weights take hardly less room than in fp32, or no less than in fp16, and who reads
+what stays."""
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,6 +12,7 @@ import onnx_ir as ir
 
 from paddable.api.building import Padded
 from paddable.graph.constants import Constants
+from paddable.precision import PRECISIONS
 from paddable.precision.int8 import LEAST
 
 __all__ = ["changes_nothing", "told_sizes"]
@@ -25,7 +28,10 @@ _OF_FEWER_BITS = {"DequantizeLinear", "DynamicQuantizeMatMul", "MatMulNBits", "Q
 
 
 def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
-    """A line for each precision that saves a tenth or less; of its first graph, since all share their weights."""
+    """A line for each precision that saves a tenth or less, or that is meant to be smaller than half and is not.
+
+    Of its first graph, since all share their weights.
+    """
     for precision in dict.fromkeys(graph.metadata.precision for graph in graphs):
         graph = next(graph for graph in graphs if graph.metadata.precision == precision)
         if graph.model is graph.exact or not _is_worth_it(graph.exact):
@@ -34,7 +40,8 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
             yield f"{precision}: its weights are those in fp32, which a bundle stores once"
             continue
         before, after = _room(graph.exact), _room(graph.model)
-        if after < _HARDLY * before:
+        halved = math.inf if PRECISIONS[precision].ranges else _room(graph.exact, narrow=True)
+        if after < min(_HARDLY * before, halved):
             continue
         stays = _in_fp32(graph.model.graph).most_common(_NAMED)
         why = (
@@ -42,7 +49,8 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
             if stays
             else ", none of them in fp32"
         )
-        yield f"{precision}: weights take {_told(after)}, and without it {_told(before)}{why}"
+        beside = f"without it {_told(before)}" if after >= _HARDLY * before else f"in fp16 about {_told(int(halved))}"
+        yield f"{precision}: weights take {_told(after)}, and {beside}{why}"
 
 
 def changes_nothing(graph: Padded) -> bool:
@@ -74,12 +82,13 @@ def _is_worth_it(model: ir.Model) -> bool:
     return any(tensor is not None and len(tensor.shape) > 1 and tensor.size >= LEAST for tensor in tensors)
 
 
-def _room(model: ir.Model) -> int:
-    """Bytes of the weights; equal ones count once, as in a data file."""
+def _room(model: ir.Model, *, narrow: bool = False) -> int:
+    """Bytes of the weights, or of these with fp32 in half; equal ones count once, as in a data file."""
     seen: dict[object, int] = {}
     for kind, tensors in _alike(model).items():
         for tensor in tensors:
-            seen[kind, _digest(tensor) if len(tensors) > 1 else b""] = tensor.nbytes
+            size = tensor.nbytes // 2 if narrow and tensor.dtype == ir.DataType.FLOAT else tensor.nbytes
+            seen[kind, _digest(tensor) if len(tensors) > 1 else b""] = size
     return sum(seen.values())
 
 

@@ -80,6 +80,8 @@ def verify(
     for file in files:
         said = read_metadata(folder / file)
         by_rows.setdefault(said.batch.size if said.batch else None, {})[file] = said
+    if any(said.precision != "fp32" for named in by_rows.values() for said in named.values()):
+        opened = opened.in_one_form()
     source: Source = opened.oracle or to_proto(opened.native).SerializeToString()
     step_graphs = read_bundle(place).step_graphs if place.is_dir() else ()
     report: GateReport | None = None

@@ -7,6 +7,7 @@ number takes the range and leaves few codes to the others; over all rows at once
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -51,7 +52,8 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
         noise = add(summed, add("Mul", gap, gap), columns)
         energy = add("Add", add(summed, add("Mul", exact, exact), columns), tiny)
         share = add("ReduceMean", add("Min", add("Div", noise, energy), one), keepdims=0)
-        passed = add("Add", exact, add("Mul", share, zero))  # who reads it waits, as of ``observe``
+        # Who reads it waits, as of ``observe``; a share that is NaN stays with its node.
+        passed = add("Add", exact, add("Where", add("Less", share, one), zero, zero))
         for reader, position in readers:
             reader.replace_input_with(position, passed)
         graph.insert_after(node, nodes)
@@ -78,7 +80,7 @@ class Comparison:
         self._engine = Engine(file, optimise=False, where="native", threads=threads, half=False, arena=True)
 
     def damage(self, feeds: Mapping[str, Array]) -> dict[str, float]:
-        """By answer, the share of energy that fewer bits change, from 0 to 1.
+        """By answer, the share of energy that fewer bits change, from 0 to 1; infinite where energies overflow.
 
         Raises:
             EngineError: native does not run on these inputs.
@@ -86,4 +88,5 @@ class Comparison:
         if not self._names:  # ONNX Runtime takes no run that asks for nothing
             return {}
         seen = self._engine.run(feeds)
-        return {name: float(seen[share]) for name, share in self._names.items()}
+        shares = {name: float(seen[share]) for name, share in self._names.items()}
+        return {name: math.inf if math.isnan(share) else share for name, share in shares.items()}

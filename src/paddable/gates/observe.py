@@ -26,14 +26,15 @@ __all__ = ["Observer", "watched"]
 def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str, str]]]:
     """A copy whose only outputs are what is measured, and by float value the names of its least, greatest and fraction.
 
-    Values inside the bodies of control flow are not measured: a node with bodies stays in fp32 as a whole.
+    Values inside the bodies of control flow are not measured: a node with bodies stays in fp32 as a whole. Where no
+    value is fp32 the outputs stay, since a run has to ask for something.
     """
     made = model.clone()
     know_types(made)
     graph, names = made.graph, Names(made.graph)
     found: dict[str, tuple[str, str, str]] = {}
     infinity, zero = (add_initialiser(graph, names, "watched", np.float32(number)) for number in (np.inf, 0))
-    graph.outputs.clear()
+    measured: list[ir.Value] = []
     for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
         if value.dtype != ir.DataType.FLOAT or not isinstance(value.type, ir.TensorType):
             continue
@@ -49,9 +50,12 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str, str]]]
             graph.insert_after(producer, nodes)
         for output in measures:
             output.type, output.shape = ir.TensorType(ir.DataType.FLOAT), ir.Shape(())
-            graph.outputs.append(output)
+            measured.append(output)
         low, high, fraction = (str(output.name) for output in measures)
         found[str(value.name)] = low, high, fraction
+    if measured:
+        graph.outputs.clear()
+        graph.outputs.extend(measured)
     return made, found
 
 
@@ -104,9 +108,10 @@ class Observer:
         Raises:
             EngineError: native does not run on it.
         """
-        numbers = {name: float(value) for name, value in self._engine.run(feeds).items()}
+        numbers = self._engine.run(feeds)
         found = {}
-        for name, (least, most, fraction) in self._names.items():
-            low, high = min(0.0, numbers[least]), max(0.0, numbers[most])
-            found[name] = Range(low, high, max(-low, high), numbers[fraction] <= 0)
+        for name, measures in self._names.items():
+            least, most, fraction = (float(numbers[measure]) for measure in measures)
+            low, high = min(0.0, least), max(0.0, most)
+            found[name] = Range(low, high, max(-low, high), fraction <= 0)
         return found

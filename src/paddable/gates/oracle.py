@@ -85,7 +85,8 @@ class Oracle:
         self._native, self._twins, self._alike = native, twins, alike
         self._moved_source, self._exact_source = moved, exact
         self._config = session_config(metadata.precision)
-        self._open = partial(Engine, where="native", config=self._config, threads=threads, arena=arena)
+        where = "native" if metadata.precision == "fp32" else f"native in {metadata.precision}"
+        self._open = partial(Engine, where=where, config=self._config, threads=threads, arena=arena)
         self._half = twins is not None
         self._flips = least_noise(metadata.precision)
         self._lengths = metadata.lengths
@@ -163,6 +164,10 @@ class Oracle:
             if sizes and any(sizes[axis] != evaluate(text, steps) for axis, text in texts.items()):
                 return name
         return ""
+
+    def written(self, signals: Signals, row: int, steps: Mapping[str, int]) -> dict[str, Array]:
+        """Outputs of one row without the optimiser."""
+        return self._first_row(self._plain.run(signals.native(row, steps)))
 
     def noise(
         self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]

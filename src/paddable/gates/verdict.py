@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError
@@ -91,7 +92,7 @@ class Difference:
         for name, least in accept.items():
             seen = getattr(self, name)
             if seen is not None and (seen > least if name == "error" else seen < least):
-                return f"{name} is {seen:.6g}, {least:g} is asked for"
+                return f"{name} is {_told_apart(seen, least)}, {least!r} is asked for"
         return ""
 
     def to_json(self) -> dict[str, Any]:
@@ -102,6 +103,24 @@ class Difference:
         if self.cosine is not None:
             told["cosine"] = round(self.cosine, 7)
         return told if self.agreement is None else {**told, "agreement": round(self.agreement, 5)}
+
+
+def _told_apart(seen: float, least: float) -> str:
+    """A number with as many digits as tell it from a limit."""
+    for digits in (6, 9, 12):
+        told = float(f"{seen:.{digits}g}")
+        if (told < least, told > least) == (seen < least, seen > least):
+            return f"{told:.{digits}g}"
+    return repr(seen)
+
+
+def _cosine(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """From the distance of the two directions: 1 where they are the same, however a product is rounded."""
+    lengths = [np.linalg.norm(one) for one in (a, b)]
+    if not all(lengths):
+        return float(np.array_equal(a, b))
+    apart = a / lengths[0] - b / lengths[1]
+    return float(1 - apart @ apart / 2)
 
 
 def class_axis(sizes: Sequence[object], others: Collection[int]) -> int | None:
@@ -175,8 +194,7 @@ def difference(got: Array, want: Array, classes: int | None = None) -> Differenc
     both = known & np.isfinite(a)
     finite = bool(both.sum() == known.sum())
     error = float(np.abs(a[both] - b[both]).max(initial=0.0)) / scale(want) if finite else float("inf")
-    length = float(np.linalg.norm(a[both]) * np.linalg.norm(b[both]))
-    cosine = float(a[both] @ b[both]) / length if length else float(np.array_equal(a[both], b[both]))
+    cosine = _cosine(a[both], b[both])
     agreement = None if classes is None else float((a.argmax(classes) == b.argmax(classes)).mean())
     return Difference(finite, error, cosine, agreement)
 

@@ -25,7 +25,7 @@ from paddable.graph.prepare.masked_assign import MaskedAssignPass
 from paddable.graph.prepare.normalise import bodies, captured, normalise
 from paddable.lengths import Length, Span, symbol
 from paddable.padding.declaration import Declarations
-from paddable.padding.deduce.branches import in_branch, inline_both, inline_branch, selects
+from paddable.padding.deduce.branches import in_branch, inline, selects
 from paddable.padding.deduce.conditional import need_equal_shapes, need_total, refuse_narrowing
 from paddable.padding.deduce.contents import keep_contents
 from paddable.padding.deduce.context import NoProof, RuleContext
@@ -82,6 +82,7 @@ class Analysis:
         values: facts by value name.
         sites: nodes that touch padding, in graph order.
         outputs: the graph outputs, in order.
+        branches: what became of each If that was inlined, by its name, in order: the branch, or nothing for both.
     """
 
     model: ir.Model
@@ -90,6 +91,7 @@ class Analysis:
     values: dict[str, Facts] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
     outputs: list[OutputSite] = field(default_factory=list)
+    branches: dict[str, str] = field(default_factory=dict)
 
     @property
     def findings(self) -> list[Finding]:
@@ -167,13 +169,13 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         normalise(model)
     asked = declarations.shortest
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
-    constants = _Constants()
+    constants, branches = _Constants(), dict[str, str]()
     reasons = {name: f"a shortest {name} of {steps} was asked for" for name, steps in asked.items() if steps > 1}
     limits = {name: {"min": reason} for name, reason in reasons.items()}
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)
         scope.reasons, scope.limits = reasons, limits
-        walk = _Walk(model, declarations, scope, constants)
+        walk = _Walk(model, declarations, scope, constants, branches)
         try:
             walk.run()
         except _Again:
@@ -242,9 +244,16 @@ def _table(tensor: ir.TensorProtocol, axes: Axes) -> Facts:
 
 
 class _Walk:
-    def __init__(self, model: ir.Model, declarations: Declarations, scope: Scope, constants: _Constants) -> None:
+    def __init__(
+        self,
+        model: ir.Model,
+        declarations: Declarations,
+        scope: Scope,
+        constants: _Constants,
+        branches: dict[str, str],  # of all rounds
+    ) -> None:
         self.model, self.declarations, self.scope, self.constants = model, declarations, scope, constants
-        self.analysis = Analysis(model, declarations, scope)
+        self.analysis = Analysis(model, declarations, scope, branches=branches)
         self.values = self.analysis.values
 
     def run(self) -> None:
@@ -471,12 +480,13 @@ class _Walk:
         condition = self._value(node.inputs[0])
         known = condition.scalar if condition is not None else None
         if known is not None and known.is_constant:
-            name = "then_branch" if known.fraction else "else_branch"
-            inline_branch(self.model, node, node.attributes[name].as_graph())
+            taken = "then_branch" if known.fraction else "else_branch"
         elif self.scope.narrowed:  # a shorter domain may decide it
             raise _Again
         else:
-            inline_both(self.model, node)
+            taken = ""
+        self.analysis.branches[node.name or ""] = taken
+        inline(self.model, node, taken)
         normalise(self.model)
 
     def _refuse(self, node: ir.Node, proof: NoProof) -> NoReturn:

@@ -13,7 +13,7 @@ from paddable.precision import blocks, dynamic, int8
 from paddable.precision.blocks import StoreWeightsAsInt4Pass
 from paddable.precision.damage import Twins
 from paddable.precision.dynamic import ComputeInInt8Pass
-from paddable.precision.half import ComputeInHalfPass
+from paddable.precision.half import ComputeInHalfPass, with_initialisers
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
 from paddable.precision.static import FixedRange, FixRangesPass
 from paddable.precision.widen import widened
@@ -165,5 +165,9 @@ def in_precision(
 
 
 def before(model: ir.Model, precision: str) -> ir.Model:
-    """What a precision changes: the model, in fp32 where it computes in half and the precision is not half itself."""
-    return model if PRECISIONS[precision].ranges or precision == "fp32" else widened(model)
+    """What a precision changes: the model, its constants among its initialisers as a padded graph has them, and in fp32
+    where it computes in half and the precision is not half itself."""
+    if precision == "fp32":
+        return model
+    plain = with_initialisers(model)
+    return plain if PRECISIONS[precision].ranges else widened(plain)

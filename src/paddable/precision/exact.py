@@ -4,6 +4,7 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
 
 - *sums over an axis*: norms, softmax, means, cumulative sums, recurrences (in half these also end ONNX Runtime's CPU
   provider);
+- *products in 8 bits* that the model computes itself;
 - *positions*: floats made from integers, the sine or cosine of constants and what is made on the way to it and from it,
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
   element by element (a lookup by what the model hears or reads is no position, and without a sine a product that
@@ -34,6 +35,7 @@ _SUMS = {
     "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum",
     "ReduceSumSquare", "SkipLayerNormalization", "Softmax", "Sqrt",
 }  # fmt: skip
+_IN_8_BITS = {"ConvInteger", "DynamicQuantizeLinear", "MatMulInteger"}
 _RECURRENT = {"GRU", "LSTM", "RNN"}
 _NORMS = {"LayerNormalization", "RMSNormalization", "SkipLayerNormalization"}
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
@@ -87,6 +89,8 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
         elif node.op_type in sums:
             carried = node.op_type in _RECURRENT
             exact.setdefault(node, "a state that is carried over the steps" if carried else "a sum over an axis")
+        elif _counts_codes(node):
+            exact.setdefault(node, "a product in 8 bits")
         elif _has_a_table(node, positions):
             exact.setdefault(node, "a table over positions")
         elif why := _what_half_cannot_hold(node):
@@ -97,6 +101,20 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
     for node in _between(graph, exact):
         exact.setdefault(node, "moves numbers between nodes that stay")
     return exact
+
+
+def _sees_all_digits(node: ir.Node) -> bool:
+    """Whether it makes no float: a comparison, or a conversion to integers."""
+    return all(value.dtype not in (None, _FLOAT) for value in node.outputs)
+
+
+def _counts_codes(node: ir.Node) -> bool:
+    """Whether it is of a product that the model computes in 8 bits itself, which has no form in half.
+
+    A mask in front of it, which native lacks, would round what it reads.
+    """
+    source = node.inputs[0].producer() if node.op_type == "Cast" and node.inputs[0] is not None else None
+    return node.op_type in _IN_8_BITS or (source is not None and source.op_type in _IN_8_BITS)
 
 
 def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
@@ -111,7 +129,11 @@ def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
     to_exact: set[ir.Node] = set()
     for node in reversed(graph):
         users = [user for value in node.outputs for user, _ in value.uses()]
-        if node in from_exact and users and all(user in exact or user in to_exact for user in users):
+        if (
+            node in from_exact
+            and users
+            and all(user in exact or user in to_exact or _sees_all_digits(user) for user in users)
+        ):
             to_exact.add(node)
             yield node
 

@@ -17,9 +17,12 @@ from paddable.errors import RefusedError
 from paddable.graph.names import Names
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["ComputeInHalfPass", "know_types", "reasons", "weight_bytes"]
+__all__ = ["ComputeInHalfPass", "know_types", "reasons", "weight_bytes", "with_initialisers"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
+
+_FREE_INITIALISERS = 4
+"""From this version of the format on, an initialiser is no input."""
 
 
 class ComputeInHalfPass(ir.passes.InPlacePass):
@@ -57,23 +60,38 @@ def reasons(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> 
     }
 
 
-def weight_bytes(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> tuple[int, int]:
-    """What the weights in fp32 take, before and after; one that exact and half nodes share is stored twice."""
+def weight_bytes(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> tuple[int, int, int]:
+    """What the weights in fp32 take, before and after, and how many nodes become half.
+
+    One that exact and half nodes share is stored twice.
+    """
     copy = model.clone()
     know_types(copy)
     exact, versions = exact_nodes(copy.graph, kept, fast=fast), copy.graph.opset_imports
     halves: set[ir.Value] = set()
     floats: set[ir.Value] = set()
+    changed = 0
     for node in copy.graph:
         ports = (None if node in exact else _half_inputs(node, versions)) or set()
+        changed += bool(ports)
         for user in _with_bodies(node):
             for position, value in enumerate(user.inputs):
                 if value is not None and value.is_initializer() and value.dtype == FLOAT and not value.is_graph_input():
                     (halves if user is node and position in ports else floats).add(value)
     sizes = {value: 4 * value.const_value.size for value in halves | floats if value.const_value is not None}
-    return sum(sizes.values()), sum(size for v, size in sizes.items() if v in floats) + sum(
-        size // 2 for v, size in sizes.items() if v in halves
-    )
+    stored = sum(size * (value in floats) + size // 2 * (value in halves) for value, size in sizes.items())
+    return sum(sizes.values()), stored, changed
+
+
+def with_initialisers(model: ir.Model) -> ir.Model:
+    """A copy whose constants are initialisers, in a version of the format that lets them be no inputs; or the model."""
+    plain = all(node.op_type != "Constant" for node in model.graph.all_nodes())
+    if plain and model.ir_version >= _FREE_INITIALISERS:
+        return model
+    made = model.clone()
+    made.ir_version = max(made.ir_version, _FREE_INITIALISERS)
+    common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(made)
+    return made
 
 
 def know_types(model: ir.Model) -> None:

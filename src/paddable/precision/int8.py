@@ -119,7 +119,8 @@ def demand_axis(model: ir.Model) -> None:
         raise RefusedError(
             f"opset {model.graph.opset_imports.get('', 0)} has no DequantizeLinear with an axis",
             where="model",
-            fix="export it with opset 13 or later",
+            why="int8 and int8-static are written in it",
+            fix="export it with opset 13 or later, or leave them out",
         )
 
 

@@ -3,6 +3,9 @@
     x ~ s (q - z),  s and z from the smallest and largest number that native has there on examples, 0 among them
     w ~ scale[c] q,  scale[c] = max |w[c]| / 127
 
+A MatMul whose weight has three axes or more stays in fp32: ONNX Runtime 1.32 fuses it with its rounding into an
+operator that takes one scale, or one for each column of a matrix, and ends there.
+
 For providers whose integer kernels want fixed scales: standard ``QuantizeLinear`` and ``DequantizeLinear`` around what
 stays written in floats (16 bits below opset 21: ONNX Runtime's own). Ranges are those of native, which has no padding,
 so padding is in none; zeros stay zeros, and what padding holds beyond a range is cut off at its end.
@@ -22,10 +25,10 @@ from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.damage import Twins
 from paddable.precision.exact import moved_with
-from paddable.precision.int8 import demand_axis, storable, store_weights
+from paddable.precision.int8 import Weight, demand_axis, storable, store_weights
 from paddable.precision.int8 import twins as twins_of_stored
 
-__all__ = ["FixedRange", "FixRangesPass", "twins_in"]
+__all__ = ["FixRangesPass", "FixedRange", "roundable", "twins_in"]
 
 FixedRange = Sequence[float]
 """Smallest and largest number, 0 among them, and how many bits hold it: 8 or 16."""
@@ -57,7 +60,7 @@ class FixRangesPass(ir.passes.InPlacePass):
         rounded: dict[ir.Value, ir.Value] = {}
         chosen = []
         lookups = []
-        for node, weight in storable(graph).items():
+        for node, weight in roundable(graph).items():
             value = node.inputs[0]
             if weight.at == 0 and node not in exact:
                 lookups.append(node)
@@ -73,12 +76,21 @@ class FixRangesPass(ir.passes.InPlacePass):
         return ir.passes.PassResult(model, store_weights(model, [*chosen, *lookups]))
 
 
+def roundable(graph: ir.Graph) -> dict[ir.Node, Weight]:
+    """Of ``storable``, what no stack of matrices is."""
+    return {
+        node: weight
+        for node, weight in storable(graph).items()
+        if node.op_type != "MatMul" or len(weight.tensor.shape) == 2
+    }
+
+
 def twins_in(fixed: Mapping[str, FixedRange]) -> Twins:
     """See ``damage.Twins``; where these are the ranges of values."""
 
     def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
         found = []
-        for node, (stored, twin) in twins_of_stored(model, names):
+        for node, (stored, twin) in twins_of_stored(model, names, roundable(model.graph)):
             value = node.inputs[0]
             if value is not None and value.name in fixed:
                 rounding = _rounding(model, names, value, fixed[str(value.name)])

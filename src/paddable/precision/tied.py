@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 import onnx_ir as ir
 
 from paddable.graph.constants import Constants
+from paddable.precision.exact import MOVES
 from paddable.precision.int8 import LEAST, storable
 
 __all__ = ["kept_with_others", "told_tables"]
@@ -32,11 +33,27 @@ def kept_with_others(model: ir.Model, stored: Collection[str]) -> dict[str, str]
                 ]
                 size = 0 if source.const_value is None else source.const_value.size
                 if others and size >= LEAST and node in nodes:
-                    reader = f"{others[0].op_type} {others[0].name}".strip()
+                    reader = _told_reader(constants, source, others[0])
                     kept[str(node.outputs[0].name)] = f"{reader} reads its weight {source.name} in fp32 all the same"
                     del nodes[node]
                     found = True
     return kept
+
+
+def _told_reader(constants: Constants, source: ir.Value, reader: ir.Node) -> str:
+    """Who computes with a weight: the reader, or the first node on the way to it that does more than lay it out."""
+    waiting = [reader]
+    while waiting:
+        node = waiting.pop()
+        if node is not reader and node.op_type not in MOVES | {"Cast"}:
+            reader = node
+        waiting += [
+            producer
+            for value in node.inputs
+            if value is not None and (producer := value.producer()) is not None and constants.computes(producer)
+            if source in constants.sources(value)
+        ]
+    return f"{reader.op_type} {reader.name}".strip()
 
 
 def told_tables(model: ir.Model, stored: Collection[str]) -> Iterator[str]:

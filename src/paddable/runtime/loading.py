@@ -207,8 +207,6 @@ def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> l
             f"the bundle has no precision {wanted!r} for {target!r}",
             where=where,
             why=f"it holds {held}",
-            fix=f"give one of these, or convert with {arguments(precision=wanted)}"
-            if wanted
-            else "give one of these, or leave it out",
+            fix="give one of these, leave it out, or convert the model in a precision that `convert` knows",
         )
     return [graph for graph in made if graph.precision == wanted]

@@ -6,17 +6,34 @@ branches make equal shapes and neither can stop where it is not taken, which the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import onnx_ir as ir
 
 from paddable.graph.names import Names
-from paddable.graph.prepare.normalise import bodies
+from paddable.graph.prepare.normalise import bodies, normalise
 
-__all__ = ["in_branch", "inline_both", "inline_branch", "selects"]
+__all__ = ["in_branch", "inline", "inline_alike", "inline_both", "inline_branch", "selects"]
 
 _SELECTS = "paddable.selects"
 _IN_BRANCH = "paddable.in_branch"
+
+
+def inline(model: ir.Model, node: ir.Node, taken: str) -> None:
+    """One branch of an If, by its attribute's name, or both where there is no name, in its place."""
+    if taken:
+        inline_branch(model, node, node.attributes[taken].as_graph())
+    else:
+        inline_both(model, node)
+
+
+def inline_alike(model: ir.Model, branches: Mapping[str, str]) -> None:
+    """Does to the Ifs of a model in plain form what an analysis of it did, in its order; see ``Analysis.branches``."""
+    for name, taken in branches.items():
+        node = next((node for node in model.graph if node.op_type == "If" and node.name == name), None)
+        if node is not None:
+            inline(model, node, taken)
+            normalise(model)
 
 
 def inline_branch(model: ir.Model, node: ir.Node, branch: ir.Graph) -> None:
