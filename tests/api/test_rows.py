@@ -12,6 +12,7 @@ import soundfile
 
 import paddable
 from paddable.bundle import KEY, Metadata, read_bundle
+from paddable.errors import MisuseError
 from paddable.families.registry import FAMILIES
 from paddable.families.sense_voice.config import LANGUAGES, TEXT_NORMS
 from paddable.runtime.session.rows import Pace
@@ -56,6 +57,11 @@ def test_weights_are_shared_with_the_graph_of_one_row(bundle: Path) -> None:
     of_one, of_rows = (bundle / graph.file for graph in read_bundle(bundle).graphs)
     assert of_rows.stat().st_size < 1.1 * of_one.stat().st_size
     assert [file.name for file in bundle.glob("*.data")] == ["fp32.data"]
+
+
+def test_a_precision_that_mixes_rows_is_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match=r"`rows=4` in int8-dynamic; .* mix them; leave it out"):
+        paddable.export("sense-voice", tmp_path, tmp_path / "b", rows=4, precision="fp16,int8-dynamic")
 
 
 def test_every_family_takes_rows_or_says_why_not() -> None:

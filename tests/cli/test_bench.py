@@ -74,6 +74,11 @@ def test_tables_and_a_page(paddable: Any, bundle: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [page]
 
 
+def test_what_auto_takes_is_told_where_it_was_asked(paddable: Any, bundle: Path) -> None:
+    done = paddable("bench", str(bundle), "--runs", "3", "--provider", "cpu")
+    assert done.out.splitlines()[0] == "on: cpu; container"
+
+
 def test_what_cannot_be_measured_is_told(paddable: Any, bundle: Path, tmp_path: Path) -> None:
     done = paddable("bench", str(bundle), "--runs", "3", "--report", str(tmp_path / "absent" / "a.html"))
     assert done.code == 2 and "absent: no such folder" in done.err

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paddable.audio.read import Waveform
-from paddable.errors import MisuseError, PaddableError, UnreadableError
+from paddable.errors import MissingExtraError, MisuseError, PaddableError, UnreadableError
 from paddable.runtime.session.request import Request
 from paddable.runtime.session.rows import Prepared
 from paddable.runtime.speech import pipelines
@@ -165,3 +165,25 @@ def test_ctrl_c_ends_them_all_and_what_was_given_back_stays(choir: Choir, monkey
 def test_an_unknown_language_is_told_before_any_file(choir: Choir, tmp_path: Path) -> None:
     with pytest.raises(MisuseError, match="language 'fr'"):
         next(recogniser(choir).transcribe_many(["a1"], language="fr"))
+
+
+def test_samples_are_taken_as_well_as_files(choir: Choir) -> None:
+    sounds = [np.full(RATE, letter, np.float32) for letter in (1, 2)]
+    assert texts(recogniser(choir).transcribe_many(["c1", *sounds])) == ["c", "a", "b"]
+    assert texts(recogniser(choir).transcribe_many([None])) == texts(Recogniser(choir, DECODER).transcribe_many([None]))
+
+
+@pytest.mark.parametrize("sound", ["a1", Path("a1"), np.zeros(9)], ids=str)
+def test_one_sound_in_place_of_several_is_refused(choir: Choir, sound: Any) -> None:
+    with pytest.raises(MisuseError, match="takes several sounds, and this is one"):
+        next(iter(recogniser(choir).transcribe_many(sound)))
+
+
+def test_what_all_of_them_lack_is_told_once(choir: Choir, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(*_: Any) -> None:
+        raise MissingExtraError("no such provider")
+
+    monkeypatch.setattr(Choir, "answer_prepared", absent)
+    for one in (recogniser(choir), Recogniser(choir, DECODER)):
+        with pytest.raises(MissingExtraError, match="no such provider"):
+            list(one.transcribe_many(["a1", "b1"]))

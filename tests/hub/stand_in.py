@@ -61,7 +61,8 @@ def serving(files: dict[str, bytes]) -> Iterator[Hub]:
             hub.asked.append((self.command, self.path, self.headers.get("Range")))
             place, asked = urlsplit(self.path), parse_qs(urlsplit(self.path).query)
             if hub.refused is not None:
-                self.answer(hub.refused[0], b"{}", {"X-Error-Code": hub.refused[1]})
+                page = b"<html>log in</html>" if hub.refused[0] == 200 else b"{}"  # as a company's proxy answers
+                self.answer(hub.refused[0], page, {"X-Error-Code": hub.refused[1]})
             elif place.path.startswith("/api/v1/models/"):
                 self.modelscope(place.path, asked)
             else:

@@ -147,6 +147,12 @@ def test_a_net_that_is_down_is_told(hub: Hub, monkeypatch: pytest.MonkeyPatch) -
         checkpoint_at(REPOSITORY, CTC)
 
 
+def test_a_page_in_place_of_an_answer_is_told(hub: Hub) -> None:
+    hub.refused = 200, ""
+    with pytest.raises(UnreadableError, match=f"cannot be fetched from {hub.endpoint}"):
+        checkpoint_at(REPOSITORY, CTC)
+
+
 def test_the_extra_is_named_where_it_is_missing(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     for package, name in (("huggingface_hub", "huggingface"), ("modelscope", "modelscope")):
         monkeypatch.setitem(sys.modules, package, None)

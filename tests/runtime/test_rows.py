@@ -186,6 +186,13 @@ def test_who_does_not_know_rows_finds_a_bundle_of_one_row(bundle: Path) -> None:
     assert len(model.run({"x": clips(6, 30, 8), "gain": GAIN})["y"]) == 3
 
 
+def test_graphs_of_rows_alone_are_no_graphs(bundle: Path) -> None:
+    said = json.loads((bundle / "bundle.json").read_text())
+    (bundle / "bundle.json").write_text(json.dumps(said | {"graphs": []}))
+    with pytest.raises(MisuseError, match="the bundle has no graph for 'cpu'"):
+        paddable.load(bundle, "cpu")
+
+
 def test_all_are_warmed_up(bundle: Path) -> None:
     model = paddable.load(bundle, "cpu")
     model.warm_up()

@@ -138,6 +138,12 @@ def export(
         raise MisuseError(f"{arguments(rows=rows)} is no number of rows", fix="give a whole number, 1 or more")
     if rows > 1 and spec.one_row:
         raise _takes_one_row(family, spec.one_row, rows)
+    if rows > 1 and (mixing := [name for name in precisions if PRECISIONS[name].first]):
+        raise MisuseError(
+            f"{arguments(rows=rows)} in {mixing[0]}",
+            why="one range is found for all rows of a run, and would mix them",
+            fix=f"leave it out, or leave {mixing[0]} out",
+        )
     refuse_what_is_there(place, force)
 
     for text in containers:

@@ -75,7 +75,7 @@ def fetch(
             raise
         raise _unreachable(wanted, constants.ENDPOINT, error) from error
     except Exception as error:
-        if type(error).__module__.partition(".")[0] in ("httpx", "httpx2", "requests", "huggingface_hub"):
+        if type(error).__module__.partition(".")[0] in ("httpx", "httpx2", "json", "requests", "huggingface_hub"):
             raise _unreachable(wanted, constants.ENDPOINT, error) from error
         raise
     return Path(folder), {"revision": os.path.basename(folder)}

@@ -65,7 +65,7 @@ def _sections(found: BenchReport) -> dict[str, Any]:
     """Tables for people, ratios first."""
     ratio = found.summary["mixed"]
     return {
-        "on": f"{found.summary['provider']}; auto takes {found.summary['form']}",
+        "on": f"{found.summary['provider']}; {'auto takes ' * found.summary['auto']}{found.summary['form']}",
         "containers over native, lengths mixed": "no native graph" if ratio is None else f"{ratio:.2f}",
         "cold start": f"{found.summary['cold_start']:.2f} s" if found.summary["cold_start"] is not None else "failed",
         "steady state; ratio: over native, speed: times real time": [

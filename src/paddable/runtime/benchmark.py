@@ -104,6 +104,7 @@ def bench(
         "model": Path(place).name,
         "provider": chosen.provider,
         "form": chosen.form,
+        "auto": provider == AUTO,
         "mixed": _ratio(mixed, np.sum),
         "cold_start": None if failed else cold,
         "seconds": time.perf_counter() - start,

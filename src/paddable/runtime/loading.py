@@ -186,7 +186,7 @@ def _with_tf32(advice: SessionAdvice, bundle: Bundle | None, where: str) -> Sess
 
 def _chosen(bundle: Bundle, where: str, target: str, precision: str | None) -> list[Graph]:
     made = [graph for graph in bundle.graphs if graph.target == target]
-    if not made:
+    if all(graph.rows for graph in made):  # those of several rows stand beside those of one, never alone
         session_advice(target)  # which refuses a name that no provider has, and lists those there are
         targets = sorted({graph.target for graph in bundle.graphs})
         raise MisuseError(

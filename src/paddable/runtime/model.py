@@ -123,13 +123,13 @@ class Model(Session):
 
     def transcribe_many(
         self,
-        sounds: Iterable[str | Path],
+        sounds: Iterable[Sound],
         *,
         progress: Callable[[str, int, int], None] | None = None,
         detector: Model | None = None,
         punctuator: Model | None = None,
         **options: Any,
-    ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
+    ) -> Iterator[tuple[Sound, Transcript | PaddableError]]:
         """Recognise files, given back in their order; a bad file gives its error in place of a transcript.
 
         Where the bundle holds containers of several rows (``export(..., rows=8)``), stretches of several files share a

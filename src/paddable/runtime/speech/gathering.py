@@ -7,19 +7,23 @@ behind it; then smaller ones fill up the run.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from numpy.typing import NDArray
 
-from paddable.errors import PaddableError
+from paddable.errors import MissingExtraError, PaddableError
 from paddable.runtime.session.rows import Groups, Prepared
 from paddable.runtime.speech.heard import Heard
 
-__all__ = ["AHEAD", "Gathering", "Recording", "RowSession", "as_told"]
+__all__ = ["AHEAD", "Gathering", "Recording", "RowSession", "Sound", "as_told", "name_of"]
+
+Sound: TypeAlias = str | Path | NDArray[Any]
+"""A file, or samples."""
 
 AHEAD = 600.0
 """Seconds of sound that are read behind a stretch until it is run with fewer others than would fit; 38 MB at 16 kHz."""
@@ -47,10 +51,10 @@ class RowSession(Protocol):
 
 @dataclass(eq=False)
 class Recording:
-    """A file, and what was heard of it so far.
+    """A file or an array of samples, and what was heard of it so far.
 
     Attributes:
-        sound: the file.
+        sound: the file, or the samples.
         samples: how many it has; 0 before it is read.
         heard: by stretch, in the order in which they were heard.
         stretches: how many there are so far.
@@ -59,7 +63,7 @@ class Recording:
         error: why there is no transcript.
     """
 
-    sound: str | Path
+    sound: Sound
     samples: int = 0
     heard: dict[int, tuple[Heard, int]] = field(default_factory=dict)
     stretches: int = 0
@@ -73,8 +77,10 @@ class Recording:
         return self.is_read and (self.error is not None or len(self.heard) == self.stretches)
 
     def fail(self, error: Exception) -> None:
-        """Keep the first error."""
-        self.error = self.error or as_told(error, self.sound)
+        """Keep the first error; what all recordings lack is nobody's own."""
+        if isinstance(error, MissingExtraError):
+            raise error
+        self.error = self.error or as_told(error, name_of(self.sound))
 
 
 class _Stretch(NamedTuple):
@@ -110,7 +116,7 @@ class Gathering:
         self._groups = Groups[_Stretch](session.gathers, lambda stretch, place: session.fits(stretch.row, place))
         self._seconds = 0.0
 
-    def recordings(self, sounds: Iterable[str | Path]) -> Iterator[Recording]:
+    def recordings(self, sounds: Iterable[Sound]) -> Iterator[Recording]:
         """Each recording once all of it is heard or it has failed, in the order of ``sounds``."""
         begun: deque[Recording] = deque()
         for sound in sounds:
@@ -179,18 +185,23 @@ class Gathering:
         recording.reached = max(recording.reached, stretch.end)
         if self._progress:
             done, whole = recording.reached // self._rate, recording.samples // self._rate
-            self._progress(Path(recording.sound).name, done, whole)
+            self._progress(Path(name_of(recording.sound)).name, done, whole)
 
 
-def as_told(error: Exception, sound: str | Path) -> PaddableError:
+def name_of(sound: Sound) -> str:
+    """What errors and progress call it."""
+    return os.fspath(sound) if isinstance(sound, (str, Path)) else "samples"
+
+
+def as_told(error: Exception, sound: str) -> PaddableError:
     """An error of a file as its reader is told; one of ours stays what it is."""
     if isinstance(error, PaddableError):
         return error
     if isinstance(error, MemoryError):
-        return PaddableError("out of memory", where=str(sound), fix="cut the recording, or add a detector that does")
+        return PaddableError("out of memory", where=sound, fix="cut the recording, or add a detector that does")
     told = PaddableError(
         f"{type(error).__name__}: {error}",
-        where=str(sound),
+        where=sound,
         why="this is a fault of Paddable, not of your file",
         fix="report it with the file",
     )

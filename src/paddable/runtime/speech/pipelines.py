@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from paddable.audio.kaldi import SAMPLE_RATE
 from paddable.audio.read import as_waveform, read_audio
-from paddable.errors import MisuseError, PaddableError
+from paddable.errors import MissingExtraError, MisuseError, PaddableError
 from paddable.runtime.session.rows import Prepared
 from paddable.runtime.speech.detection import Detector, Session
-from paddable.runtime.speech.gathering import Gathering, Recording, RowSession, as_told
+from paddable.runtime.speech.gathering import Gathering, Recording, RowSession, Sound, as_told, name_of
 from paddable.runtime.speech.heard import Decoder, Heard
 from paddable.runtime.speech.punctuation import Punctuator
 from paddable.runtime.speech.rich_tags import RichTags
@@ -88,8 +88,7 @@ class Recogniser:
         """
         prompts = self.decoder.prompts(language, itn, hotwords)
         own = self.sound_input.rate
-        waveform = read_audio(sound, own) if isinstance(sound, (str, Path)) else as_waveform(sound, rate, own)
-        audio = waveform.samples
+        audio = self._heard_of(sound, rate)
         heard: list[tuple[Heard, int]] = []
         for begin, end in self._stretches(audio):
             with self._telling_its_length(end - begin):
@@ -101,57 +100,64 @@ class Recogniser:
 
     def transcribe_many(
         self,
-        sounds: Iterable[str | Path],
+        sounds: Iterable[Sound],
         *,
         progress: Callable[[str, int, int], None] | None = None,
         **options: Any,
-    ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
+    ) -> Iterator[tuple[Sound, Transcript | PaddableError]]:
         """Recognises files, and gives them back in their order; a file that fails, whatever it raises, gives its error
         in place of a transcript, and the others go on. Stretches of several files share a run where that is faster.
 
         Args:
-            sounds: files.
+            sounds: files, or samples as ``transcribe`` takes them.
             progress: told ``files``, how many are done and how many there are; and for each file its name, the seconds
                 that are done and those there are.
             options: of ``transcribe``.
 
         Raises:
-            MisuseError: an unknown option or language, or hotwords that the model does not take: no file would be
-                recognised.
+            MisuseError: one file in place of several, an unknown option or language, or hotwords that the model does
+                not take: no file would be recognised.
+            MissingExtraError: no provider, or no package, that all of them need.
         """
         if unknown := sorted({*options} - {*_ASKED, "timestamps", "rate"}):
             raise MisuseError(
                 f"transcribe has no option {unknown[0]!r}", fix=f"its options are {', '.join(_ASKED)}, timestamps"
             )
+        if isinstance(sounds, (str, Path, np.ndarray)):
+            raise MisuseError(
+                "transcribe_many takes several sounds, and this is one", fix="give a list, or use transcribe"
+            )
         sounds = list(sounds)
         prompts = self.decoder.prompts(*(options.get(name, usual) for name, usual in _ASKED.items()))
         if self.rows is not None:
-            yield from self._gathered(self.rows, sounds, prompts, options.get("timestamps", False), progress)
+            yield from self._gathered(self.rows, sounds, prompts, options, progress)
             return
         for done, sound in enumerate(sounds):
             inside = None
             if progress:
                 progress("files", done, len(sounds))
-                inside = partial(progress, Path(sound).name)
+                inside = partial(progress, Path(name_of(sound)).name)
             try:
                 yield sound, self.transcribe(sound, progress=inside, **options)
+            except MissingExtraError:  # no file would be recognised
+                raise
             except Exception as error:  # a fault of ours, or no memory: it is told of this file, not of the others
-                yield sound, as_told(error, sound)
+                yield sound, as_told(error, name_of(sound))
         if progress:
             progress("files", len(sounds), len(sounds))
 
     def _gathered(
         self,
         session: RowSession,
-        sounds: Sequence[str | Path],
+        sounds: Sequence[Sound],
         prompts: Mapping[str, NDArray[np.int64]],
-        timestamps: bool,
+        options: Mapping[str, Any],
         progress: Callable[[str, int, int], None] | None,
-    ) -> Iterator[tuple[str | Path, Transcript | PaddableError]]:
+    ) -> Iterator[tuple[Sound, Transcript | PaddableError]]:
         """``transcribe_many`` where stretches may share a run."""
 
         def stretches(recording: Recording) -> Iterator[tuple[int, int, Prepared]]:
-            audio = read_audio(recording.sound, self.sound_input.rate).samples
+            audio = self._heard_of(recording.sound, options.get("rate", SAMPLE_RATE))
             recording.samples = len(audio)
             for begin, end in self._stretches(audio):
                 with self._telling_its_length(end - begin):
@@ -167,12 +173,20 @@ class Recogniser:
             else:
                 try:
                     heard = [recording.heard[number] for number in range(recording.stretches)]
-                    result: Transcript | PaddableError = self._transcript(heard, recording.samples, timestamps)
+                    result: Transcript | PaddableError = self._transcript(
+                        heard, recording.samples, options.get("timestamps", False)
+                    )
                 except Exception as error:
-                    result = as_told(error, recording.sound)
+                    result = as_told(error, name_of(recording.sound))
                 yield recording.sound, result
             if progress:
                 progress("files", done + 1, len(sounds))
+
+    def _heard_of(self, sound: Sound, rate: int) -> NDArray[np.float32]:
+        """Samples at the rate of the graph."""
+        own = self.sound_input.rate
+        waveform = read_audio(sound, own) if isinstance(sound, (str, Path)) else as_waveform(sound, rate, own)
+        return waveform.samples
 
     def _transcript(self, heard: Sequence[tuple[Heard, int]], samples: int, timestamps: bool) -> Transcript:
         """Of what was heard in each stretch, with the sample at which that ends."""
