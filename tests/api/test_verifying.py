@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import onnx
 import pytest
 
 from paddable.api import convert, verify
-from paddable.errors import MisuseError
+from paddable.errors import MisuseError, UnreadableError
 
 
 def model(path: Path, x: str, y: str, body: str = "y = Neg(x)") -> Path:
@@ -41,3 +42,21 @@ def test_another_model_is_told_once(name: str, out: str, tmp_path: Path) -> None
     ) as error:
         verify(padded, model(tmp_path / "other.onnx", *shapes))
     assert "\n" not in str(error.value) and out in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ({"container": {"T": 6}}, r"its container is {'T': 6} in bundle.json and {'T': 8} in the file"),
+        ({"precision": "fp16"}, r"its precision is fp16 in bundle.json and fp32 in the file"),
+    ],
+)
+def test_a_graph_is_what_the_bundle_says_of_it(part: dict[str, object], told: str, tmp_path: Path) -> None:
+    native = model(tmp_path / "native.onnx", "B, T, 3", "B, T, 3")
+    convert(native, ["x:1=T"], containers=[8], out=tmp_path / "bundle", verify=False)
+    place = tmp_path / "bundle" / "bundle.json"
+    said = json.loads(place.read_text())
+    said["graphs"][0] |= part
+    place.write_text(json.dumps(said))
+    with pytest.raises(UnreadableError, match=told):
+        verify(tmp_path / "bundle", limit=2)

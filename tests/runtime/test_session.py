@@ -313,3 +313,9 @@ def test_a_row_that_fills_the_batch_is_nothing_to_tell(padded_file: Padded) -> N
         warnings.simplefilter("error")
         result = paddable.load(padded_file(16, 2)).run({"x": noise(2, 6), "ilens": [6, 0], "gain": GAIN}, strict=True)
     assert result["y_length"].tolist() == [3, 0]
+
+
+@pytest.mark.parametrize("threads", [0, -1, "2", True, 1.5])
+def test_a_number_of_threads_that_there_is_not(padded_file: Padded, threads: object) -> None:
+    with pytest.raises(MisuseError, match="is no number of threads; give 1 or more"):
+        paddable.load(padded_file(16, 1), threads=threads)  # type: ignore[arg-type]

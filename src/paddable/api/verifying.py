@@ -12,8 +12,8 @@ from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import largest
 from paddable.api.judging_precision import judge_in_precision
 from paddable.api.opened import Model, Progress, open_as_converted
-from paddable.bundle import Metadata, read_bundle, read_metadata
-from paddable.errors import MisuseError
+from paddable.bundle import Graph, Metadata, read_bundle, read_metadata
+from paddable.errors import MisuseError, UnreadableError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
@@ -72,12 +72,12 @@ def verify(
         opened = open_as_converted(native, metadata)
     except MisuseError as error:
         raise _another(place, error.what) from error
-    files = (
-        [graph.file for graph in read_bundle(place, check_below=math.inf).graphs] if place.is_dir() else [place.name]
-    )
+    graphs = read_bundle(place, check_below=math.inf).graphs if place.is_dir() else ()
     folder = place if place.is_dir() else place.parent
     by_rows: dict[int | None, dict[str, Metadata]] = {}
-    for file in files:
+    for graph in graphs:
+        _demand_as_listed(folder, graph)
+    for file in [graph.file for graph in graphs] or [place.name]:
         said = read_metadata(folder / file)
         by_rows.setdefault(said.batch.size if said.batch else None, {})[file] = said
     if any(said.precision != "fp32" for named in by_rows.values() for said in named.values()):
@@ -126,6 +126,23 @@ def verify(
             streams = {file: place / file for file in step_graphs}
             report = replace(report, streams=judge_streams(source, twins[precision], streams, precision))
     return report
+
+
+def _demand_as_listed(folder: Path, graph: Graph) -> None:
+    """What bundle.json says of a graph decides when it is run: it is what the graph was made for."""
+    said = read_metadata(folder / graph.file)
+    rows = said.batch.size if said.batch and graph.rows else None
+    for what, of_bundle, own in (
+        ("its container", dict(graph.container), dict(said.container)),
+        ("its precision", graph.precision, said.precision),
+        ("the number of its rows", graph.rows, rows),
+    ):
+        if of_bundle != own:
+            raise UnreadableError(
+                f"{graph.file}: {what} is {of_bundle} in bundle.json and {own} in the file",
+                where=str(folder),
+                fix="export or convert it again",
+            )
 
 
 def _demand_same_shapes(analysis: Analysis, file: Path, metadata: Metadata) -> None:

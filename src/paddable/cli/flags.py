@@ -56,6 +56,7 @@ FLAGS: Mapping[str, str] = {
     "shortest": "--shortest",
     "stream": "--stream",
     "target": "--target",
+    "threads": "--threads",
     "tolerance": "--tolerance",
     "verify": "--verify",
     "word_boundary": "--word-boundary",

@@ -69,6 +69,10 @@ def load(
     """
     if provider not in (names := (AUTO, *known_advice())):
         raise MisuseError(f"no provider is called {provider!r}", fix=f"choose one of {', '.join(names)}")
+    if threads is not None and (type(threads) is not int or threads < 1):
+        raise MisuseError(
+            f"{arguments(threads=threads)} is no number of threads", fix="give 1 or more, or leave it out"
+        )
     place = Path(path)
     bundle = read_bundle(place, check_below=CHEAP) if place.is_dir() else None
     metadata = bundle.metadata if bundle is not None else _said_by(place)
