@@ -98,3 +98,40 @@ def test_quantisers_in_front_of_a_node_are_precision(folder: Path, tmp_path: Pat
     other = save(tmp_path / "qdq.onnx", text, v=V, w=W, k=np.ones(4, np.float32))
     fork = paddable.probe(folder / "padded.onnx", other, at=17, tolerance=1e-4).fork
     assert fork is not None and fork.cause.kind == "precision", fork
+
+
+@pytest.mark.parametrize("changed", ["inputs", "weights"])
+def test_what_a_padded_graph_exchanged_is_told_behind_its_masks(tmp_path: Path, changed: str) -> None:
+    text = (
+        "(float[1, 4, T] p, float[1, 4, T] q) => (float[1, 4, T] y) "
+        f"{{ a = {CONV} (p, v) b = {CONV} (q, w) y = Sub (a, b) }}"
+    )
+    right = save(tmp_path / "right.onnx", text, v=V, w=W)
+    held = {"v": W, "w": V} if changed == "weights" else {"v": V, "w": W}
+    if changed == "inputs":
+        text = text.replace("(p, v)", "(X, v)").replace("(q, w)", "(p, w)").replace("X", "q")
+    wrong = save(tmp_path / "wrong.onnx", text, **held)
+    paddable.convert(wrong, ["p:2=T", "q:2=T"], containers=[40], out=tmp_path / "padded.onnx", verify=False)
+    fork = paddable.probe(tmp_path / "padded.onnx", right, at=17).fork
+    assert fork is not None and fork.cause.kind == "wiring", fork
+    assert "is the input q where the second graph reads the input p" in fork.cause.text
+
+
+@pytest.mark.parametrize("zeros", [2, 1])
+def test_zeros_in_front_of_a_convolution_are_its_pads(tmp_path: Path, zeros: int) -> None:
+    text = (
+        "(float[1, 4, T] x) => (float[1, 4, T] y) { a = Relu (x) b = Tanh (a) "
+        "c = Conv <kernel_shape = [3], pads = [2, 0]> (b, v) y = Sub (c, x) }"
+    )
+    right = save(tmp_path / "right.onnx", text, v=V)
+    text = text.replace("b = Tanh (a) ", "" if zeros == 2 else "b = Tanh (a) ")
+    text = text.replace("c = Conv <kernel_shape = [3], pads = [2, 0]> (b", "p = Pad (b, n) c = Conv <pads = [0, 0]> (p")
+    text = text.replace("(b, n)", "(a, n)") if zeros == 2 else text.replace("[0, 0]", "[0, 1]")
+    wrong = save(tmp_path / "wrong.onnx", text, v=V, n=np.array([0, 0, zeros, 0, 0, 0]))
+    cause = paddable.probe(wrong, right, ["x:2=T"], at=9).verdict
+    told = (
+        "lacks Tanh"
+        if zeros == 2
+        else "with the Pad in front of it, has pads=(1, 1) in the first graph and pads=(2, 0)"
+    )
+    assert told in cause and cause.count("pads") == (0 if zeros == 2 else 2)

@@ -149,9 +149,12 @@ def test_an_operator_that_is_another_or_missing_is_the_headline(tmp_path: Path, 
 def test_what_is_missing_behind_the_last_node(tmp_path: Path) -> None:
     turned = LINE.replace("y = Relu (b)", "c = Relu (b) y = Transpose <perm = [0, 2, 1]> (c)")
     right = save(tmp_path / "right.onnx", turned.replace("(float[1, T, 4] y)", "(float[1, 4, T] y)"), w=W)
-    verdict = paddable.probe(save(tmp_path / "short.onnx", LINE, w=W), right, ["x:1=T"], at=4).verdict
-    assert verdict.startswith("The first graph lacks Transpose node_3, behind Relu node_2: error ")
-    assert "optimiser" not in verdict
+    short = save(tmp_path / "short.onnx", LINE, w=W)
+    report = paddable.probe(short, right, ["x:1=T"], at=4, isolate=tmp_path / "case")
+    assert report.verdict.startswith("The first graph lacks Transpose node_3, behind Relu node_2: error ")
+    assert "optimiser" not in report.verdict
+    assert report.isolated is None and not (tmp_path / "case").exists()  # alone, what is there is right
+    assert any(note.startswith("nothing was written to ") for note in report.notes)
 
 
 @pytest.mark.parametrize("block", [0, 6, 19])

@@ -744,3 +744,51 @@ def test_a_parameter_that_is_read_twice_or_only_computed_with(tmp_path: Path) ->
             assert report.fork is not None and report.fork.cause.kind == "weights", report.verdict
             assert told in report.fork.cause.text, report.verdict
         assert not paddable.probe(f"{tmp_path}/model.py:build", tmp_path / graph).changed
+
+
+ONE_NUMBER = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.slope = nn.Linear(4, 4), nn.PReLU()
+        self.gate, self.whole = nn.Parameter(torch.tensor([0.3])), nn.Parameter(torch.tensor(0.7))
+
+    def forward(self, x):
+        return self.whole * (x + self.gate * self.slope(self.up(x))) + 0.5
+
+
+def build(name=None):
+    torch.manual_seed(0)
+    model = Net().eval()
+    if name is not None:
+        model.get_parameter(name).data += 0.3
+    return model, torch.randn(1, 5, 4)
+
+
+def slope():
+    return build("slope.weight")
+
+
+def gate():
+    return build("gate")
+
+
+def whole():
+    return build("whole")
+"""
+
+
+def test_a_parameter_of_one_number_is_compared(tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(ONE_NUMBER)
+    scope: dict[str, object] = {}
+    exec(compile(ONE_NUMBER, "model.py", "exec"), scope)
+    model, sample = scope["build"]()  # type: ignore[operator]
+    torch.onnx.export(model, (sample,), tmp_path / "model.onnx", dynamo=False)
+    for change, name in (("slope", "slope.weight"), ("gate", "gate"), ("whole", "whole")):
+        report = paddable.probe(f"{tmp_path}/model.py:{change}", tmp_path / "model.onnx")
+        assert f"parameter {name} differs in 1 of 1 numbers" in report.verdict.lower()
+    assert not paddable.probe(f"{tmp_path}/model.py:build", tmp_path / "model.onnx").changed

@@ -113,3 +113,39 @@ def test_saturation_is_a_possible_cause_where_the_processor_saturates(
     notes = paddable.probe(dynamic(native), native, ["x:1=T"], tolerance=1e-5).notes
     assert saturating == any("`session.x64quantprecision` = 1 excludes it" in note for note in notes)
     assert not paddable.probe(native, native, ["x:1=T"]).notes
+
+
+MOVED = (
+    f"(float[1, T, {WIDTH}] x) => (float[1, {WIDTH}, T] y) "
+    "{ a = MatMul (x, w) b = Transpose <perm = [0, 2, 1]> (a) y = Relu (b) }"
+)
+CODES = (
+    f"(float[1, T, {WIDTH}] x) => (float[1, {WIDTH}, T] y) "
+    "{ h = QuantizeLinear (x, sx, z) a = QLinearMatMul (h, sx, z, q, s, z, sa, z) "
+    "t = Transpose <perm = [0, 2, 1]> (a) b = DequantizeLinear (t, sa, z) y = Relu (b) }"
+)
+
+
+def test_codes_are_no_pair_of_numbers(tmp_path: Path) -> None:
+    """Another quantiser's graph, which moves codes in 8 bits between two values in float."""
+    right = save(tmp_path / "right.onnx", MOVED, w=W)
+    steps = {"s": S, "sx": np.float32(0.04), "sa": np.float32(0.15), "z": np.int8(0)}
+    report = paddable.probe(save(tmp_path / "codes.onnx", CODES, q=Q, **steps), right, ["x:1=T"])
+    assert report.layers and all(layer.error < 1 and layer.op != "Transpose" for layer in report.layers)
+
+
+PRODUCTS = (
+    f"(float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) {{ a = MatMul (x, w) b = MatMul (x, v) y = Mul (a, b) }}"
+)
+
+
+def test_products_of_one_input_are_not_mistaken_for_changed_ones(tmp_path: Path) -> None:
+    """Two exporters write two products in another order."""
+    right = save(tmp_path / "right.onnx", PRODUCTS, w=W, v=np.flip(W).copy())
+    stored = PRODUCTS.replace("{ a = MatMul (x, w) b = MatMul (x, v) y = Mul (a, b)", "{ PARTS y = Mul (g, h)")
+    stored = stored.replace(
+        "PARTS", "d = DequantizeLinear (r, s, z) g = MatMul (x, d) e = DequantizeLinear (q, s, z) h = MatMul (x, e)"
+    )
+    other = save(tmp_path / "8.onnx", stored, q=Q, r=np.flip(Q).copy(), s=S, z=np.int8(0))
+    report = paddable.probe(other, right, ["x:1=T"])
+    assert not report.changed, report.verdict

@@ -111,6 +111,10 @@ def probe_module(
     def enter(path: str) -> Entry | None:
         return entry_that_differs(plain, feeds, module, run, path, got[values[path]], limit)
 
+    cause = None
+    if fork is None:
+        cause = training or _behind(plain, values, outputs, limit, parameters)
+        cause = cause or _unplaced(outputs, unlike, limit, traced=bool(found))
     titles = place, where.file.name
     size: Mapping[str, int] = {}
     return ProbeReport(
@@ -127,7 +131,7 @@ def probe_module(
             for path, result in found.items()
         ],
         matched={"nodes": len(plain.nodes), "paired": len(values), "compared values": len(found)},
-        cause=training or _unplaced(outputs, unlike, limit, traced=bool(found)) if fork is None else None,
+        cause=cause,
         changed=counted([each.text for each in parameters.changed if not each.setting]) if training is None else "",
         versions={**versions(), "torch": _torch_version()},
     )
@@ -319,6 +323,19 @@ def _cause(path: str, nodes: Sequence[ir.Node], parameters: Parameters) -> Cause
         f"{path} gives another result in PyTorch than the {made} exported from it",
         "look for what the exporter could not see in its forward: a Python branch or a number taken from a tensor",
     )
+
+
+def _behind(
+    plain: Plain, values: Mapping[str, ir.Value], outputs: Mapping[str, float], limit: float, parameters: Parameters
+) -> Cause | None:
+    """A parameter with other numbers behind the last modules that agree."""
+    known = set(values.values())
+    for value in plain.model.graph.outputs:
+        if outputs.get(str(value.name), 0.0) > limit:
+            changed = _changed_in(region(plain, value, known.__contains__)[0], parameters)
+            if changed is not None:
+                return changed[1]
+    return None
 
 
 def _unplaced(outputs: Mapping[str, float], unlike: Sequence[str], limit: float, *, traced: bool) -> Cause | None:

@@ -31,7 +31,8 @@ class Twin:
 
 def pair_uses(plain: Plain, uses: Sequence[Use]) -> Iterator[tuple[Use, Twin]]:
     """Pairs in the order of the run: by name, else of one size in their order, else the equal ones and what is left. A
-    weight that two modules share has one name in the graph, and each compares its own place.
+    weight that two modules share has one name in the graph, and each compares its own place. A number without an axis
+    is paired by name alone: it may be one that the code has, where an exporter left out a factor of one.
 
     Args:
         plain: the graph.
@@ -52,7 +53,9 @@ def pair_uses(plain: Plain, uses: Sequence[Use]) -> Iterator[tuple[Use, Twin]]:
             groups.setdefault((use.path, use.array.size), []).append(use)
     for (path, size), group in groups.items():
         twins = [
-            each for each in held.get(path, ()) if each.array.size == size and (path, each.value.name) not in taken
+            each
+            for each in held.get(path, ())
+            if each.array.size == size and each.array.ndim and (path, each.value.name) not in taken
         ]
         if len(group) != len(twins):
             equal = [(use, twin) for use in group for twin in twins if _equal(use.array, twin.array)]
@@ -68,7 +71,9 @@ def _held(plain: Plain) -> dict[str, list[Twin]]:
     found: dict[str, dict[ir.Value, Twin]] = {}
     for node in plain.nodes:
         for value in plain.weights(node):
-            if value.const_value is None or value.const_value.size < 2:
+            if value.const_value is None or (
+                value.const_value.size < 2 and not value.const_value.dtype.is_floating_point()
+            ):
                 continue
             turned = node.attributes.get("transB") if node.op_type == "Gemm" and value is node.inputs[1] else None
             array = value.const_value.numpy()

@@ -85,7 +85,7 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
     parameters = dict(module.named_parameters())
     states = {**parameters, **dict(module.named_buffers())}
     arrays = {name: each.detach().cpu().numpy().copy() for name, each in states.items()}
-    arrays = {name: array for name, array in arrays.items() if array.size > 1}
+    arrays = {name: array for name, array in arrays.items() if array.size > 1 or array.dtype.kind == "f"}
     held = {plain.fingerprint(value) for node in plain.nodes for value in plain.weights(node)}
     prints = {name: fingerprint(ir.tensor(array)) for name, array in arrays.items()}
     inside = _unpacked(plain, module, arrays)
@@ -118,7 +118,7 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
         if stored is not None and stored.size == arrays[name].size:
             apart = _apart(arrays[name], stored.numpy(), first, exact=True)
             changed += [ChangedParameter(name, apart[1], (named[name],))] if apart is not None else []
-        elif name in parameters and prints[name] not in held:
+        elif name in parameters and arrays[name].size > 1 and prints[name] not in held:
             lost.append(name)
     return Parameters(changed, lost, folded)
 

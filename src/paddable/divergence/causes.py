@@ -14,8 +14,9 @@ from paddable.divergence.defaults import default
 from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.norms import epsilons, trains
-from paddable.divergence.origins import MOVING, origin, reads_alike
+from paddable.divergence.origins import MOVING, made_of_lengths, origin, reads_alike, through_mask
 from paddable.divergence.padding import Trial, try_padding
+from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised, in_8_bits
@@ -239,16 +240,25 @@ def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
             if any(side is not None and side.type in types for side in (mine, theirs)):
                 continue
             left, right = (_given(each, name) for each in (node, partner))
+            place = node.op_type
+            if name == "pads" and (both := _with_front(node, partner)) is not None:
+                left, right, place = *both, f"{place}, with the Pad in front of it,"
             length = len(left) if isinstance(left, tuple) else 0
             if length != (len(right) if isinstance(right, tuple) else 0):
                 continue  # of another rank: two ways to lay out one value
             if left != right and None not in (left, right):
                 yield Cause(
                     "attributes",
-                    f"{node.op_type} has {name}={_rounded(left)} in the first graph and {name}={_rounded(right)} in "
-                    "the second",
+                    f"{place} has {name}={_rounded(left)} in the first graph and {name}={_rounded(right)} in the "
+                    "second",
                     "compare the two exports of this operator",
                 )
+
+
+def _with_front(node: ir.Node, partner: ir.Node) -> tuple[object, object] | None:
+    """The pads of two convolutions where a Pad in front of one of them has some; None where none does."""
+    mine, theirs = (pads_of(each) if each.op_type == "Conv" else None for each in (node, partner))
+    return (mine[0], theirs[0]) if mine and theirs and (mine[1] or theirs[1]) else None
 
 
 def _given(node: ir.Node, name: str) -> object:
@@ -300,8 +310,11 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
     values = {**inputs, **parting.matching.values()}
     mine_of = {theirs: mine for mine, theirs in values.items()}
     known = parting.measures.keys() | inputs.keys()
+    masks = [made_of_lengths(side) for side in (parting.one, parting.other)]
     for node, partner in pairs:
-        read, theirs = zip(*in_one_order(node, partner), strict=True) if node.inputs and partner.inputs else ((), ())
+        both = in_one_order(node, partner)
+        read = [through_mask(value, values, masks[0]) for value, _ in both]
+        theirs = [through_mask(value, mine_of, masks[1]) for _, value in both]
         mine = [values.get(value) if value is not None else None for value in read]
         if len(node.inputs) != len(partner.inputs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
             continue

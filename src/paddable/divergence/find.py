@@ -83,7 +83,12 @@ def find(
     elif isolate is not None and told[0].cause.kind in _NO_CASE:
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
     elif isolate is not None:
-        isolated = str(write_case(isolate, parting, parting.forks[0], told[0].cause, force=force))
+        case = write_case(isolate, parting, parting.forks[0], told[0].cause, force=force)
+        isolated = str(case) if case is not None else None
+        if case is None:
+            said.append(
+                f"nothing was written to {isolate}: cut out alone, the nodes there do not show what parts the runs"
+            )
     saturates = hint((one, other)) if told or cause is not None else ""
     if saturates:
         said.append(saturates)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 
 import onnx_ir as ir
 
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.parting import Parting
 from paddable.divergence.regions import made_of_sizes
+from paddable.divergence.side import Side
 
-__all__ = ["MOVING", "origin", "reads_alike"]
+__all__ = ["MOVING", "made_of_lengths", "origin", "reads_alike", "through_mask"]
 
 MOVING = frozenset(
     {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
@@ -72,4 +73,32 @@ def origin(value: ir.Value, paired: Collection[ir.Value]) -> ir.Value:
         if maker is None or maker.op_type not in MOVING | {"Cast"} or maker.inputs[0] is None:
             break
         value = maker.inputs[0]
+    return value
+
+
+def made_of_lengths(side: Side) -> set[ir.Value]:
+    """What a padded graph makes of its lengths and of constants alone, such as a remedy's masks and places;
+    nothing of a native one."""
+    metadata = side.metadata
+    if metadata is None:
+        return set()
+    return made_of_sizes(side.plain, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
+
+
+def through_mask(value: ir.Value | None, paired: Collection[ir.Value], masks: Set[ir.Value]) -> ir.Value | None:
+    """The value that a remedy fills, or puts in another order, by lengths until it is read.
+
+    Args:
+        value: what is read.
+        paired: the values that have a partner.
+        masks: what is made of lengths.
+    """
+    while value is not None and value not in paired:
+        maker = value.producer()
+        if maker is None or maker.op_type not in ("Cast", "Gather", "GatherElements", "Mul", "Where"):
+            break
+        data = [each for each in maker.inputs if each is not None and each not in masks and each.const_value is None]
+        if len(data) != 1 or (maker.op_type != "Cast" and not masks & set(maker.inputs)):
+            break
+        value = data[0]
     return value

@@ -170,6 +170,9 @@ def _measured(
     """What every pair of values measures, and the outputs that either graph made on the way, by name."""
 
     def compare(a: ir.Value, b: ir.Value) -> Measure | None:
+        codes = [array.dtype.kind in "iu" and array.dtype.itemsize == 1 for array in (left[a], right[b])]
+        if codes[0] != codes[1]:
+            return None  # in 8 bits, what it says is told by a scale and a zero point further down
         return measure(*valid_blocks(one, other, a, b, left[a], right[b], known))
 
     partners = matching.values()

@@ -159,7 +159,9 @@ class ProbeReport:
             if self.changed and not self.differences and self.fork.cause.kind != "weights":
                 told.append(self.changed)
         elif self.cause is not None:
-            told += [*([self.changed] if self.changed else []), f"{self.cause.text}; {self.cause.fix}"]
+            if self.changed and self.cause.kind != "weights":
+                told.append(self.changed)
+            told.append(f"{self.cause.text}; {self.cause.fix}")
         else:
             worst = max(self.outputs.values(), default=0.0)
             told.append(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from paddable.divergence.fork import Fork
+from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import Parting
 from paddable.divergence.regions import made_of_sizes
 
@@ -52,6 +53,8 @@ def unpaired(
     mine, theirs = folded | parting.matching.pairs.keys(), folded | set(parting.matching.pairs.values())
     extra = [node for node in fork.nodes if node not in mine and node.op_type not in _TYPES]
     missing = [node for node in others if node not in theirs and node.op_type not in _TYPES]
+    settled = _in_pads(parting)
+    extra, missing = ([node for node in nodes if node not in settled] for nodes in (extra, missing))
     if not sizes:
         left, right = (made_of_sizes(plain, constants=True) for plain in (one, other))
         extra = [node for node in extra if not left.issuperset(node.outputs)]
@@ -65,3 +68,14 @@ def unpaired(
         read = [list(other.inputs(node)) for node in missing]
         extra = [node for node in extra if [partners.get(value) for value in one.inputs(node)] in read]
     return Unpaired(extra, missing, bool(missing) and missing[-1] is others[-1])
+
+
+def _in_pads(parting: Parting) -> set[ir.Node]:
+    """Pads of which the other graph has the zeros in its convolution."""
+    found: set[ir.Node] = set()
+    for node, partner in parting.matching.pairs.items():
+        if node.op_type == partner.op_type == "Conv":
+            mine, theirs = pads_of(node), pads_of(partner)
+            if mine is not None and theirs is not None and mine[0] == theirs[0]:
+                found |= {*mine[1], *theirs[1]}
+    return found
