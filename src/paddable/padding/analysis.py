@@ -159,7 +159,7 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         RefusedError: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
-    for idiom in (MaskedAssignPass(), IdiomsPass()):
+    for idiom in (MaskedAssignPass(), IdiomsPass(declarations.axes)):
         if idiom(model).modified:
             normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
