@@ -31,6 +31,7 @@ from paddable.padding.deduce.contents import keep_contents
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.deduce.empty import need_steps, takes_empty
 from paddable.padding.deduce.own_rows import MAY_READ
+from paddable.padding.deduce.reached import reached_by
 from paddable.padding.deduce.registry import find_rule, known_operators
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, fixed, flatten
@@ -436,7 +437,10 @@ class _Walk:
         for output, value in zip(node.outputs, results, strict=False):
             if output.name and value is not None:
                 appended = value.appended if node.op_type in ("Flatten", "Pad", "Reshape") else None
-                value = replace(value, from_sizes=from_sizes and value.pending is None, appended=appended)
+                reached = reached_by(context, before, value)
+                value = replace(
+                    value, from_sizes=from_sizes and value.pending is None, appended=appended, reached=reached
+                )
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype
