@@ -172,10 +172,10 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
     constants, branches = _Constants(), dict[str, str]()
     reasons = {name: f"a shortest {name} of {steps} was asked for" for name, steps in asked.items() if steps > 1}
-    limits = {name: {"min": reason} for name, reason in reasons.items()}
+    limits, turns = {name: {"min": reason} for name, reason in reasons.items()}, dict[str, tuple[int, str]]()
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)
-        scope.reasons, scope.limits = reasons, limits
+        scope.reasons, scope.limits, scope.turns = reasons, limits, turns
         walk = _Walk(model, declarations, scope, constants, branches)
         try:
             walk.run()
