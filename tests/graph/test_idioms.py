@@ -81,8 +81,7 @@ def test_a_name_is_no_proof_of_a_size(declared: dict[str, dict[int, str]], read:
     """Two inputs whose axes have one name, and h that is computed from x; the size is that of y."""
     model = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 18]>
         g (float[B, T, 4] x, float[B, T, 4] y) => (float[B, T, 4] z)
-        <int64[1] by = {{-3}}, int64[1] zero = {{0}}, int64[1] axis = {{1}}, int64[1] far = {{9999999999}},
-         float[B, T, 4] u, float[B, T, 4] h> {{
+        <int64[1] by = {{-3}}, int64[1] zero = {{0}}, int64[1] axis = {{1}}, int64[1] far = {{9999999999}}> {{
         u = Neg (x) h = Mul (u, x) s = Shape <start = 1, end = 2> (y) m = Mod (by, s)
         a = Slice ({read}, zero, m, axis) b = Slice ({read}, m, far, axis) z = Concat <axis = 1> (b, a) }}""")
     assert IdiomsPass(declared)(ir.from_proto(model)).modified == idiom

@@ -25,14 +25,14 @@ _KEEPS = {"BatchNormalization", "CumSum", "InstanceNormalization", "LayerNormali
 
 
 def sizes_of_axes(graph: ir.Graph, declared: Mapping[str, Mapping[int, Hashable]]) -> dict[ir.Value, Sizes]:
-    """Of each value, what stands for the size of each axis: axes for which the same stands are equally long.
+    """Of values whose rank is known, what stands for the size of each axis: where the same does they are equally long.
 
     Args:
         graph: in topological order.
         declared: of each input, the declared lengths of its axes.
     """
     known: dict[ir.Value, Sizes] = {}
-    for value in graph.inputs:
+    for value in (value for value in graph.inputs if value.shape is not None):
         own = declared.get(value.name or "", {})
         known[value] = [
             size if isinstance(size, int) else own.get(axis, (value, axis))
@@ -44,18 +44,20 @@ def sizes_of_axes(graph: ir.Graph, declared: Mapping[str, Mapping[int, Hashable]
     for node in graph:
         found = _of_first_output(node, known)
         for k, value in enumerate(node.outputs):
-            rank = value.shape.rank() if value.shape is not None else 0
-            sizes = found if k == 0 and found is not None else [None] * rank
-            known[value] = [(value, axis) if size is None else size for axis, size in enumerate(sizes)]
+            sizes = found if k == 0 else None
+            if sizes is None and value.shape is not None:
+                sizes = [None] * value.shape.rank()
+            if sizes is not None:
+                known[value] = [(value, axis) if size is None else size for axis, size in enumerate(sizes)]
     return known
 
 
 def _of_first_output(node: ir.Node, known: Mapping[ir.Value, Sizes]) -> Sizes | None:
     """None where nothing is known; None for an axis of which nothing is."""
     given = [value for value in node.inputs if value is not None]
-    if node.domain not in ("", "ai.onnx") or not given or not all(_has_rank(value) for value in given):
+    if node.domain not in ("", "ai.onnx") or not given or not all(value in known for value in given):
         return None
-    operands = [known.get(value, ()) for value in given]
+    operands = [known[value] for value in given]
     first = operands[0]
     if node.op_type in _POINTWISE:
         return _spread(operands)
@@ -69,10 +71,6 @@ def _of_first_output(node: ir.Node, known: Mapping[ir.Value, Sizes]) -> Sizes | 
         axis = (node.attributes["axis"].as_int() if "axis" in node.attributes else 0) % len(first)
         return [*first[:axis], *operands[1], *first[axis + 1 :]]
     return None
-
-
-def _has_rank(value: ir.Value) -> bool:
-    return value.shape is not None or value.const_value is not None
 
 
 def _spread(operands: Sequence[Sizes]) -> Sizes:
