@@ -1,4 +1,4 @@
-"""Inputs without rows: axis 0 is mel, and there is one length."""
+"""Inputs without rows: axis 0 is mel, and there is one length. One row where several are not understood."""
 
 from __future__ import annotations
 
@@ -59,3 +59,15 @@ def test_rows_that_stay_apart_keep_their_lengths() -> None:
         padded = convert(native, ["mel:1=T"], containers=[8], gate_lengths=2, batch=batch)
         assert isinstance(padded, onnx.ModelProto)
         assert padded.graph.input[1].type.tensor_type.shape.dim[0].dim_value == rows
+
+
+@pytest.mark.parametrize(("added", "helps"), [("m = Identity(y)", True), ("m = NonZero(y)", False)])
+def test_one_row_of_a_file_that_takes_any_needs_no_other_export(added: str, helps: bool) -> None:
+    """The number of rows is data, and it is 1 of one row. With NonZero one row is refused too."""
+    text = f"""<ir_version: 9, opset_import: ["" : 17]> net (float[B, T] x) => (float[B, T] y, float[B, U] m) {{
+      s = Shape<end = 1>(x) n = ReduceSum<keepdims = 0>(s) f = Cast<to = 1>(n) y = Mul(x, f) {added} }}"""
+    native, told = onnx.parser.parse_model(text), "convert with `batch_size=1`, which needs no other export"
+    found = check(native, ["x:1=T"], batch_size=2)
+    assert found.refusal is not None and "rows is used as data" in found.refusal
+    assert (told in found.refusal, told in found.findings[-1].remedy) == (helps, helps)
+    assert (check(native, ["x:1=T"], batch_size=1).refusal is None) == helps

@@ -73,10 +73,12 @@ def test_another_form_is_misuse(native: Path, text: str) -> None:
 HEAD = '<ir_version: 9, opset_import: ["" : 17]> g (float[1, T] x) => (float[1, U] y) '
 OTHER_END = {
     # beyond 8 steps the start is negative: native reads one step of the table, spreads it, and answers
-    "start = Sub(eight, t) bias = Slice(w, start, eight, first) y = Add(x, bias)": (1, 8, 9),
+    "start = Sub(eight, t) bias = Slice(w, start, eight, first) y = Add(x, bias)": (1, 8, "9"),
     # below 8 steps the start is negative, and native reads as many of the last ones
-    "start = Sub(t, eight) y = Slice(x, start, t, axis)": (8, None, 7),
-    "half = Div(t, two) start = Sub(half, four) y = Slice(x, start, t, axis)": (8, None, 7),
+    "start = Sub(t, eight) y = Slice(x, start, t, axis)": (8, None, "1 to 7"),
+    "half = Div(t, two) start = Sub(half, four) y = Slice(x, start, t, axis)": (8, None, "1 to 7"),
+    # the stop is negative below 5 steps; native answers with 1 step of 3 and 3 of 4, and 0 of the others
+    "stop = Sub(t, five) y = Slice(x, first, stop, axis)": (6, None, "3 to 4"),
 }
 
 
@@ -84,8 +86,9 @@ OTHER_END = {
 def test_a_slice_that_counts_from_the_other_end_is_the_end_of_the_domain(tmp_path: Path, body: str) -> None:
     """Native answers beyond: another question. The domain ends there, and is told with its reason."""
     least, most, beyond = OTHER_END[body]
-    text = f"""{HEAD} <int64[1] eight = {{8}}, int64[1] four = {{4}}, int64[1] two = {{2}}, int64[1] first = {{0}},
-      int64[1] axis = {{1}}, float[8] w = {{1, 2, 3, 4, 5, 6, 7, 8}}> {{ t = Shape<start = 1>(x) {body} }}"""
+    text = f"""{HEAD} <int64[1] eight = {{8}}, int64[1] four = {{4}}, int64[1] two = {{2}}, int64[1] five = {{5}},
+      int64[1] first = {{0}}, int64[1] axis = {{1}}, float[8] w = {{1, 2, 3, 4, 5, 6, 7, 8}}> {{
+      t = Shape<start = 1>(x) {body} }}"""
     onnx.save(onnx.parser.parse_model(text), tmp_path / "n.onnx")
     told: list[str] = []
     made = paddable.convert(
@@ -93,6 +96,7 @@ def test_a_slice_that_counts_from_the_other_end_is_the_end_of_the_domain(tmp_pat
     )
     symbol = read_metadata(Path(str(made))).symbols["T"]
     assert (symbol.min, symbol.max) == (least, most)
+    assert least == 1 or "must not change its sign" in told[0]
     assert [line for line in told if f"T={beyond}: native reads from the other end of an axis" in line], told
 
 

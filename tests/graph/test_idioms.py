@@ -52,7 +52,7 @@ def _model(body: str) -> onnx.ModelProto:
 def test_an_idiom_gives_the_same_answer(body: str) -> None:
     native = _model(body)
     model = ir.from_proto(native)
-    assert IdiomsPass()(model).modified
+    assert IdiomsPass({})(model).modified
     made = ir.to_proto(model)
     assert IDIOMS[body] in {node.op_type for node in made.graph.node}
     sessions = [onnxruntime.InferenceSession(m.SerializeToString()) for m in (native, made)]
@@ -64,4 +64,24 @@ def test_an_idiom_gives_the_same_answer(body: str) -> None:
 
 @pytest.mark.parametrize("body", OTHERS)
 def test_what_is_none_stays(body: str) -> None:
-    assert not IdiomsPass()(ir.from_proto(_model(body))).modified
+    assert not IdiomsPass({})(ir.from_proto(_model(body))).modified
+
+
+@pytest.mark.parametrize(
+    ("declared", "read", "idiom"),
+    [
+        ({"x": {1: "T"}, "y": {1: "T//2"}}, "x", False),
+        ({"x": {1: "T"}, "y": {1: "T"}}, "x", True),
+        ({}, "x", False),
+        ({"x": {1: "T"}, "y": {1: "T"}}, "h", True),
+        ({"x": {1: "T"}, "y": {1: "T//2"}}, "h", False),
+    ],
+)
+def test_a_name_is_no_proof_of_a_size(declared: dict[str, dict[int, str]], read: str, idiom: bool) -> None:
+    """Two inputs whose axes have one name, and h that is computed from x; the size is that of y."""
+    model = onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["": 18]>
+        g (float[B, T, 4] x, float[B, T, 4] y) => (float[B, T, 4] z)
+        <int64[1] by = {{-3}}, int64[1] zero = {{0}}, int64[1] axis = {{1}}, int64[1] far = {{9999999999}}> {{
+        u = Neg (x) h = Mul (u, x) s = Shape <start = 1, end = 2> (y) m = Mod (by, s)
+        a = Slice ({read}, zero, m, axis) b = Slice ({read}, m, far, axis) z = Concat <axis = 1> (b, a) }}""")
+    assert IdiomsPass(declared)(ir.from_proto(model)).modified == idiom

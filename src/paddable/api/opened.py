@@ -50,6 +50,9 @@ __all__ = [
 Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 Progress: TypeAlias = Callable[[str, int, int], None]
 
+_BATCH_1 = "export with batch 1"
+"""What the rules say of a model that is understood with one row alone."""
+
 
 class Declared(TypedDict, total=False):
     """What can be said about a model besides its ragged axes, as text of the command line takes it.
@@ -89,6 +92,7 @@ class Opened:
         bindings: what was bound or given a size, as text.
         native: the model as it was read, but for its bindings: the oracle. ``model`` itself where its opset is one that
             is understood.
+        rows_declared: whether the number of rows is what was declared, and not another one that is tried.
     """
 
     model: ir.Model
@@ -97,6 +101,7 @@ class Opened:
     source: Path | None
     bindings: Sequence[str]
     native: ir.Model
+    rows_declared: bool = True
 
     @property
     def oracle(self) -> Path | None:
@@ -111,7 +116,7 @@ class Opened:
 
     def of_rows(self, rows: int) -> Opened:
         """The same with another number of rows in a batch that is open."""
-        return replace(self, declarations=replace(self.declarations, rows=rows))
+        return replace(self, declarations=replace(self.declarations, rows=rows), rows_declared=False)
 
     def analyse(self) -> Analysis:
         """The analysis, made once. Whoever asks must not change it; ``rewrite`` does not.
@@ -125,11 +130,26 @@ class Opened:
     def _analysis(self) -> Analysis:
         try:
             return analyse(self.model.clone(), self.declarations)
-        except RefusedError:
+        except RefusedError as error:
             if not self.declarations.batch_assumed:
-                raise
+                raise self._with_one_row(error) from None
         # what was taken for rows may be mel bands; a refusal that is left has nothing to do with rows
         return analyse(self.model.clone(), self.declarations.without_batch)
+
+    def _with_one_row(self, error: RefusedError) -> RefusedError:
+        """The refusal; where the rows are open and one row is understood, no other export is asked for."""
+        batch = self.declarations.batch
+        if self.declarations.rows == 1 or batch is None or not self.rows_declared:
+            return error
+        value = next(value for value in self.model.graph.inputs if value.name == batch.input)
+        if value.shape is None or isinstance(value.shape[batch.axis], int):
+            return error
+        try:
+            analyse(self.model.clone(), replace(self.declarations, rows=1))
+        except RefusedError:
+            return error
+        findings = [replace(finding, remedy=_of_one_row(finding.remedy)) for finding in error.findings]
+        return RefusedError(error.what, where=error.where, why=error.why, fix=_of_one_row(error.fix), findings=findings)
 
     def in_one_form(self) -> Opened:
         """The same for other precisions than fp32, where what is padded would be of another form than native.
@@ -170,6 +190,12 @@ class Opened:
                 f" {arguments(batch=f'{batch.input}:{batch.axis}')} says that it counts rows"
             )
         return told
+
+
+def _of_one_row(fix: str) -> str:
+    """What to do, where the model as it is passes with one row."""
+    told = "convert with `batch_size=1`, which needs no other export"
+    return fix.replace(_BATCH_1, told) if _BATCH_1 in fix else f"{fix}; or {told}" if fix else told
 
 
 def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared]) -> Opened:

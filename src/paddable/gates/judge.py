@@ -153,7 +153,7 @@ def _judged(
         domain += _told_resized(judging, domain)
         domain += judge_refused_lengths(candidate, engine, whole)
         if position == 0:
-            domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope.reasons, analysis.scope.limits)
+            domain += judge_domain(metadata, apart, reaching, chosen[-1], analysis.scope)
         failing = next((i for i, row in enumerate(found) if not row.ok), None)
         if failing is not None and difference is None and count == 1:
             steps = chosen[failing // max(1, len(oracle.engine.outputs)) % len(chosen)]

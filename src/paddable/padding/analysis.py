@@ -31,6 +31,7 @@ from paddable.padding.deduce.contents import keep_contents
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.deduce.empty import need_steps, takes_empty
 from paddable.padding.deduce.own_rows import MAY_READ
+from paddable.padding.deduce.reached import reached_by
 from paddable.padding.deduce.registry import find_rule, known_operators
 from paddable.padding.deduce.scope import BATCH, Scope
 from paddable.padding.facts.axes import Axes, Axis, fixed, flatten
@@ -159,7 +160,7 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         RefusedError: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
-    for idiom in (MaskedAssignPass(), IdiomsPass()):
+    for idiom in (MaskedAssignPass(), IdiomsPass(declarations.axes)):
         if idiom(model).modified:
             normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)
@@ -171,10 +172,10 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
     spans = {name: Span(asked.get(name, 1), None) for name in declarations.symbols}
     constants, branches = _Constants(), dict[str, str]()
     reasons = {name: f"a shortest {name} of {steps} was asked for" for name, steps in asked.items() if steps > 1}
-    limits = {name: {"min": reason} for name, reason in reasons.items()}
+    limits, turns = {name: {"min": reason} for name, reason in reasons.items()}, dict[str, tuple[int, str]]()
     for _ in range(_ROUNDS):
         scope = Scope(spans, rows=declarations.rows)
-        scope.reasons, scope.limits = reasons, limits
+        scope.reasons, scope.limits, scope.turns = reasons, limits, turns
         walk = _Walk(model, declarations, scope, constants, branches)
         try:
             walk.run()
@@ -436,7 +437,10 @@ class _Walk:
         for output, value in zip(node.outputs, results, strict=False):
             if output.name and value is not None:
                 appended = value.appended if node.op_type in ("Flatten", "Pad", "Reshape") else None
-                value = replace(value, from_sizes=from_sizes and value.pending is None, appended=appended)
+                reached = reached_by(context, before, value)
+                value = replace(
+                    value, from_sizes=from_sizes and value.pending is None, appended=appended, reached=reached
+                )
                 self.values[output.name] = value
                 if output.dtype is None:  # remedies are made in the type of what they mend
                     output.dtype = value.dtype

@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 import pytest
 
-from paddable.lengths import Span, parse
+from paddable.lengths import Span, constant, parse
 from paddable.padding.deduce.broadcast import broadcast
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.deduce.own_rows import (
@@ -136,8 +136,11 @@ def test_tuples_of_a_place_and_of_steps(values: list[Facts], axis: int, entry: o
     if not isinstance(found, Facts):
         assert found == entry
         return
-    known = tuple(value.content for value in values)
-    assert found.own_row == OwnRow(entry=entry, others=known) and found.low == low  # type: ignore[arg-type]
+    lows = [constant(int(_low(value))) for value in values]
+    known = tuple(
+        () if is_place(value) else ((least, least + parse("T-1")),) for least, value in zip(lows, values, strict=True)
+    )
+    assert found.own_row == OwnRow(entry=entry, others=known) and found.low == low
     assert found.axes == (ROWS, TIME, fixed(len(values)))
 
 

@@ -54,6 +54,7 @@ def test_factors_of_each_axis(source: str, target: str, axes: str, origins: str)
     ("source", "target", "why"),
     [
         ("2 T", "T", "T does not start at a multiple of 2"), ("T 2", "T", "elements are left over: 2"),
+        ("8*T", "8 T", "the padding of 8*T stands at its end, and not behind each of the 8 parts"),
         ("T", "T 2", "exceeds the elements that are left"), ("2 T", "4 T", "cannot be cut into 4"),
         ("T", "9", "the varying size T cannot be cut into 9"), ("4 T", "3 T", "4 elements cannot be regrouped to 3"),
         ("T U", "U T", "the varying size T is neither part nor multiple of U"),

@@ -212,7 +212,7 @@ EXAMPLES = {
         "y = Reshape (x, s)",
         "float[1, 2, 2, U] y",
         constants="int64[4] s = {1, 2, 2, -1}",
-        refused="Reshape [2*T] -> [1, 2, 2, T//2]: the varying size T cannot ",
+        refused="Reshape [2*T] -> [1, 2, 2, T//2]: the padding of T stands at its end, and not behind each of",
     ),
     "time joined with features": Example(
         "t = Transpose <perm = [0, 2, 1]> (x) r = Reshape (t, s) y = Softmax <axis = 1> (r)",
@@ -613,7 +613,8 @@ Reshape(T, U | = -1 U) => T, U; finite finite; finite
 Reshape(T, U | = U -1) => refused: Reshape [(T)*(U)] -> [U, T]: the varying size T is neither part nor multiple of U
 Reshape(T, U | = -1) => T x U; finite finite; finite
 Reshape(6*T | = -1 6) => T, 6; finite; finite
-Reshape(6*T | = 6 -1) => refused: Reshape [6*T] -> [6, T]: the varying size 6*T cannot be cut into 6
+Reshape(6*T | = 6 -1)
+    => refused: Reshape [6*T] -> [6, T]: the padding of 6*T stands at its end, and not behind each of the 6 parts
 Reshape(6*T | = T 6) => T, 6; finite; finite
 Reshape(4*T+8 | = -1 4) => T+2, 4; finite; finite
 Reshape(4*T+8 | = -1 3) => T+(T+2)//3+2, 3; finite; finite | T in 1.. by 3: 4*T+8 must be a multiple of 3

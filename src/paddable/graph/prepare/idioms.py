@@ -6,12 +6,13 @@ tuples of one; SAME padding with a stride is a Pad by what it comes to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.names import Names
+from paddable.graph.prepare.same_size import sizes_of_axes
 
 __all__ = ["IdiomsPass"]
 
@@ -24,7 +25,14 @@ class IdiomsPass(ir.passes.InPlacePass):
     """Replaces the idioms of exporters by the operators that they stand for.
 
     Requires: constants are initialisers. Ensures: answers stay as they are, wherever the replaced nodes have one.
+
+    Args:
+        declared: of each input, the declared lengths of its axes.
     """
+
+    def __init__(self, declared: Mapping[str, Mapping[int, Hashable]]) -> None:
+        super().__init__()
+        self._declared = declared
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         modified = False
@@ -32,7 +40,7 @@ class IdiomsPass(ir.passes.InPlacePass):
             names = Names(model.graph)
             for node in list(model.graph):
                 write = _IDIOMS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
-                written = _Written(model.graph, node, names)
+                written = _Written(model.graph, node, names, self._declared)
                 results = write(node, written) if write is not None else None
                 if results is not None:
                     written.stand_for(results)
@@ -43,8 +51,10 @@ class IdiomsPass(ir.passes.InPlacePass):
 class _Written:
     """The nodes that stand for one node."""
 
-    def __init__(self, graph: ir.Graph, node: ir.Node, names: Names) -> None:
-        self._graph, self._node, self._names = graph, node, names
+    def __init__(
+        self, graph: ir.Graph, node: ir.Node, names: Names, declared: Mapping[str, Mapping[int, Hashable]]
+    ) -> None:
+        self._graph, self._node, self._names, self._declared = graph, node, names, declared
         self._made: list[ir.Node] = []
 
     def op(self, op_type: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
@@ -59,6 +69,21 @@ class _Written:
         value = ir.Value(name=name, const_value=ir.tensor(np.array(array, np.int64), name=name))
         self._graph.register_initializer(value)
         return value
+
+    def is_size(self, value: ir.Value, x: ir.Value, axis: int) -> bool:
+        """Whether a value of one element is the size of an axis, of x itself or of what is shown to be as long."""
+        node = _producer(value, "Shape")
+        if node is None or axis < 0:
+            return False
+        start, end = (node.attributes[name].as_int() if name in node.attributes else None for name in ("start", "end"))
+        source = node.inputs[0]
+        if start is None or end != start + 1 or start < 0 or source is None:
+            return False
+        if source is x:
+            return start == axis
+        sizes = sizes_of_axes(self._graph, self._declared)
+        held, wanted = sizes.get(source, ()), sizes.get(x, ())
+        return start < len(held) and axis < len(wanted) and held[start] == wanted[axis]
 
     def stand_for(self, results: Sequence[ir.Value]) -> None:
         for old, new in zip(self._node.outputs, results, strict=True):
@@ -85,10 +110,10 @@ def _roll(node: ir.Node, written: _Written) -> list[ir.Value] | None:
     fractions = turned.attributes.get("fmod")
     if shift is None or len(shift) != 1 or size is None or (fractions is not None and fractions.as_int()):
         return None
-    if not all(_along(cut, axis) for cut in (behind, front)) or not _is_size(size, x, axis):
+    if not all(_along(cut, axis) for cut in (behind, front)) or not written.is_size(size, x, axis):
         return None
     end = behind.inputs[2]
-    if end is None or ((_known(end) or [0])[0] < _END and not (end is size or _is_size(end, x, axis))):
+    if end is None or ((_known(end) or [0])[0] < _END and not (end is size or written.is_size(end, x, axis))):
         return None
     count = written.op("Reshape", size, written.constant([]))
     steps = written.op("Range", written.constant(0), count, written.constant(1))
@@ -101,23 +126,6 @@ def _along(cut: ir.Node, axis: int) -> bool:
     if len(cut.inputs) < 4 or _known(cut.inputs[3]) != [axis]:
         return False
     return len(cut.inputs) < 5 or cut.inputs[4] is None or _known(cut.inputs[4]) == [1]
-
-
-def _is_size(value: ir.Value, x: ir.Value, axis: int) -> bool:
-    """Whether a value of one element is the size of an axis, of x itself or of what is recorded to have the same."""
-    node = _producer(value, "Shape")
-    if node is None or axis < 0:
-        return False
-    start, end = (node.attributes[name].as_int() if name in node.attributes else None for name in ("start", "end"))
-    source = node.inputs[0]
-    if start is None or end != start + 1 or start < 0 or source is None:
-        return False
-    if source is x:
-        return start == axis
-    if source.shape is None or x.shape is None or source.shape.rank() <= start or x.shape.rank() <= axis:
-        return False
-    held, wanted = source.shape[start], x.shape[axis]
-    return held == wanted and (isinstance(held, int) or held.value is not None)
 
 
 def _of_one_axis(node: ir.Node, written: _Written) -> list[ir.Value] | None:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from paddable.lengths import Domain, Length, Undecided, constant, maximum, minimum
 from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.reached import reach
 from paddable.padding.deduce.scope import BATCH, Scope
-from paddable.padding.facts.axes import Axis, Factor, axis_size, row_axis
-from paddable.padding.facts.facts import Affine, Elements, Facts
+from paddable.padding.facts.axes import Axis, axis_size, row_axis
+from paddable.padding.facts.facts import Elements, Facts, Span
 from paddable.padding.remedies import FromEnd
 
-__all__ = ["count_from_the_end", "counted_from_the_end", "need_places", "reach"]
+__all__ = ["count_from_the_end", "counted_from_the_end", "need_places"]
 
 
 def counted_from_the_end(scope: Scope, place: Length, size: Length) -> Length | None:
@@ -88,30 +88,17 @@ def _reason(place: Length, steps: Length, alone: bool) -> str:
     return f"index {place} needs {-place.constant if place.constant < 0 else place.constant + 1} steps"
 
 
-Span: TypeAlias = tuple[Length, Length]
-
-
 def _spans(index: Facts, entry: int, depth: int) -> list[Span | None]:
     """From where to where the places of one entry of the tuples reach, None where one is not known; none if none is."""
     known = index.content
     if isinstance(known, Elements):
         found = [None if held is None else held.integer for held in known.array.reshape(-1, depth)[:, entry]]
         return [None if place is None else (place, place) for place in found]
-    if known is None and index.own_row is not None and index.own_row.others:
-        known = index.own_row.others[entry]
-    return [] if known is None else [reach(known, index.atoms)]
-
-
-def reach(known: Affine, atoms: Sequence[Factor]) -> Span | None:
-    """The least and the greatest of known contents, in native."""
-    lowest = known.base.integer
-    if lowest is None:
-        return None
-    highest = lowest
-    for i, step in known.coefficients:
-        far = atoms[i].size - 1
-        lowest, highest = lowest + far * min(math.floor(step), 0), highest + far * max(math.ceil(step), 0)
-    return lowest, highest
+    if known is not None:
+        return [reach(known, index.atoms)]
+    if index.own_row is not None and index.own_row.others:
+        return list(index.own_row.others[entry])
+    return list(index.reached) if depth == 1 else []
 
 
 def count_from_the_end(context: RuleContext, position: int, index: Facts, picks: Facts, axes: Sequence[Axis]) -> None:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import Broadcast, pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext
+from paddable.padding.deduce.reached import reached_of
 from paddable.padding.facts.axes import Axes, Axis, fixed
 from paddable.padding.facts.facts import Affine, Facts, OwnRow
 from paddable.padding.facts.kinds import FINITE
@@ -115,10 +116,8 @@ def index_tuples(context: RuleContext, indices: Sequence[int], values: Sequence[
     (entry,) = entries
     axes = values[entry].axes[:-1]
     lows = [0.0]
-    others: list[Affine | None] = []
+    others = [reached_of(value) for value in values]
     for k, i in enumerate(indices):
-        content, scalar = values[k].content, values[k].scalar
-        others.append(content if isinstance(content, Affine) else None if scalar is None else Affine(scalar))
         if k == entry:
             continue
         steps = context.data(i, row_axis=values[entry].row_place)

@@ -89,6 +89,8 @@ def _take(scope: Scope, run: _Run, size: Length | Product) -> list[tuple[Factor,
                 scale //= count
             continue
         if not factors:
+            if scale and scope.domain.divisible(atom.size, scale):
+                return f"the padding of {atom.size} stands at its end, and not behind each of the {scale} parts"
             return f"the varying size {atom.size} cannot be cut into {size}"
         used = _match(scope, run, atom, origin, scale, factors)
         if isinstance(used, str):

@@ -15,11 +15,13 @@ from paddable.lengths import Domain, Length, Min, Span, Undecided, constant
 from paddable.padding.facts.axes import Axis, Factor
 from paddable.padding.facts.numbers import Product
 
-__all__ = ["BATCH", "Scope"]
+__all__ = ["BATCH", "KEEPS_SIGN", "Scope"]
 
 Condition: TypeAlias = Callable[[Domain], bool]
 
 BATCH = "batch"
+KEEPS_SIGN = "must not change its sign"
+"""Of a slice bound: with another sign it counts from the other end of the axis, and native answers another question."""
 _FAR = 1 << 20
 _LONGEST_PERIOD = 1 << 16
 
@@ -34,6 +36,7 @@ class Scope:
     Attributes:
         reasons: of each symbol, what narrowed its lengths last.
         limits: of each symbol, what its ``min``, ``max`` and ``step`` come from, with the node.
+        turns: of each symbol, the length from which on bounds keep their sign, and what says so.
         at: the node that is visited, as messages name it.
     """
 
@@ -42,6 +45,7 @@ class Scope:
         self.rows, self.single_row = rows, rows == 1
         self.reasons: dict[str, str] = {}
         self.limits: dict[str, dict[str, str]] = {}
+        self.turns: dict[str, tuple[int, str]] = {}
         self.at = ""
         self.narrowed = False
         self._refresh()
@@ -278,6 +282,11 @@ class Scope:
             old, told = self.spans[symbol], f"{reason} ({self.at})" if self.at else reason
             changes = {"min": span.first != old.first, "max": span.last != old.last, "step": span.step != old.step}
             kinds = ["step"] if changes["step"] else [kind for kind, changed in changes.items() if changed]
+            if "min" in kinds:
+                if KEEPS_SIGN in reason:
+                    self.turns[symbol] = span.first, told
+                elif symbol in self.turns:  # shorter lengths go for that reason all the same
+                    told = f"{told}, and {self.turns[symbol][1]}"
             self.limits.setdefault(symbol, {}).update(dict.fromkeys(kinds, told))
             self.spans[symbol] = span
             self.narrowed = True

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx_ir as ir
@@ -131,6 +131,10 @@ class Bounded:
     equal: bool = False
 
 
+Span: TypeAlias = tuple[Length, Length]
+"""The least and the greatest of some whole numbers."""
+
+
 @dataclass(frozen=True)
 class OwnRow:
     """A value that holds each row's own place in the batch, which native, of one row, has not (``deduce/own_rows.py``).
@@ -139,13 +143,13 @@ class OwnRow:
         entry: in index tuples, the entry of the last axis that is the place.
         stride: the value is ``place * stride + step``. With neither, only the shape may be read.
         stepped: the step is added.
-        others: in index tuples, what the entries are known to be.
+        others: in index tuples, what the entries are known to be, as in ``Facts.reached``.
     """
 
     entry: int | None = None
     stride: Length | None = None
     stepped: bool = False
-    others: tuple[Affine | None, ...] = ()
+    others: tuple[tuple[Span, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -183,6 +187,7 @@ class Facts:
         from_sizes: made of sizes and constants alone, so that the whole tensor is native's at the container's length.
         appended: the last steps of the last atom are zeros; only Pad, Reshape and Flatten keep it.
         own_row: what holds each row's own place in the batch; only what every row reads of itself by it is right.
+        reached: from where to where the elements reach in native, each end among them, if the contents are unknown.
         rows_in_front: the tensor has a batch axis in front that native has not, since each row's own length is in it.
     """
 
@@ -205,6 +210,7 @@ class Facts:
     from_sizes: bool = False
     own_row: OwnRow | None = None
     appended: Appended | None = None
+    reached: tuple[Span, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.pads:

@@ -17,8 +17,9 @@ import numpy as np
 from paddable.lengths import Length, constant
 from paddable.padding.deduce.broadcast import pads_of, same_axis
 from paddable.padding.deduce.context import RuleContext, merge_axis
-from paddable.padding.deduce.from_end import count_from_the_end, counted_from_the_end, need_places, reach
+from paddable.padding.deduce.from_end import count_from_the_end, counted_from_the_end, need_places
 from paddable.padding.deduce.own_rows import is_place, need_joined_rows, read_of_itself
+from paddable.padding.deduce.reached import reach
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_columns
 from paddable.padding.facts.axes import Axes, Axis, Factor, axis_size, is_batch, row_axis

@@ -18,7 +18,7 @@ from paddable.padding.deduce.context import RuleContext, merge_axis, window_shif
 from paddable.padding.deduce.from_end import counted_from_the_end
 from paddable.padding.deduce.registry import rule
 from paddable.padding.deduce.relative_shift import relative_shift
-from paddable.padding.deduce.scope import Scope
+from paddable.padding.deduce.scope import KEEPS_SIGN, Scope
 from paddable.padding.facts.axes import Factor, subsets
 from paddable.padding.facts.facts import Affine, Bounded, Elements, Facts, PaddingFact
 from paddable.padding.facts.kinds import ANY, FINITE, join
@@ -26,10 +26,7 @@ from paddable.padding.facts.numbers import Number, add, number
 from paddable.padding.remedies import Segment
 from paddable.padding.remedies.forms import Parts
 
-__all__ = ["KEEPS_SIGN", "cut_pad", "replaced_axis"]
-
-KEEPS_SIGN = "must not change its sign"
-"""Of a bound: with another sign it counts from the other end of the axis, and native answers another question."""
+__all__ = ["cut_pad", "replaced_axis"]
 
 _HUGE = (1 << 31) - 1  # no axis is longer: exporters write "to the end" so
 
