@@ -136,13 +136,13 @@ def test_rows_of_a_table_in_8_bits_are_off_by_half_a_code_at_most() -> None:
     assert np.all(np.abs(rows - stored) <= np.abs(rows).max(-1, keepdims=True) / 254 * 1.0001)
 
 
-def test_a_table_that_a_lookup_and_a_product_with_a_fixed_range_share_is_stored_once(tmp_path) -> None:
+def test_a_table_that_a_lookup_and_a_product_with_a_fixed_range_share_is_in_8_bits_for_each(tmp_path) -> None:
     np.savez(tmp_path / "ids.npz", x=np.arange(40)[None])
     made = convert(
         tied(), ["x:1=T"], containers=[40], precision="int8-static", examples=tmp_path / "ids.npz", gate_lengths=4
     )
     held = [tensor for tensor in made.graph.initializer if 1100 in tensor.dims and len(tensor.dims) == 2]
-    assert [(list(tensor.dims), tensor.data_type) for tensor in held] == [([1100, 64], TensorProto.INT8)]
+    assert [(sorted(tensor.dims), tensor.data_type) for tensor in held] == [([64, 1100], TensorProto.INT8)] * 2
 
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])

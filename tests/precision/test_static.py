@@ -211,6 +211,38 @@ def test_stacked_weights_stay_and_that_is_told(tmp_path: Path) -> None:
     assert any("1 of 2 products and convolutions stay in fp32: y: " in line and "v has 3 axes" in line for line in told)
 
 
+def test_a_product_behind_a_mean_over_time_is_rounded_as_natives_is(tmp_path: Path) -> None:
+    """Padding has another mean put in its place, which has the name of native's and so its range."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 64] x) => (float[1, 1, 48] y) '
+        "{ a = ReduceMean<keepdims = 1>(x, axis) y = MatMul(a, w) }"
+    )
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "axis"))
+    array = np.random.default_rng(5).standard_normal((64, 48)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(array, "w"))
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 9, 64)).astype(np.float32))
+    asked = {"containers": [12], "precision": "int8-static", "examples": tmp_path / "x.npy", "gate_lengths": 4}
+    made = convert(model, ["x:1=T"], **asked)
+    assert [node.op_type for node in made.graph.node].count("QuantizeLinear") == 1
+
+
+def test_no_two_readers_share_a_weight(tmp_path: Path) -> None:
+    """With the entry that a file's advice asks for, ONNX Runtime would not load it."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (int64[1, T] x) => (float[1, T, 90] y, float[1, T, 90] z) '
+        "{ a = Gather(e, x) t = Transpose<perm = [1, 0]>(e) y = MatMul(a, t) r = Relu(a) z = MatMul(r, t) }"
+    )
+    array = np.random.default_rng(5).standard_normal((90, 64)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(array, "e"))
+    np.save(tmp_path / "x.npy", RANDOM.integers(0, 90, (1, 9)))
+    asked = {"containers": [12], "precision": "int8-static", "examples": tmp_path / "x.npy", "gate_lengths": 4}
+    made = convert(model, ["x:1=T"], **asked)
+    assert [node.op_type for node in made.graph.node].count("QuantizeLinear") == 2
+    options = ort.SessionOptions()
+    options.add_session_config_entry("session.x64quantprecision", "1")
+    ort.InferenceSession(made.SerializeToString(), options)
+
+
 @pytest.mark.parametrize(("optimised", "written", "right"), [(4e-3, 0, True), (5e-2, 0, False), (4e-3, 4e-3, False)])
 def test_what_the_optimiser_alone_moves_by_a_code_is_no_fault(optimised: float, written: float, right: bool) -> None:
     text = '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 4] x) => (float[1, T, 4] y) { y = Mul(x, k) }'

@@ -70,6 +70,11 @@ def test_a_limit_that_cannot_be_is_refused(text: str) -> None:
         parse_accept([text])
 
 
+def test_a_measure_that_is_given_twice_is_refused() -> None:
+    with pytest.raises(MisuseError, match=r"cosine is given twice, last as 'cosine=0\.5'"):
+        parse_accept(["cosine=0.99999", "error=1", "cosine=0.5"])
+
+
 def test_what_can_be_measured() -> None:
     assert measures("i", None) == measures("b", None) == {"agreement"}
     assert measures("f", 2) == {"cosine", "error", "agreement"}

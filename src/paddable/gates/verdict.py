@@ -45,9 +45,11 @@ def parse_accept(texts: Sequence[str]) -> dict[str, float]:
     Raises:
         MisuseError: another measure, or no number that it can have.
     """
-    found = {}
+    found: dict[str, float] = {}
     for text in texts:
         name, _, number = text.partition("=")
+        if name in found:
+            raise MisuseError(f"{name} is given twice, last as {text!r}", fix="give each measure once")
         try:
             found[name] = float(number)
         except ValueError:

@@ -73,7 +73,7 @@ class FixRangesPass(ir.passes.InPlacePass):
                 rounded[value] = nodes[-1].outputs[0]
             node.replace_input_with(0, rounded[value])
             chosen.append(node)
-        return ir.passes.PassResult(model, store_weights(model, [*chosen, *lookups]))
+        return ir.passes.PassResult(model, store_weights(model, [*chosen, *lookups], apart=True))
 
 
 def roundable(graph: ir.Graph) -> dict[ir.Node, Weight]:

@@ -415,7 +415,17 @@ class _Rewriter:
     def _replace(self, node: ir.Node, *results: ir.Value) -> None:
         for k, result in enumerate(results):
             self._redirect(node.outputs[k], result)
+            self._hand_on(node.outputs[k], result)
         self.analysis.model.graph.remove(node, safe=True)
+
+    def _hand_on(self, old: ir.Value, new: ir.Value) -> None:
+        """What was made in place of a value has its name, by which its range in a precision and its error are known."""
+        if (
+            new.producer() in self.emitter.nodes
+            and (new.name or "").startswith("paddable/")
+            and not new.is_graph_output()
+        ):
+            new.name, old.name = old.name, self.emitter.names.fresh(f"{old.name}_before")
 
     def _redirect(self, old: ir.Value, new: ir.Value) -> None:
         new.dtype = new.dtype or _dtype(old)
