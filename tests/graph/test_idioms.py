@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 
 from paddable.graph.prepare.idioms import IdiomsPass
+from paddable.padding.deduce.pointwise import POINTWISE
 
 ROLL = "s = Shape <start = 1, end = 2> (x) m = Mod (by, s) a = Slice (x, zero, m, axis)"
 STATED = (
@@ -52,7 +53,7 @@ def _model(body: str) -> onnx.ModelProto:
 def test_an_idiom_gives_the_same_answer(body: str) -> None:
     native = _model(body)
     model = ir.from_proto(native)
-    assert IdiomsPass({})(model).modified
+    assert IdiomsPass({}, POINTWISE)(model).modified
     made = ir.to_proto(model)
     assert IDIOMS[body] in {node.op_type for node in made.graph.node}
     sessions = [onnxruntime.InferenceSession(m.SerializeToString()) for m in (native, made)]
@@ -64,7 +65,7 @@ def test_an_idiom_gives_the_same_answer(body: str) -> None:
 
 @pytest.mark.parametrize("body", OTHERS)
 def test_what_is_none_stays(body: str) -> None:
-    assert not IdiomsPass({})(ir.from_proto(_model(body))).modified
+    assert not IdiomsPass({}, POINTWISE)(ir.from_proto(_model(body))).modified
 
 
 @pytest.mark.parametrize(
@@ -84,4 +85,4 @@ def test_a_name_is_no_proof_of_a_size(declared: dict[str, dict[int, str]], read:
         <int64[1] by = {{-3}}, int64[1] zero = {{0}}, int64[1] axis = {{1}}, int64[1] far = {{9999999999}}> {{
         u = Neg (x) h = Mul (u, x) s = Shape <start = 1, end = 2> (y) m = Mod (by, s)
         a = Slice ({read}, zero, m, axis) b = Slice ({read}, m, far, axis) z = Concat <axis = 1> (b, a) }}""")
-    assert IdiomsPass(declared)(ir.from_proto(model)).modified == idiom
+    assert IdiomsPass(declared, POINTWISE)(ir.from_proto(model)).modified == idiom

@@ -47,7 +47,7 @@ class Padded:
     @property
     def rows(self) -> int:
         """Rows that a run takes; 1 where there is no batch, or one of any size."""
-        return (self.metadata.batch.size if self.metadata.batch else None) or 1
+        return self.metadata.rows or 1
 
 
 def padded(
@@ -88,7 +88,7 @@ def padded(
     metadata = replace(metadata, precision=precision)
     finite = {name for name, facts in analysis.values.items() if facts.finite_padding}
     known = Known(finite, coarse, kept)
-    name = told(container, (metadata.batch.size if metadata.batch else None) or 1)
+    name = told(container, metadata.rows or 1)
     return fitted(model, metadata, target, Sampled(container, lend), name, forms, known, on_message)
 
 

@@ -155,7 +155,7 @@ def _on_examples(
         feeds = drawn(example).native(0, example.steps)
         told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds), others), measured.accept)
     for candidate in candidates:
-        count = (candidate.metadata.batch.size if candidate.metadata.batch else 1) or 1
+        count = candidate.metadata.rows or 1
         engine = _candidate_to_the_letter(candidate, folder)
         most = longest(candidate.metadata, candidate.largest)
         for example in measured.examples:

@@ -123,7 +123,7 @@ def draw_inputs(
     """
     inputs = signature(reference.model)
     widest = {name: max(size[name] for size in sizes) for name in steps}
-    rows = (metadata.batch.size if metadata.batch else None) or 1
+    rows = metadata.rows or 1
     extra = {name: array for name, array in given.arrays.items() if name not in metadata.inputs}
 
     def drawn(numbers: Numbers) -> Signals:

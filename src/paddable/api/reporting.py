@@ -302,7 +302,7 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
             if not metadata.container or metadata.mask_inputs:
                 continue
             size = metadata.container
-            rows_in = (metadata.batch.size if metadata.batch else None) or 1
+            rows_in = metadata.rows or 1
             numbers = index_limits(opened.analyse())
             signals = Signals(metadata, inputs.dtypes, inputs.shapes, size, numbers, rows_in, 0)
             told = ",".join(f"{name}={count:,}" for name, count in size.items())

@@ -79,7 +79,7 @@ def verify(
         _demand_as_listed(folder, graph)
     for file in [graph.file for graph in graphs] or [place.name]:
         said = read_metadata(folder / file)
-        by_rows.setdefault(said.batch.size if said.batch else None, {})[file] = said
+        by_rows.setdefault(said.rows, {})[file] = said
     if any(said.precision != "fp32" for named in by_rows.values() for said in named.values()):
         opened = opened.in_one_form()
     source: Source = opened.oracle or to_proto(opened.native).SerializeToString()
@@ -131,7 +131,7 @@ def verify(
 def _demand_as_listed(folder: Path, graph: Graph) -> None:
     """What bundle.json says of a graph decides when it is run: it is what the graph was made for."""
     said = read_metadata(folder / graph.file)
-    rows = said.batch.size if said.batch and graph.rows else None
+    rows = said.rows if graph.rows else None
     for what, of_bundle, own in (
         ("its container", dict(graph.container), dict(said.container)),
         ("its precision", graph.precision, said.precision),

@@ -122,6 +122,11 @@ class Metadata:
     fixed: Mapping[str, Sequence[float]] = field(default_factory=dict)
     forms: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def rows(self) -> int | None:
+        """Rows that a run takes; None when any number, or when there is no batch."""
+        return self.batch.size if self.batch else None
+
     def to_json(self) -> dict[str, Any]:
         """The object as plain data, keys in a fixed order."""
         return {

@@ -216,12 +216,10 @@ def _compare(
         }
         wanted = {name: np.inf if measured else _deciding(result.error) for name, result in found.items()}
         noise = oracle.noise(signals, row, steps, wanted)
-        if any(result.error > max(TOLERANCE, 3 * noise[name]) for name, result in found.items()):
+        if _exceeded(found, noise):
             wanted = {name: _deciding(result.error) for name, result in found.items()}
             noise = oracle.conditioned(signals, row, steps, wanted)
-        if _fixes_ranges(candidate) and any(
-            result.error > max(TOLERANCE, 3 * noise[name]) for name, result in found.items()
-        ):
+        if _fixes_ranges(candidate) and _exceeded(found, noise):
             with suppress(EngineError):
                 native, written = oracle.written(signals, row, steps), plain().run(feeds)
                 noise = dict(noise)
@@ -232,9 +230,18 @@ def _compare(
                         codes = min(apart, _CODES * least_noise(candidate.metadata.precision))
                         noise[name] = max(noise[name], codes)
         for name, result in found.items():
-            allowed = replace(result, noise=noise[name], tolerance=max(TOLERANCE, 3 * noise[name]))
+            allowed = replace(result, noise=noise[name], tolerance=_allowed(noise[name]))
             results[name] = _worse(results.get(name), allowed)
     return list(results.values()), got
+
+
+def _allowed(noise: float) -> float:
+    return max(TOLERANCE, 3 * noise)
+
+
+def _exceeded(found: Mapping[str, Row], noise: Mapping[str, float]) -> bool:
+    """Whether an error is larger than the noise allows."""
+    return any(result.error > _allowed(noise[name]) for name, result in found.items())
 
 
 def _fixes_ranges(candidate: Candidate) -> bool:

@@ -31,6 +31,7 @@ from paddable.padding.deduce.contents import keep_contents
 from paddable.padding.deduce.context import NoProof, RuleContext
 from paddable.padding.deduce.empty import need_steps, takes_empty
 from paddable.padding.deduce.own_rows import MAY_READ
+from paddable.padding.deduce.pointwise import POINTWISE
 from paddable.padding.deduce.reached import reached_by
 from paddable.padding.deduce.registry import find_rule, known_operators
 from paddable.padding.deduce.scope import BATCH, Scope
@@ -160,7 +161,7 @@ def analyse(model: ir.Model, declarations: Declarations) -> Analysis:
         RefusedError: no proof was found at some node; ``findings`` has the node, the source line and the reason.
     """
     normalise(model)
-    for idiom in (MaskedAssignPass(), IdiomsPass(declarations.axes)):
+    for idiom in (MaskedAssignPass(), IdiomsPass(declarations.axes, POINTWISE)):
         if idiom(model).modified:
             normalise(model)
     expand = ExpandPass(name for domain, name in known_operators() if not domain)

@@ -6,13 +6,13 @@ tuples of one; SAME padding with a stride is a Pad by what it comes to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
 
 from paddable.graph.names import Names
-from paddable.graph.prepare.same_size import sizes_of_axes
+from paddable.graph.prepare.same_size import Sizes, sizes_of_axes
 
 __all__ = ["IdiomsPass"]
 
@@ -28,11 +28,12 @@ class IdiomsPass(ir.passes.InPlacePass):
 
     Args:
         declared: of each input, the declared lengths of its axes.
+        pointwise: operators whose operands are spread over each other, element by element.
     """
 
-    def __init__(self, declared: Mapping[str, Mapping[int, Hashable]]) -> None:
+    def __init__(self, declared: Mapping[str, Mapping[int, Hashable]], pointwise: Collection[str]) -> None:
         super().__init__()
-        self._declared = declared
+        self._declared, self._pointwise = declared, pointwise
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         modified = False
@@ -40,21 +41,29 @@ class IdiomsPass(ir.passes.InPlacePass):
             names = Names(model.graph)
             for node in list(model.graph):
                 write = _IDIOMS.get(node.op_type) if node.domain in ("", "ai.onnx") else None
-                written = _Written(model.graph, node, names, self._declared)
-                results = write(node, written) if write is not None else None
-                if results is not None:
+                if write is None:
+                    continue
+                written = _Written(model.graph, node, names, self._sizes)
+                if (results := write(node, written)) is not None:
                     written.stand_for(results)
                     modified = True
         return ir.passes.PassResult(model, modified)
+
+    def _sizes(self, graph: ir.Graph) -> Mapping[ir.Value, Sizes]:
+        return sizes_of_axes(graph, self._declared, self._pointwise)
 
 
 class _Written:
     """The nodes that stand for one node."""
 
     def __init__(
-        self, graph: ir.Graph, node: ir.Node, names: Names, declared: Mapping[str, Mapping[int, Hashable]]
+        self,
+        graph: ir.Graph,
+        node: ir.Node,
+        names: Names,
+        sizes_of: Callable[[ir.Graph], Mapping[ir.Value, Sizes]],
     ) -> None:
-        self._graph, self._node, self._names, self._declared = graph, node, names, declared
+        self._graph, self._node, self._names, self._sizes_of = graph, node, names, sizes_of
         self._made: list[ir.Node] = []
 
     def op(self, op_type: str, *inputs: ir.Value, **attributes: int) -> ir.Value:
@@ -81,7 +90,7 @@ class _Written:
             return False
         if source is x:
             return start == axis
-        sizes = sizes_of_axes(self._graph, self._declared)
+        sizes = self._sizes_of(self._graph)
         held, wanted = sizes.get(source, ()), sizes.get(x, ())
         return start < len(held) and axis < len(wanted) and held[start] == wanted[axis]
 

@@ -5,31 +5,28 @@ The name of a dimension in a file is no proof: exporters, and people, give one n
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TypeAlias
 
 import onnx_ir as ir
 
-__all__ = ["sizes_of_axes"]
+__all__ = ["Sizes", "sizes_of_axes"]
 
 Sizes: TypeAlias = Sequence[Hashable]
 
-_POINTWISE = {
-    "Abs", "Add", "And", "Cast", "Ceil", "Clip", "Cos", "Div", "Elu", "Equal", "Erf", "Exp", "Floor", "Gelu", "Greater",
-    "HardSigmoid", "HardSwish", "LeakyRelu", "Less", "Log", "Max", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or",
-    "PRelu", "Pow", "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Softplus", "Softsign", "Sqrt",
-    "Sub", "Tanh", "Where",
-}  # fmt: skip
 _KEEPS = {"BatchNormalization", "CumSum", "InstanceNormalization", "LayerNormalization", "LogSoftmax", "Softmax"}
 """Operators whose first output has the axes of their first input."""
 
 
-def sizes_of_axes(graph: ir.Graph, declared: Mapping[str, Mapping[int, Hashable]]) -> dict[ir.Value, Sizes]:
+def sizes_of_axes(
+    graph: ir.Graph, declared: Mapping[str, Mapping[int, Hashable]], pointwise: Collection[str]
+) -> dict[ir.Value, Sizes]:
     """Of values whose rank is known, what stands for the size of each axis: where the same does they are equally long.
 
     Args:
         graph: in topological order.
         declared: of each input, the declared lengths of its axes.
+        pointwise: operators whose operands are spread over each other, element by element.
     """
     known: dict[ir.Value, Sizes] = {}
     for value in (value for value in graph.inputs if value.shape is not None):
@@ -42,7 +39,7 @@ def sizes_of_axes(graph: ir.Graph, declared: Mapping[str, Mapping[int, Hashable]
         if value.const_value is not None:
             known[value] = [int(size) for size in value.const_value.shape.numpy()]
     for node in graph:
-        found = _of_first_output(node, known)
+        found = _of_first_output(node, known, pointwise)
         for k, value in enumerate(node.outputs):
             sizes = found if k == 0 else None
             if sizes is None and value.shape is not None:
@@ -52,14 +49,14 @@ def sizes_of_axes(graph: ir.Graph, declared: Mapping[str, Mapping[int, Hashable]
     return known
 
 
-def _of_first_output(node: ir.Node, known: Mapping[ir.Value, Sizes]) -> Sizes | None:
+def _of_first_output(node: ir.Node, known: Mapping[ir.Value, Sizes], pointwise: Collection[str]) -> Sizes | None:
     """None where nothing is known; None for an axis of which nothing is."""
     given = [value for value in node.inputs if value is not None]
     if node.domain not in ("", "ai.onnx") or not given or not all(value in known for value in given):
         return None
     operands = [known[value] for value in given]
     first = operands[0]
-    if node.op_type in _POINTWISE:
+    if node.op_type in pointwise:
         return _spread(operands)
     if node.op_type in _KEEPS:
         return first

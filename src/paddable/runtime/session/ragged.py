@@ -42,7 +42,7 @@ def pad(
     Returns:
         Arrays whose ragged axes have the container's size, the valid part first.
     """
-    size = (metadata.batch.size if metadata.batch else None) or len(rows)
+    size = metadata.rows or len(rows)
     filled = [*rows, *[Row(rows[0].arrays, dict.fromkeys(rows[0].steps, 0))] * (size - len(rows))]
     feeds = {}
     for name in rows[0].arrays:

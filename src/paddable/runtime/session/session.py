@@ -135,7 +135,7 @@ class Session:
         if self._of_rows and len(request.rows) > 1:
             parts = self._run_in_groups(request, self.metadata)
         else:
-            size = (self.metadata.batch.size if self.metadata.batch else None) or len(request.rows)
+            size = self.metadata.rows or len(request.rows)
             size = 1 if self._native else size
             for start in range(0, len(request.rows), size):
                 parts += self._run_rows(request.rows[start : start + size], request, self.metadata)
