@@ -16,7 +16,8 @@ from paddable.bundle import Batch, Metadata
 from paddable.errors import MisuseError, RefusedError, UnreadableError
 from paddable.gates.examples import Inputs, power_inputs, sound_inputs
 from paddable.graph.io.read import read_model
-from paddable.precision.half import know_types, reasons
+from paddable.graph.types import know_types
+from paddable.precision.half import reasons
 
 from .networks import model
 

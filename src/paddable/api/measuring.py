@@ -24,9 +24,10 @@ from paddable.gates.engine import Array, EngineError
 from paddable.gates.examples import Example, Inputs, power_inputs, sound_inputs
 from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
+from paddable.graph.types import know_types
 from paddable.precision import PRECISIONS
 from paddable.precision.damage import worth_keeping
-from paddable.precision.half import know_types, reasons, weight_bytes
+from paddable.precision.half import reasons, weight_bytes
 from paddable.precision.int8 import LEAST, Weight, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples

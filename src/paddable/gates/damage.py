@@ -17,8 +17,8 @@ import onnx_ir as ir
 from paddable.gates.engine import Array, Engine
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
+from paddable.graph.types import know_types
 from paddable.precision.damage import Twins
-from paddable.precision.half import know_types
 from paddable.precision.int8 import storable
 
 __all__ = ["Comparison", "compared"]

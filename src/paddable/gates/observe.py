@@ -17,7 +17,7 @@ import onnx_ir as ir
 from paddable.gates.engine import Array, Engine
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.half import know_types
+from paddable.graph.types import know_types
 from paddable.precision.ranges import Range
 
 __all__ = ["Observer", "watched"]

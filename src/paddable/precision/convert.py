@@ -153,7 +153,7 @@ def in_precision(
 
     Raises:
         MisuseError: no such precision.
-        RefusedError: the type of a value is not known.
+        RefusedError: an opset that it cannot be written in.
     """
     if precision not in PRECISIONS:
         raise MisuseError(f"no precision is called {precision!r}", fix=f"choose {', '.join(PRECISIONS)}")

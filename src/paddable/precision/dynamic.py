@@ -21,7 +21,7 @@ from onnx_ir.passes import common
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.exact import moved_with
+from paddable.precision.moves import moved_with
 from paddable.precision.int8 import Weight, quantised, storable
 
 __all__ = ["ComputeInInt8Pass", "twins"]

@@ -4,7 +4,8 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
 
 - *sums over an axis*: norms, softmax, means, cumulative sums, recurrences (in half these also end ONNX Runtime's CPU
   provider);
-- *products in 8 bits* that the model computes itself;
+- *products in 8 bits* that the model computes itself, and what becomes codes (``codes``);
+- *what has no type*: what somebody's own operator makes, which nobody can cast;
 - *positions*: floats made from integers, the sine or cosine of constants and what is made on the way to it and from it,
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
   element by element (a lookup by what the model hears or reads is no position, and without a sine a product that
@@ -25,9 +26,11 @@ from collections.abc import Container, Iterator, Mapping
 import numpy as np
 import onnx_ir as ir
 
+from paddable.precision.codes import between_codes
+from paddable.precision.moves import MOVES, moved_with
 from paddable.precision.ranges import LARGEST, SMALLEST_NORMAL
 
-__all__ = ["INTEGERS", "MOVES", "exact_nodes", "front_end_nodes", "moved_with", "sums_products"]
+__all__ = ["INTEGERS", "exact_nodes", "front_end_nodes", "sums_products"]
 
 _SUMS = {
     "BatchNormalization", "CumSum", "GRU", "GlobalAveragePool", "GroupNormalization", "InstanceNormalization", "LSTM",
@@ -35,7 +38,6 @@ _SUMS = {
     "Reciprocal", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum",
     "ReduceSumSquare", "SkipLayerNormalization", "Softmax", "Sqrt",
 }  # fmt: skip
-_IN_8_BITS = {"ConvInteger", "DynamicQuantizeLinear", "MatMulInteger"}
 _RECURRENT = {"GRU", "LSTM", "RNN"}
 _NORMS = {"LayerNormalization", "RMSNormalization", "SkipLayerNormalization"}
 _ARITHMETIC = {"Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Pow", "Sub", "Where"}
@@ -54,12 +56,6 @@ _LEARNED = {
 _WAVES = {"Cos", "Sin"}
 _SMALLEST = 2.0**-24
 _PRODUCTS = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
-MOVES = {
-    "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape",
-    "ScatterElements", "ScatterND", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze",
-    "Where",
-}  # fmt: skip
-"""Operators whose results are numbers of their inputs: they have the same range."""
 
 
 def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast: bool = False) -> dict[ir.Node, str]:
@@ -71,7 +67,7 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
         fast: let norms of the last axis, and so the residual in front of them, go to half: their kernels sum in fp32.
     """
     sums = _SUMS - _NORMS if fast else _SUMS
-    positions = _positions(graph)
+    positions, codes = _positions(graph), between_codes(graph)
     exact: dict[ir.Node, str] = {}
     beyond = moved_with(graph, kept or {})
     for value, why in beyond.items():
@@ -86,11 +82,13 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
     for node in graph:
         if node in positions:
             exact.setdefault(node, "a position")
-        elif node.op_type in sums:
+        elif node.op_type in sums or _is_a_mean(node, positions):
             carried = node.op_type in _RECURRENT
             exact.setdefault(node, "a state that is carried over the steps" if carried else "a sum over an axis")
-        elif _counts_codes(node):
-            exact.setdefault(node, "a product in 8 bits")
+        elif node in codes:
+            exact.setdefault(node, codes[node])
+        elif unknown := _of_no_type(node):
+            exact.setdefault(node, f"the type of {unknown} is not known")
         elif _has_a_table(node, positions):
             exact.setdefault(node, "a table over positions")
         elif why := _what_half_cannot_hold(node):
@@ -108,13 +106,17 @@ def _sees_all_digits(node: ir.Node) -> bool:
     return all(value.dtype not in (None, _FLOAT) for value in node.outputs)
 
 
-def _counts_codes(node: ir.Node) -> bool:
-    """Whether it is of a product that the model computes in 8 bits itself, which has no form in half.
+def _is_a_mean(node: ir.Node, positions: Container[ir.Node]) -> bool:
+    """Whether it divides a sum by how many were added up, as padding writes a mean over valid steps."""
+    total, count = [*node.inputs, None, None][:2]
+    summed = node.op_type == "Div" and total is not None and (made := total.producer()) and made.op_type == "ReduceSum"
+    return bool(summed) and count is not None and (count.const_value is not None or count.producer() in positions)
 
-    A mask in front of it, which native lacks, would round what it reads.
-    """
-    source = node.inputs[0].producer() if node.op_type == "Cast" and node.inputs[0] is not None else None
-    return node.op_type in _IN_8_BITS or (source is not None and source.op_type in _IN_8_BITS)
+
+def _of_no_type(node: ir.Node) -> str:
+    """The first value of a node whose type nobody knows: no Cast can be put beside it."""
+    values = [*node.inputs, *(value for value in node.outputs if value.uses() or value.is_graph_output())]
+    return next((str(value.name) for value in values if value is not None and value.type is None), "")
 
 
 def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
@@ -136,27 +138,6 @@ def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
         ):
             to_exact.add(node)
             yield node
-
-
-def moved_with(graph: ir.Graph, kept: Mapping[str, str]) -> dict[ir.Value, str]:
-    """The values of these names, and those with the same numbers in another place, forward and back.
-
-    A padded graph has values that native lacks, such as the selection behind one or the axes around a convolution.
-    """
-    found: dict[ir.Value, str] = {}
-    values = [*graph.inputs, *(value for node in graph for value in node.outputs)]
-    waiting = [(value, kept[str(value.name)]) for value in values if value.name in kept]
-    while waiting:
-        value, why = waiting.pop()
-        if value in found:
-            continue
-        found[value] = why
-        waiting += [(moved, why) for user, _ in value.uses() if user.op_type in MOVES for moved in user.outputs]
-        producer = value.producer()
-        if producer is not None and producer.op_type in MOVES:
-            made = [v for v in producer.inputs if v is not None and v.dtype == _FLOAT and v.const_value is None]
-            waiting += [(made[0], why)] if len(made) == 1 else []  # of several, each may be the one
-    return found
 
 
 def _positions(graph: ir.Graph) -> set[ir.Node]:

@@ -13,11 +13,11 @@ import onnx
 import onnx_ir as ir
 from onnx_ir.passes import common
 
-from paddable.errors import RefusedError
 from paddable.graph.names import Names
+from paddable.graph.types import know_types
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["ComputeInHalfPass", "know_types", "reasons", "weight_bytes", "with_initialisers"]
+__all__ = ["ComputeInHalfPass", "reasons", "weight_bytes", "with_initialisers"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
 
@@ -35,9 +35,6 @@ class ComputeInHalfPass(ir.passes.InPlacePass):
     Requires: weights and values in fp32, in topological order; a target's fixes are behind it.
     Ensures: inputs and outputs keep names and types; a control-flow node stays in fp32 as a whole.
     Modifies: nodes, initialisers and recorded types of the main graph.
-
-    Raises:
-        RefusedError: the type of a value is not known.
     """
 
     def __init__(self, kept: Mapping[str, str] | None = None, *, fast: bool = False) -> None:
@@ -56,7 +53,9 @@ def reasons(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False) -> 
     know_types(copy)
     exact = exact_nodes(copy.graph, kept, fast=fast)
     return {
-        str(node.outputs[0].name): why for node, why in exact.items() if any(o.dtype == FLOAT for o in node.outputs)
+        str(node.outputs[0].name): why
+        for node, why in exact.items()
+        if any(o.dtype in (FLOAT, None) for o in node.outputs)
     }
 
 
@@ -92,15 +91,6 @@ def with_initialisers(model: ir.Model) -> ir.Model:
     made.ir_version = max(made.ir_version, _FREE_INITIALISERS)
     common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0)(made)
     return made
-
-
-def know_types(model: ir.Model) -> None:
-    """Infer the types of values, in place; constants become initialisers."""
-    common.LiftConstantsToInitializersPass()(model)
-    common.ShapeInferencePass(check_type=False, strict_mode=False, data_prop=False)(model)
-    for value in model.graph.initializers.values():
-        if value.dtype is None and value.const_value is not None:  # a weight need not be declared
-            value.type = ir.TensorType(value.const_value.dtype)
 
 
 class _Halving:
@@ -191,14 +181,6 @@ def _half_inputs(node: ir.Node, versions: Mapping[str, int]) -> set[int] | None:
     """Positions of the inputs that become half with the outputs; None for a node that stays in fp32."""
     if (node.domain and node.op_type not in _CONTRIB) or any(a.type in _BODIES for a in node.attributes.values()):
         return None
-    for output in node.outputs:
-        if output.dtype is None and output.uses():
-            raise RefusedError(
-                f"the type of {output.name} is not known",
-                where=f"node {node.name} ({node.op_type})",
-                why="half needs a cast wherever types meet",
-                fix="leave the model in fp32",
-            )
     if not any(output.dtype == FLOAT for output in node.outputs):
         return None  # comparisons and conversions to integers see all digits
     if node.op_type == "Cast":
@@ -220,8 +202,8 @@ def _is_float(value: ir.Value) -> bool:
     return value.dtype in (FLOAT, HALF)
 
 
-_CONTRIB = ("MultiHeadAttention", "SkipLayerNormalization")
-"""Operators of ONNX Runtime that the forms are written in and that compute in half."""
+_CONTRIB = ("MatMulNBits", "MultiHeadAttention", "SkipLayerNormalization")
+"""Operators of ONNX Runtime that compute in half: the forms are written in some, and models have the first."""
 
 _BODIES = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 

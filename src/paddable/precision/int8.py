@@ -24,7 +24,8 @@ from paddable.errors import RefusedError
 from paddable.graph.constants import Constants
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.exact import front_end_nodes, moved_with
+from paddable.precision.exact import front_end_nodes
+from paddable.precision.moves import moved_with
 
 __all__ = [
     "LEAST",

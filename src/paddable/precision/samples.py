@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterator
 import numpy as np
 import onnx_ir as ir
 
-from paddable.precision.exact import INTEGERS, MOVES, moved_with, sums_products
+from paddable.precision.exact import INTEGERS, sums_products
+from paddable.precision.moves import MOVES, moved_with
 
 __all__ = ["INT16", "full_scale", "held_samples", "is_listened_to"]
 

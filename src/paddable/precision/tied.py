@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 import onnx_ir as ir
 
 from paddable.graph.constants import Constants
-from paddable.precision.exact import MOVES
 from paddable.precision.int8 import LEAST, storable
+from paddable.precision.moves import MOVES
 
 __all__ = ["kept_with_others", "told_tables"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import onnx
 
+from paddable.graph.contrib_signatures import CONTRIB_SIGNATURES
 from paddable.linter.view.graph import NodeView
-from paddable.providers.directml.contrib_signatures import CONTRIB_SIGNATURES
 
 __all__ = ["Kernel", "Registry", "registry"]
 
