@@ -26,13 +26,15 @@ from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.graph.types import know_types
 from paddable.precision import PRECISIONS
+from paddable.precision.codes import bits_computed
 from paddable.precision.damage import worth_keeping
 from paddable.precision.half import reasons, weight_bytes
-from paddable.precision.int8 import LEAST, Weight, storable
+from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, roundable, twins_in
 from paddable.precision.tied import kept_with_others, told_tables
+from paddable.precision.untaken import called, untaken, why_untaken
 
 __all__ = ["Measured", "Observed", "longest", "measured", "observe"]
 
@@ -253,7 +255,7 @@ def measured(
     native, ranges = observed.native, observed.ranges
     if PRECISIONS[precision].twins is not None:
         damage = observed.damage[precision]
-        _tell_if_none(precision, damage, native, on_message)
+        none = _if_none(precision, damage, native, on_message)
         kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
         if not PRECISIONS[precision].rounds:
             kept |= kept_with_others(native, damage.keys() - kept.keys())
@@ -263,7 +265,7 @@ def measured(
             for line in told_tables(native, damage.keys() - kept.keys()):
                 on_message(f"{precision}: {line}")
         shares = {name: _short(share) for name, share in damage.items()}
-        return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept)})
+        return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept), **none})
     if PRECISIONS[precision].fixed:
         return _with_fixed(blank, observed, precision, on_message)
     if not PRECISIONS[precision].ranges:
@@ -277,7 +279,7 @@ def measured(
     if on_message is not None:
         for line in (
             *_lines(precision, kept, stays, observed, nodes, told["layers"]),
-            *_gain(precision, before, after, changed, told),
+            *_gain(precision, before, after, changed, told, native),
         ):
             on_message(line)
     return replace(blank, kept=kept, ranges={**told, "weights": {"fp32": before, precision: after}})
@@ -292,9 +294,14 @@ def _with_fixed(
     kept = worth_keeping(sixteen, 16, PRECISIONS[precision].most)
     taken, all_nodes = roundable(observed.native.graph), storable(observed.native.graph)
     kept |= {
-        str(node.outputs[0].name): _why_untaken(node, weight, precision)
+        str(node.outputs[0].name): why_untaken(node, weight, PRECISIONS[precision].rounds)
         for node, weight in all_nodes.items()
         if node not in taken
+    }
+    kept |= {
+        name: "what goes into it is 0 on every example, which fixes no range"
+        for node, weight in taken.items()
+        if weight.at == 1 and (name := str(node.outputs[0].name)) not in eight
     }
     fixed = {}
     for bits in (8, 16):
@@ -304,8 +311,7 @@ def _with_fixed(
             rounded = name in eight and name not in kept and (bits == 8 or name in wide)
             if rounded and value is not None and value.name in known:  # a lookup has no range
                 fixed[str(value.name)] = known[str(value.name)]
-    if not all_nodes:
-        _tell_if_none(precision, eight, observed.native, on_message)
+    none = _if_none(precision, [called(node) for node in all_nodes], observed.native, on_message)
     if on_message is not None:
         count = len(eight.keys() | kept.keys())
         sixteens = {name: why for name, why in wide.items() if name not in kept}
@@ -320,7 +326,7 @@ def _with_fixed(
                 "ranges; feed samples as those of the examples"
             )
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
-    return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed})
+    return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed, **none})
 
 
 def _cut(loud: Range, fixed: FixedRange) -> bool:
@@ -329,25 +335,17 @@ def _cut(loud: Range, fixed: FixedRange) -> bool:
     return max(loud.high - high, low - loud.low) > _BEYOND * (high - low)
 
 
-def _tell_if_none(
-    precision: str, damage: Mapping[str, float], native: ir.Model, on_message: Callable[[str], None] | None
-) -> None:
-    if not damage and on_message is not None:
-        others = [
-            f"{_called(node)}, {_why_untaken(node, weight, precision)}"
-            for node, weight in storable(native.graph).items()
-        ]
-        why = f"no product has a weight of {LEAST:,} numbers or more"
-        on_message(f"{precision}: nothing changes, since {f'it leaves {_several(others)}' if others else why}")
-
-
-def _why_untaken(node: ir.Node, weight: Weight, precision: str) -> str:
-    """Why a precision that takes products with a matrix does not take this node."""
-    if node.op_type == "MatMul":
-        return f"whose weight {weight.value.name} has {len(weight.tensor.shape)} axes"
-    if node.op_type == "Gemm" and PRECISIONS[precision].rounds:
-        return "which is more than a product and a bias"
-    return "which is no MatMul"
+def _if_none(
+    precision: str, taken: Collection[str], native: ir.Model, on_message: Callable[[str], None] | None
+) -> dict[str, Any]:
+    """Where no weight is taken, what has one and why it keeps it: for the report, and told in a line."""
+    if taken:
+        return {}
+    others = untaken(native, taken, PRECISIONS[precision].rounds)
+    if on_message is not None:
+        why = f"it leaves {_several(others)}" if others else f"no node has a weight of {LEAST:,} numbers or more"
+        on_message(f"{precision}: no weight gets fewer bits, since {why}")
+    return {"untaken": others}
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:
@@ -403,7 +401,7 @@ def _lines(
     if named:
         yield (
             f"{precision}: {'1 value stays' if len(named) == 1 else f'{len(named)} values stay'} in fp32: "
-            + _several([f"{_called(nodes[name])} {kept[name]}" for name in named])
+            + _several([f"{called(nodes[name])} {kept[name]}" for name in named])
         )
     for level in observed.louder if not observed.given else ():
         found = level.ranges
@@ -411,7 +409,7 @@ def _lines(
         if over:
             worst = max(over, key=lambda name: found[name].peak)
             yield (
-                f"{precision}: {level.name}, overflows: {_called(nodes[worst])} would reach "
+                f"{precision}: {level.name}, overflows: {called(nodes[worst])} would reach "
                 f"{found[worst].peak:.2g}, half ends at {LARGEST:.0f}; {level.advice}"
             )
             return
@@ -424,27 +422,30 @@ def _lines(
         )
 
 
-def _gain(precision: str, before: int, after: int, changed: int, told: Mapping[str, Any]) -> Iterable[str]:
+def _gain(
+    precision: str, before: int, after: int, changed: int, told: Mapping[str, Any], native: ir.Model
+) -> Iterable[str]:
     """A line where the weights are no smaller for it."""
     if not before and changed:
         nodes = "one node computes" if changed == 1 else f"{changed} nodes compute"
         yield f"{precision}: no weight gets smaller, since native has none in fp32; {nodes} in half"
     elif not before:
-        yield f"{precision}: nothing changes, since native has no value in fp32 that half would hold"
+        wide = any(value.dtype == ir.DataType.DOUBLE for node in native.graph for value in node.inputs if value)
+        reason = "it computes in float64" if wide else "native has no value in fp32 that half would hold"
+        yield f"{precision}: nothing changes, since {reason}"
     elif after >= before:
+        coded = [f"{called(node)} is in {bits} bits already" for node in native.graph if (bits := bits_computed(node))]
         why = [f"{one['op']} {one['node']} {one['why']}" for one in told["stays"] if one["op"] in _LAYERS]
+        more = f", {after - before:,} of them in both" if after > before else ""
         yield (
-            f"{precision}: its weights take {after:,} bytes, in fp32 {before:,}: nothing is gained, take fp32"
+            f"{precision}: no weight gets smaller, {after:,} bytes are in fp32{more}: nothing is gained, take fp32"
             + (f"; in fp32 stay {_several(why)}" if why else "")
+            + (f"; {_several(coded)}" if coded else "")
         )
 
 
 def _listed(kept: Mapping[str, str]) -> str:
     return _several([f"{name}: {why}" for name, why in kept.items()])
-
-
-def _called(node: ir.Node) -> str:
-    return f"{node.op_type} {node.name or node.outputs[0].name}"
 
 
 def _several(texts: Sequence[str]) -> str:

@@ -12,7 +12,9 @@ import onnx_ir as ir
 
 from paddable.api.building import Padded
 from paddable.graph.constants import Constants
+from paddable.graph.io.write import INLINE_BELOW
 from paddable.precision import PRECISIONS
+from paddable.precision.codes import bits_of
 from paddable.precision.int8 import LEAST
 
 __all__ = ["changes_nothing", "told_sizes"]
@@ -22,9 +24,6 @@ _HARDLY = 0.9
 
 _NAMED = 3
 """Operators that a line names."""
-
-_OF_FEWER_BITS = {"DequantizeLinear", "DynamicQuantizeMatMul", "MatMulNBits", "QuantizeLinear"}
-"""Readers of scales, which belong to weights in fewer bits."""
 
 
 def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
@@ -54,20 +53,23 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
 
 
 def changes_nothing(graph: Padded) -> bool:
-    """Whether a graph in another precision has the weights of the one in fp32, so that one data file is enough."""
-    known = _alike(graph.exact)
-    named = [_alike(model) for model in (graph.model, graph.native) if model is not None]
+    """Whether a graph in another precision has the weights of the one in fp32, so that one data file is enough.
+
+    Those that a model file holds itself do not count, such as a scale that became half.
+    """
+    known = _alike(graph.exact, INLINE_BELOW)
+    named = [_alike(model, INLINE_BELOW) for model in (graph.model, graph.native) if model is not None]
     if any(one.keys() - known.keys() for one in named):
         return False  # without reading a number
     there = {kind: {_digest(tensor) for tensor in tensors} for kind, tensors in known.items()}
     return all(_digest(tensor) in there[kind] for one in named for kind, tensors in one.items() for tensor in tensors)
 
 
-def _alike(model: ir.Model) -> dict[object, list[ir.TensorProtocol]]:
-    """The weights by type and shape."""
+def _alike(model: ir.Model, least: int = 0) -> dict[object, list[ir.TensorProtocol]]:
+    """The weights of so many bytes by type and shape."""
     found: dict[object, list[ir.TensorProtocol]] = {}
     for value in model.graph.initializers.values():
-        if value.const_value is not None:
+        if value.const_value is not None and value.const_value.nbytes >= least:
             found.setdefault((value.const_value.dtype, str(value.const_value.shape)), []).append(value.const_value)
     return found
 
@@ -98,8 +100,9 @@ def _in_fp32(graph: ir.Graph) -> Counter[str]:
     for value in graph.initializers.values():
         tensor = value.const_value
         if tensor is not None and tensor.dtype == ir.DataType.FLOAT and tensor.size >= LEAST:
-            kinds = sorted({reader.op_type for reader, _ in constants.readers(value)} - _OF_FEWER_BITS)
-            if kinds:
+            scales = any(bits_of(node) for node, _ in value.uses())
+            kinds = sorted({reader.op_type for reader, _ in constants.readers(value)})
+            if kinds and not scales:
                 found[" and ".join(kinds)] += tensor.nbytes
     return found
 

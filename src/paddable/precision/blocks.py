@@ -22,9 +22,9 @@ from onnx_ir.passes import common
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.moves import moved_with
 from paddable.precision.int8 import storable, store_weights
 from paddable.precision.int8 import twins as twins_of_stored
+from paddable.precision.moves import moved_with
 
 __all__ = ["StoreWeightsAsInt4Pass", "packed", "twins"]
 

@@ -15,12 +15,13 @@ import onnx_ir as ir
 
 from paddable.precision.moves import MOVES
 
-__all__ = ["between_codes", "bits_of"]
+__all__ = ["between_codes", "bits_computed", "bits_of"]
 
 _OF_8_BITS = {
     "ConvInteger", "DequantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeLinear", "DynamicQuantizeMatMul",
     "MatMulInteger", "MatMulIntegerToFloat", "QAttention", "QEmbedLayerNormalization", "QGemm", "QuantizeLinear",
 }  # fmt: skip
+_CODES_ALONE = {"DequantizeLinear", "DynamicQuantizeLinear", "QuantizeLinear"}
 _OF_BITS = {"GatherBlockQuantized": 4, "MatMulBnb4": 4, "MatMulFpQ4": 4, "MatMulNBits": 4}
 """Operators that keep weights in so many bits unless an attribute says otherwise, and compute in floats."""
 
@@ -34,6 +35,11 @@ def bits_of(node: ir.Node) -> int | None:
     if node.op_type in _OF_8_BITS or node.op_type.startswith("QLinear"):
         return 8
     return node.attributes.get_int("bits", _OF_BITS[node.op_type]) if node.op_type in _OF_BITS else None
+
+
+def bits_computed(node: ir.Node) -> int | None:
+    """As ``bits_of``; None for what only makes codes, or numbers of codes."""
+    return None if node.op_type in _CODES_ALONE else bits_of(node)
 
 
 def between_codes(graph: ir.Graph) -> dict[ir.Node, str]:

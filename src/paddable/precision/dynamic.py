@@ -21,8 +21,8 @@ from onnx_ir.passes import common
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
-from paddable.precision.moves import moved_with
 from paddable.precision.int8 import Weight, quantised, storable
+from paddable.precision.moves import moved_with
 
 __all__ = ["ComputeInInt8Pass", "twins"]
 

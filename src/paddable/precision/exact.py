@@ -120,20 +120,27 @@ def _of_no_type(node: ir.Node) -> str:
 
 
 def _between(graph: ir.Graph, exact: Container[ir.Node]) -> Iterator[ir.Node]:
-    """Nodes that only move fp32 numbers to nodes that read fp32: half would round them on the way."""
+    """Nodes that only move fp32 numbers to nodes that read fp32: half would round them on the way.
+
+    An output keeps its type, so what moves answers of exact nodes there moves them to one.
+    """
     from_exact: set[ir.Node] = set()
+    answers: set[ir.Node] = set()  # of exact nodes, moved; no weights and inputs
     for node in graph:
         if node.op_type in MOVES and node not in exact:
             floats = [value for value in node.inputs if value is not None and value.dtype == _FLOAT]
             made = [value.producer() for value in floats if value.const_value is None]
             if all(producer is None or producer in exact or producer in from_exact for producer in made):
                 from_exact.add(node)
+                if any(producer is not None and (producer in exact or producer in answers) for producer in made):
+                    answers.add(node)
     to_exact: set[ir.Node] = set()
     for node in reversed(graph):
         users = [user for value in node.outputs for user, _ in value.uses()]
+        asked = node in answers and any(value.is_graph_output() for value in node.outputs)
         if (
             node in from_exact
-            and users
+            and (users or asked)
             and all(user in exact or user in to_exact or _sees_all_digits(user) for user in users)
         ):
             to_exact.add(node)

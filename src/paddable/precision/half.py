@@ -17,7 +17,7 @@ from paddable.graph.names import Names
 from paddable.graph.types import know_types
 from paddable.precision.exact import exact_nodes
 
-__all__ = ["ComputeInHalfPass", "reasons", "weight_bytes", "with_initialisers"]
+__all__ = ["ComputeInHalfPass", "reasons", "weight_bytes", "with_bodies", "with_initialisers"]
 
 FLOAT, HALF = ir.DataType.FLOAT, ir.DataType.FLOAT16
 
@@ -73,7 +73,7 @@ def weight_bytes(model: ir.Model, kept: Mapping[str, str], *, fast: bool = False
     for node in copy.graph:
         ports = (None if node in exact else _half_inputs(node, versions)) or set()
         changed += bool(ports)
-        for user in _with_bodies(node):
+        for user in with_bodies(node):
             for position, value in enumerate(user.inputs):
                 if value is not None and value.is_initializer() and value.dtype == FLOAT and not value.is_graph_input():
                     (halves if user is node and position in ports else floats).add(value)
@@ -107,7 +107,7 @@ class _Halving:
         for node in list(self.graph):
             ports = None if node in self.exact else _half_inputs(node, self.versions)
             if ports is None:
-                for user in _with_bodies(node):
+                for user in with_bodies(node):
                     self._feed_float(user, range(len(user.inputs)))
                 continue
             self._feed_float(node, set(range(len(node.inputs))) - ports)
@@ -208,7 +208,7 @@ _CONTRIB = ("MatMulNBits", "MultiHeadAttention", "SkipLayerNormalization")
 _BODIES = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
 
 
-def _with_bodies(node: ir.Node) -> Iterator[ir.Node]:
+def with_bodies(node: ir.Node) -> Iterator[ir.Node]:
     """The node, and the nodes inside it, which may read outer values."""
     yield node
     for attribute in node.attributes.values():
@@ -216,4 +216,4 @@ def _with_bodies(node: ir.Node) -> Iterator[ir.Node]:
         bodies = list(attribute.as_graphs()) if attribute.type == ir.AttributeType.GRAPHS else bodies
         for body in bodies:
             for inner in body:
-                yield from _with_bodies(inner)
+                yield from with_bodies(inner)

@@ -24,9 +24,9 @@ import onnx_ir as ir
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.damage import Twins
-from paddable.precision.moves import moved_with
 from paddable.precision.int8 import Weight, demand_axis, storable, store_weights
 from paddable.precision.int8 import twins as twins_of_stored
+from paddable.precision.moves import moved_with
 
 __all__ = ["FixRangesPass", "FixedRange", "roundable", "twins_in"]
 

@@ -23,6 +23,7 @@ from paddable.errors import MisuseError, exists_already
 from paddable.graph.trace import STACK_TRACE, portable_paths
 
 __all__ = [
+    "INLINE_BELOW",
     "CannotWrite",
     "Stored",
     "append_metadata",
@@ -39,7 +40,7 @@ _HELD = (5, 32, 1224)
 """What Windows answers for a file that is open (access denied, sharing violation) or mapped."""
 
 _PROTOBUF_LIMIT = 2**31 - 1
-_INLINE_BELOW = 1024
+INLINE_BELOW = 1024
 """Bytes below which a weight stays in the model file: runtimes read such constants while they infer shapes."""
 
 _GRAPH = onnx.ModelProto.DESCRIPTOR.fields_by_name["graph"].number
@@ -346,7 +347,7 @@ class _Pool:
 
     def place(self, tensor: ir.TensorProtocol) -> dict[str, str] | None:
         """External data entries of a tensor, or None for one that stays in the model file."""
-        if tensor.nbytes < _INLINE_BELOW or tensor.dtype == ir.DataType.STRING:
+        if tensor.nbytes < INLINE_BELOW or tensor.dtype == ir.DataType.STRING:
             return None
         return self._stored.place(tensor, lambda: self._append(tensor))
 
