@@ -134,7 +134,10 @@ def test_what_is_not_taken_for_another_reason_than_its_size_is_told():
     ):
         convert(to_proto(model(text, w=weight)), [], precision=precision, verify=False, on_message=heard.append)
     told = [line for line in heard if "gets fewer bits" in line]
-    assert "int8-dynamic: no weight gets fewer bits, since it leaves Gemm y, which is more than a product and a bias" in told
+    assert (
+        "int8-dynamic: no weight gets fewer bits, since it leaves Gemm y, which is more than a product and a bias"
+        in told
+    )
     assert "int4: no weight gets fewer bits, since it leaves MatMul y, whose weight w has 3 axes" in told
 
 

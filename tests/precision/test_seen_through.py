@@ -136,13 +136,33 @@ def test_rows_of_a_table_in_8_bits_are_off_by_half_a_code_at_most() -> None:
     assert np.all(np.abs(rows - stored) <= np.abs(rows).max(-1, keepdims=True) / 254 * 1.0001)
 
 
-def test_a_table_that_a_lookup_and_a_product_with_a_fixed_range_share_is_in_8_bits_for_each(tmp_path) -> None:
+CAST_TIED = TIED.replace("e = Gather(d, x)", "i = Cast<to = 1>(d) e = Gather(i, x)").replace("(d) y", "(i) y")
+TABLES = {"floats": TIED, "half": HALF_TIED, "cast": CAST_TIED, "gemm": TIED.replace(
+    "w = Transpose<perm = [1, 0]>(d) y = MatMul(h, w)",
+    "r = Reshape(h, rows) g = Gemm<transB = 1>(r, d) y = Unsqueeze(g, zero)",
+)}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("precision", ["int8-dynamic", "int8-static"])
+def test_a_table_that_a_lookup_and_a_rounded_product_share_is_in_a_data_file_once(
+    precision: str, form: str, tmp_path
+) -> None:
+    native = tied(TABLES[form])
+    native.graph.initializer.append(numpy_helper.from_array(np.array([-1, 64]), "rows"))
+    if form == "cast":
+        (table,) = (tensor for tensor in native.graph.initializer if tensor.name == "d")
+        table.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(table).astype(np.float16), "d"))
     np.savez(tmp_path / "ids.npz", x=np.arange(40)[None])
-    made = convert(
-        tied(), ["x:1=T"], containers=[40], precision="int8-static", examples=tmp_path / "ids.npz", gate_lengths=4
-    )
-    held = [tensor for tensor in made.graph.initializer if 1100 in tensor.dims and len(tensor.dims) == 2]
-    assert [(sorted(tensor.dims), tensor.data_type) for tensor in held] == [([64, 1100], TensorProto.INT8)] * 2
+    told: list[str] = []
+    out = convert(native, ["x:1=T"], containers=[40], precision=precision, examples=tmp_path / "ids.npz",
+                  gate_lengths=4, out=tmp_path / "b", on_message=told.append)  # fmt: skip
+    assert (out / f"{precision}.data").stat().st_size < 1.3 * 1100 * 64
+    assert any("d is in 8 bits for Gather" in line and "a data file has it once" in line for line in told)
+    ids = np.arange(0, 40, 3)[None]
+    (want,) = Engine(native.SerializeToString()).run({"x": ids}).values()
+    got = paddable.load(out, precision=precision).run({"x": ids})["y"].astype(np.float32)
+    assert np.abs(got - want).max() < 0.05 * np.abs(want).max()
 
 
 @pytest.mark.parametrize("precision", ["int8", "int4"])
@@ -160,9 +180,10 @@ def test_a_table_that_somebody_reads_in_another_way_besides_is_not_stored_twice_
 
 def test_a_precision_that_takes_more_room_is_told_with_who_reads_what_stays() -> None:
     told: list[str] = []
-    convert(tied(), ["x:1=T"], containers=[40], precision="int8-dynamic", gate_lengths=4, on_message=told.append)
+    asked = {"containers": [40], "precision": "int8-dynamic", "gate_lengths": 4}
+    convert(tied(READ_BESIDES), ["x:1=T"], **asked, on_message=told.append)
     (line,) = [line for line in told if "weights take" in line]
-    assert line == "int8-dynamic: weights take 361 kB, and without it 298 kB: 282 kB stay in fp32 for Gather"
+    assert line == "int8-dynamic: weights take 361 kB, and without it 298 kB: 282 kB stay in fp32 for Gather and MatMul"
 
 
 def test_a_precision_that_is_no_smaller_than_half_is_told() -> None:

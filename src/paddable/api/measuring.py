@@ -32,7 +32,7 @@ from paddable.precision.half import reasons, weight_bytes
 from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
 from paddable.precision.samples import INT16, held_samples
-from paddable.precision.static import FixedRange, roundable, twins_in
+from paddable.precision.static import FixedRange, roundable, rounded_inputs, twins_in
 from paddable.precision.tied import kept_with_others, told_tables
 from paddable.precision.untaken import called, untaken, why_untaken
 
@@ -229,7 +229,7 @@ def _filled(
 
 def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
     """The range of what goes into each product or convolution that can be rounded; silence fixes none."""
-    names = [str(value.name) for node in roundable(native.graph) if (value := node.inputs[0]) is not None]
+    names = [str(value.name) for _, value in rounded_inputs(native.graph)]
     return {
         name: (ranges[name].low, ranges[name].high, bits)
         for name in names
@@ -261,8 +261,8 @@ def measured(
             kept |= kept_with_others(native, damage.keys() - kept.keys())
         if on_message is not None and kept:
             on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
-        if on_message is not None and not PRECISIONS[precision].rounds:
-            for line in told_tables(native, damage.keys() - kept.keys()):
+        if on_message is not None:
+            for line in told_tables(native, damage.keys() - kept.keys(), apart=PRECISIONS[precision].rounds):
                 on_message(f"{precision}: {line}")
         shares = {name: _short(share) for name, share in damage.items()}
         return replace(blank, kept=kept, ranges={"damage": shares, "stays": dict(kept), **none})
@@ -306,13 +306,15 @@ def _with_fixed(
     fixed = {}
     for bits in (8, 16):
         known = _fixed(observed.native, observed.ranges, bits)
-        for node in taken:
-            name, value = str(node.outputs[0].name), node.inputs[0]
+        for node, value in rounded_inputs(observed.native.graph):
+            name = str(node.outputs[0].name)
             rounded = name in eight and name not in kept and (bits == 8 or name in wide)
-            if rounded and value is not None and value.name in known:  # a lookup has no range
+            if rounded and value.name in known:
                 fixed[str(value.name)] = known[str(value.name)]
     none = _if_none(precision, [called(node) for node in all_nodes], observed.native, on_message)
     if on_message is not None:
+        for line in told_tables(observed.native, eight.keys() - kept.keys(), apart=True):
+            on_message(f"{precision}: {line}")
         count = len(eight.keys() | kept.keys())
         sixteens = {name: why for name, why in wide.items() if name not in kept}
         for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):

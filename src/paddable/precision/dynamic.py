@@ -22,6 +22,7 @@ from onnx_ir.passes import common
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.precision.int8 import Weight, quantised, storable
+from paddable.precision.lookup import looked_up, lookups_with
 from paddable.precision.moves import moved_with
 
 __all__ = ["ComputeInInt8Pass", "twins"]
@@ -34,7 +35,8 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         kept: names of values whose products stay in fp32, each with its reason.
 
     Requires: weights in fp32.
-    Ensures: inputs and outputs keep names and types; each product has a weight of its own.
+    Ensures: inputs and outputs keep names and types; each product has a weight of its own, and so has a lookup of a
+        table that else products in 8 bits alone read.
     Modifies: nodes and initialisers of the main graph; imports the domain com.microsoft.
     """
 
@@ -45,6 +47,11 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         graph, names = model.graph, Names(model.graph)
         exact = {value.producer() for value in moved_with(graph, self._kept)}
         found = {node: weight for node, weight in _products(graph).items() if node not in exact}
+        weights = storable(graph)
+        taken = {*found, *(node for node, weight in weights.items() if weight.at == 0 and node not in exact)}
+        for lookup in lookups_with(weights, taken):
+            rows = looked_up(graph, names, lookup, weights[lookup], 1)
+            ir.convenience.replace_nodes_and_values(graph, lookup, [lookup], rows, lookup.outputs, rows[-1].outputs)
         for node, weight in found.items():
             made = _in_8_bits(graph, names, node, weight)
             ir.convenience.replace_nodes_and_values(graph, node, [node], [made], node.outputs, made.outputs)
@@ -61,7 +68,13 @@ def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
     The operator itself saturates on some processors unless the optimiser is on (``x64quantprecision``), and a
     comparison runs without: damage would be another on each machine.
     """
-    return [(node, _by_definition(model.graph, names, node, weight)) for node, weight in _products(model.graph).items()]
+    graph, weights = model.graph, storable(model.graph)
+    products = _products(graph)
+    lookups = lookups_with(weights, {*products, *(node for node, weight in weights.items() if weight.at == 0)})
+    return [
+        *((node, _by_definition(graph, names, node, weight)) for node, weight in products.items()),
+        *((node, looked_up(graph, names, node, weights[node], 1)) for node in lookups),
+    ]
 
 
 def _by_definition(graph: ir.Graph, names: Names, node: ir.Node, weight: Weight) -> list[ir.Node]:

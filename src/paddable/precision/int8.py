@@ -131,26 +131,21 @@ def store_weights(model: ir.Model, nodes: Iterable[ir.Node], *, apart: bool = Fa
     Args:
         model: is changed in place.
         nodes: whose weights.
-        apart: each reader has a weight of its own: ONNX Runtime 1.32 with ``session.x64quantprecision`` makes that of a
-            product in integers unsigned, and fails where another reads it. Equal ones have one place in a data file.
+        apart: each product has a weight of its own, and lookups none of it (``lookup``): ONNX Runtime 1.32 with
+            ``session.x64quantprecision`` makes that of a product in integers unsigned, and fails where another reads
+            it. Equal ones have one place in a data file.
     """
     graph, names, weights, chosen = model.graph, Names(model.graph), storable(model.graph), set(nodes)
     restored: dict[tuple[ir.Value, int, ir.Node | None], ir.Value] = {}
     shared: set[ir.Value] = set()
-    copied: set[ir.Value] = set()
-    for node, weight in weights.items():
+    for node, weight in {} if apart else weights.items():
         table = weight.table if weight.at == 0 and node in chosen else None
         tied = [other for other, one in weights.items() if table is not None and one.table is table]
-        if table is not None and table not in shared | copied and chosen.issuperset(tied):
+        if table is not None and table not in shared and chosen.issuperset(tied):
             dequantise = _stored(graph, names, weight)
             graph.insert_before(graph[0], dequantise)
-            if not apart:
-                table.replace_all_uses_with(dequantise.outputs[0])
-                shared.add(table)
-                continue
-            copied.add(table)
-            for other in (one for one in tied if weights[one].at == 0):
-                other.replace_input_with(0, dequantise.outputs[0])
+            table.replace_all_uses_with(dequantise.outputs[0])
+            shared.add(table)
     for node in weights:
         weight = weights[node]
         if node not in chosen or weight.table in shared or weight.at == 0:
@@ -162,7 +157,7 @@ def store_weights(model: ir.Model, nodes: Iterable[ir.Node], *, apart: bool = Fa
             restored[key] = dequantise.outputs[0]
         node.replace_input_with(1, restored[key])
     common.RemoveUnusedNodesPass()(model)
-    return bool(restored or shared or copied)
+    return bool(restored or shared)
 
 
 def _tied(products: Mapping[ir.Node, Weight], constants: Constants) -> dict[ir.Node, Weight]:

@@ -16,7 +16,7 @@ for every reader, a residual and an output of the graph too, and needs the model
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -26,9 +26,10 @@ from paddable.graph.names import Names
 from paddable.precision.damage import Twins
 from paddable.precision.int8 import Weight, demand_axis, storable, store_weights
 from paddable.precision.int8 import twins as twins_of_stored
+from paddable.precision.lookup import looked_up, lookups_with
 from paddable.precision.moves import moved_with
 
-__all__ = ["FixRangesPass", "FixedRange", "roundable", "twins_in"]
+__all__ = ["FixRangesPass", "FixedRange", "roundable", "rounded_inputs", "twins_in"]
 
 FixedRange = Sequence[float]
 """Smallest and largest number, 0 among them, and how many bits hold it: 8 or 16."""
@@ -58,13 +59,10 @@ class FixRangesPass(ir.passes.InPlacePass):
         exact = {value.producer() for value in moved_with(graph, self._kept)}
         known = moved_with(graph, {name: name for name in self._fixed})
         rounded: dict[ir.Value, ir.Value] = {}
-        chosen = []
-        lookups = []
-        for node, weight in roundable(graph).items():
-            value = node.inputs[0]
-            if weight.at == 0 and node not in exact:
-                lookups.append(node)
-            if node in exact or value is None or value not in known:
+        chosen: list[ir.Node] = []
+        weights = roundable(graph)
+        for node, value in rounded_inputs(graph):
+            if node in exact or value not in known:
                 continue
             if value not in rounded:
                 name = str(value.name) if value.name in self._fixed else known[value]
@@ -73,7 +71,11 @@ class FixRangesPass(ir.passes.InPlacePass):
                 rounded[value] = nodes[-1].outputs[0]
             node.replace_input_with(0, rounded[value])
             chosen.append(node)
-        return ir.passes.PassResult(model, store_weights(model, [*chosen, *lookups], apart=True))
+        lookups = [node for node, weight in weights.items() if weight.at == 0 and node not in exact]
+        for lookup, product in lookups_with(weights, {*chosen, *lookups}).items():
+            made = looked_up(graph, names, lookup, weights[lookup], weights[product].axis)
+            ir.convenience.replace_nodes_and_values(graph, lookup, [lookup], made, lookup.outputs, made[-1].outputs)
+        return ir.passes.PassResult(model, store_weights(model, chosen, apart=True))
 
 
 def roundable(graph: ir.Graph) -> dict[ir.Node, Weight]:
@@ -85,18 +87,27 @@ def roundable(graph: ir.Graph) -> dict[ir.Node, Weight]:
     }
 
 
+def rounded_inputs(graph: ir.Graph) -> Iterator[tuple[ir.Node, ir.Value]]:
+    """Each of these but lookups, which read a table and no number that is rounded, with what goes into it."""
+    for node, weight in roundable(graph).items():
+        value = node.inputs[0]
+        if weight.at == 1 and value is not None:
+            yield node, value
+
+
 def twins_in(fixed: Mapping[str, FixedRange]) -> Twins:
     """See ``damage.Twins``; where these are the ranges of values."""
 
     def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
         found = []
+        inputs = dict(rounded_inputs(model.graph))
         for node, (stored, twin) in twins_of_stored(model, names, roundable(model.graph)):
-            value = node.inputs[0]
+            value = inputs.get(node)
             if value is not None and value.name in fixed:
                 rounding = _rounding(model, names, value, fixed[str(value.name)])
                 twin.replace_input_with(0, rounding[-1].outputs[0])
                 found.append((node, [*rounding, stored, twin]))
-            elif node.op_type == "Gather":
+            elif node not in inputs:
                 found.append((node, [stored, twin]))
         return found
 

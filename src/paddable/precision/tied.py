@@ -56,12 +56,23 @@ def _told_reader(constants: Constants, source: ir.Value, reader: ir.Node) -> str
     return f"{reader.op_type} {reader.name}".strip()
 
 
-def told_tables(model: ir.Model, stored: Collection[str]) -> Iterator[str]:
-    """A line for each table that a lookup and products share in 8 bits; arguments as of ``kept_with_others``."""
+def told_tables(model: ir.Model, stored: Collection[str], *, apart: bool) -> Iterator[str]:
+    """A line for each table that a lookup and products share in 8 bits.
+
+    Args:
+        model: as of ``kept_with_others``, and so ``stored``.
+        stored: names of answers.
+        apart: whether each reader has codes of its own, which are equal.
+    """
     readers: dict[str, list[str]] = {}
     for node, weight in storable(model.graph).items():
         if weight.table is not None and str(node.outputs[0].name) in stored:
             called = f"{node.op_type} {node.name or node.outputs[0].name}"
             readers.setdefault(str(weight.table.name), []).append(called)
     for table, names in readers.items():
-        yield f"{table} is stored once, in 8 bits, for {' and '.join(sorted(names))}"
+        who = " and ".join(sorted(names))
+        yield (
+            f"{table} is in 8 bits for {who}, and a data file has it once"
+            if apart
+            else f"{table} is stored once, in 8 bits, for {who}"
+        )
