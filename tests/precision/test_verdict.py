@@ -94,6 +94,21 @@ def test_classes_are_the_one_axis_that_does_not_follow_the_length(
     assert class_axis(sizes, others) == axis
 
 
+@pytest.mark.parametrize(("sizes", "others", "axis"), [([50, None], {1}, 0), ([None, 50], {0}, 1), ([None], {0}, None)])
+def test_frames_without_rows_have_classes(sizes: list[int | None], others: set[int], axis: int | None) -> None:
+    assert class_axis(sizes, others, frames=True) == axis
+
+
+def test_an_answer_without_an_axis_of_rows_has_an_agreement(tmp_path: Path) -> None:
+    apart = model(
+        "h = MatMul(x, u) y = Transpose<perm = [1, 0]>(h)", "float[T, 8] x", "float[50, T] y", u=normal(8, 50)
+    )
+    told = []
+    convert(apart, ["x:0=T"], containers=[60], precision="int4", batch="none", accept=["agreement=0.1"],
+            gate_lengths=2, on_message=told.append)  # fmt: skip
+    assert any("best class the same in" in line for line in told)
+
+
 def test_classes_in_front_of_the_frames_agree_frame_by_frame(tmp_path: Path) -> None:
     channels = model(
         "a = MatMul(x, u) h = Relu(a) l = MatMul(h, v) y = Transpose<perm = [0, 2, 1]>(l)",

@@ -123,7 +123,10 @@ def judge_in_precision(
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
-            _keep_worst(cost, differences(answer, exact.answer(drawn(count), 0, steps), without_classes(metadata)))
+            _keep_worst(
+                cost,
+                differences(answer, exact.answer(drawn(count), 0, steps), without_classes(metadata), metadata.lengths),
+            )
     if measured is None:
         return PrecisionReport(rows, cost)
     letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle
@@ -153,7 +156,9 @@ def _on_examples(
 
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)
-        told += _rows("native", example, differences(twin.run(feeds), exact.run(feeds), others), measured.accept)
+        told += _rows(
+            "native", example, differences(twin.run(feeds), exact.run(feeds), others, metadata.lengths), measured.accept
+        )
     for candidate in candidates:
         count = candidate.metadata.rows or 1
         engine = _candidate_to_the_letter(candidate, folder)
@@ -162,7 +167,9 @@ def _on_examples(
             steps = {name: min(length, most[name]) for name, length in example.steps.items()}
             want = exact.run(drawn(example).native(0, steps))
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
-            told += _rows(candidate.name, example, differences(engine.run(feeds), want, others), measured.accept)
+            told += _rows(
+                candidate.name, example, differences(engine.run(feeds), want, others, metadata.lengths), measured.accept
+            )
     return told
 
 

@@ -26,6 +26,7 @@ from paddable.gates.observe import Observer, watched
 from paddable.gates.signals import Numbers, Signals
 from paddable.graph.types import know_types
 from paddable.precision import PRECISIONS
+from paddable.precision.branches import UNHEARD, unheard
 from paddable.precision.codes import bits_computed
 from paddable.precision.damage import worth_keeping
 from paddable.precision.half import reasons, weight_bytes
@@ -271,6 +272,7 @@ def measured(
     if not PRECISIONS[precision].ranges:
         return blank
     kept = beyond_half({name: found for name, found in ranges.items() if name not in observed.samples})
+    kept |= dict.fromkeys(_unheard(observed, by_numbers=True) & ranges.keys(), UNHEARD)
     fast = PRECISIONS[precision].fast
     stays = reasons(native, kept, fast=fast)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
@@ -298,6 +300,7 @@ def _with_fixed(
         for node, weight in all_nodes.items()
         if node not in taken
     }
+    kept |= dict.fromkeys(_unheard(observed) & {str(node.outputs[0].name) for node in taken}, UNHEARD)
     kept |= {
         name: "what goes into it is 0 on every example, which fixes no range"
         for node, weight in taken.items()
@@ -329,6 +332,13 @@ def _with_fixed(
             )
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed, **none})
+
+
+def _unheard(observed: Observed, *, by_numbers: bool = False) -> set[str]:
+    """Names of the values that no example hears; see ``branches.unheard``."""
+    graph = observed.native.graph
+    taken = {name for name, found in observed.ranges.items() if found.peak}
+    return {str(value.name) for node in unheard(graph, taken, by_numbers=by_numbers) for value in node.outputs}
 
 
 def _cut(loud: Range, fixed: FixedRange) -> bool:

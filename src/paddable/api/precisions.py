@@ -135,7 +135,9 @@ def _measures_of_outputs(analysis: Analysis, metadata: Metadata) -> dict[str, se
         constants = [size.constant if isinstance(size, Length) and size.is_constant else None for size in sizes]
         kind = value.dtype.numpy().kind if value.dtype is not None else "f"
         name = str(value.name)
-        found[name] = measures(kind, class_axis(constants, others.get(name, ())))
+        found[name] = measures(
+            kind, class_axis(constants, others.get(name, ()), frames=bool(metadata.lengths.get(name)))
+        )
     return found
 
 

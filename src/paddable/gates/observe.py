@@ -18,6 +18,7 @@ from paddable.gates.engine import Array, Engine
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.graph.types import know_types
+from paddable.precision.branches import selections, side_of
 from paddable.precision.ranges import Range
 
 __all__ = ["Observer", "watched"]
@@ -26,6 +27,8 @@ __all__ = ["Observer", "watched"]
 def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str, str]]]:
     """A copy whose only outputs are what is measured, and by float value the names of its least, greatest and fraction.
 
+    By ``branches.side_of``, too, whether each side of a selection is taken.
+
     Values inside the bodies of control flow are not measured: a node with bodies stays in fp32 as a whole. Where no
     value is fp32 the outputs stay, since a run has to ask for something.
     """
@@ -33,6 +36,7 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str, str]]]
     know_types(made)
     graph, names = made.graph, Names(made.graph)
     found: dict[str, tuple[str, str, str]] = {}
+    selected = list(selections(graph))
     infinity, zero = (add_initialiser(graph, names, "watched", np.float32(number)) for number in (np.inf, 0))
     measured: list[ir.Value] = []
     for value in [*graph.inputs, *(value for node in list(graph) for value in node.outputs if value.name)]:
@@ -53,10 +57,28 @@ def watched(model: ir.Model) -> tuple[ir.Model, dict[str, tuple[str, str, str]]]
             measured.append(output)
         low, high, fraction = (str(output.name) for output in measures)
         found[str(value.name)] = low, high, fraction
+    for node, position in selected:
+        measured.append(_taking(graph, node, position, names))
+        found[side_of(node, position)] = (str(measured[-1].name),) * 3
     if measured:
         graph.outputs.clear()
         graph.outputs.extend(measured)
     return made, found
+
+
+def _taking(graph: ir.Graph, node: ir.Node, position: int, names: Names) -> ir.Value:
+    """A number that is 1 where some of what comes in at a position is selected, and 0 else."""
+    nodes: list[ir.Node] = []
+    held = node.inputs[0]
+    for operator, attributes in (("Not", {}), ("Cast", {"to": int(ir.DataType.FLOAT)}), ("ReduceMax", {"keepdims": 0})):
+        if operator != "Not" or position == 2:
+            nodes.append(ir.node(operator, [held], attributes=attributes))
+            held = nodes[-1].outputs[0]
+            held.name = names.fresh("watched")
+    graph.insert_before(node, nodes)
+    assert held is not None
+    held.type, held.shape = ir.TensorType(ir.DataType.FLOAT), ir.Shape(())
+    return held
 
 
 def _measuring(

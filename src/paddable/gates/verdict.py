@@ -8,7 +8,7 @@ A user may say what they have to reach: ``cosine=0.9999`` and ``agreement=0.99``
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,15 +125,16 @@ def _cosine(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     return float(1 - apart @ apart / 2)
 
 
-def class_axis(sizes: Sequence[object], others: Collection[int]) -> int | None:
+def class_axis(sizes: Sequence[object], others: Collection[int], *, frames: bool = False) -> int | None:
     """The axis of an output that holds classes: of frames, the only one that neither follows a length nor counts rows.
 
     Args:
         sizes: its shape; what is not an integer varies.
         others: axes that follow a length or count rows.
+        frames: whether one of them follows a length. Two axes without are rows of something, such as embeddings.
     """
     found = [axis for axis, size in enumerate(sizes) if axis not in others and size != 1]
-    return found[0] if len(found) == 1 and len(sizes) > 2 else None
+    return found[0] if len(found) == 1 and (frames or len(sizes) > 2) else None
 
 
 def measures(kind: str, classes: int | None) -> set[str]:
@@ -170,7 +171,10 @@ def refuse_immeasurable(accept: Mapping[str, float], outputs: Mapping[str, set[s
 
 
 def differences(
-    got: Mapping[str, Array], want: Mapping[str, Array], others: Mapping[str, Collection[int]]
+    got: Mapping[str, Array],
+    want: Mapping[str, Array],
+    others: Mapping[str, Collection[int]],
+    frames: Container[str] = (),
 ) -> dict[str, Difference]:
     """By output that has anything; where ``got`` has more rows or steps, those of ``want`` are compared.
 
@@ -178,12 +182,13 @@ def differences(
         got: answers in the precision.
         want: in fp32.
         others: by output, the axes that follow a length or count rows; see ``class_axis``.
+        frames: outputs of which an axis follows a length.
     """
     found = {}
     for name, array in want.items():
         if array.dtype.kind in "fbiu" and array.size and name in got:
             valid = got[name][tuple(slice(size) for size in array.shape)]
-            found[name] = difference(valid, array, class_axis(array.shape, others.get(name, ())))
+            found[name] = difference(valid, array, class_axis(array.shape, others.get(name, ()), frames=name in frames))
     return found
 
 
