@@ -9,9 +9,9 @@ to valid steps and padding alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 from paddable.api.measuring import Measured, longest
 from paddable.bundle import Metadata
 from paddable.gates import Candidate, GateReport
-from paddable.gates.engine import Engine, Source
+from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.exact import exact_where_replaced
 from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
@@ -95,6 +95,7 @@ def judge_in_precision(
     cost: dict[str, dict[str, float]] = {}
     widest = largest_of(candidates)
     metadata = candidates[0].metadata
+    compare = _comparison(metadata)
     rounds = half is None and PRECISIONS[metadata.precision].rounds
     stored = half is None and not rounds
     shifted = moved(twin, folder / "moved.onnx") if rounds else None
@@ -140,7 +141,7 @@ def _on_examples(
     """Native and the padded graphs on each example, against native in fp32."""
     told: list[dict[str, Any]] = []
     metadata = candidates[0].metadata
-    others = without_classes(metadata)
+    compare = _comparison(metadata)
 
     def drawn(example: Example, count: int = 1) -> Signals:
         return Signals(
@@ -156,9 +157,7 @@ def _on_examples(
 
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)
-        told += _rows(
-            "native", example, differences(twin.run(feeds), exact.run(feeds), others, metadata.lengths), measured.accept
-        )
+        told += _rows("native", example, compare(twin.run(feeds), exact.run(feeds)), measured.accept)
     for candidate in candidates:
         count = candidate.metadata.rows or 1
         engine = _candidate_to_the_letter(candidate, folder)
@@ -167,10 +166,13 @@ def _on_examples(
             steps = {name: min(length, most[name]) for name, length in example.steps.items()}
             want = exact.run(drawn(example).native(0, steps))
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
-            told += _rows(
-                candidate.name, example, differences(engine.run(feeds), want, others, metadata.lengths), measured.accept
-            )
+            told += _rows(candidate.name, example, compare(engine.run(feeds), want), measured.accept)
     return told
+
+
+def _comparison(metadata: Metadata) -> Callable[[Mapping[str, Array], Mapping[str, Array]], dict[str, Difference]]:
+    """Compares answers in a precision with those in fp32."""
+    return partial(differences, others=without_classes(metadata), frames=metadata.lengths)
 
 
 def _is_half(metadata: Metadata) -> bool:
