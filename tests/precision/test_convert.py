@@ -145,9 +145,13 @@ def test_misuse(native):
     for limit in ("cosine", "cosine=high", "loudness=1"):
         with pytest.raises(MisuseError, match="write it like cosine"):
             convert(native, ["x:2=T"], containers=[20], precision="int8", accept=[limit])
-    with pytest.raises(MisuseError, match="fp32 needs none"):
+    with pytest.raises(MisuseError, match="fp32 needs none; give `precision` too"):
         convert(native, ["x:2=T"], containers=[20], accept=["cosine=0.9"])
+    with pytest.raises(MisuseError, match="fp32 needs none; ask for another in `precision`"):
+        convert(native, ["x:2=T"], containers=[20], accept=["cosine=0.9"], precision="fp32")
+    with pytest.raises(MisuseError, match="no precision is fp16; ask for it with .precision='fp16'."):
+        convert(native, ["x:2=T"], containers=[20], precision="int8", half="fast")
     with pytest.raises(MisuseError, match=r"no precision is called 'int3'.*choose fp32, fp16, int8"):
         convert(native, ["x:2=T"], containers=[20], precision="int3")
-    with pytest.raises(MisuseError, match="needs a fixed container"):
+    with pytest.raises(MisuseError, match="int8 needs a container of a fixed size.* or take fp32 or int8-dynamic"):
         convert(native, ["x:2=T"], keep_dynamic=True, precision="int8")

@@ -124,10 +124,7 @@ def judge_in_precision(
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
             answer = oracle.answer(drawn(count), 0, steps)
-            _keep_worst(
-                cost,
-                differences(answer, exact.answer(drawn(count), 0, steps), without_classes(metadata), metadata.lengths),
-            )
+            _keep_worst(cost, compare(answer, exact.answer(drawn(count), 0, steps)))
     if measured is None:
         return PrecisionReport(rows, cost)
     letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle

@@ -51,19 +51,26 @@ def chosen_precisions(
     if half is not None and half not in _HALVES:
         raise MisuseError(f"half is {half!r}", fix=f"choose {' or '.join(_HALVES)}")
     if half is not None and "fp16" not in found:
-        raise MisuseError(f"{arguments(half=half)} is given, and no precision is fp16", fix="give `precision` too")
+        raise MisuseError(
+            f"{arguments(half=half)} is given, and no precision is fp16",
+            fix=f"ask for it with {arguments(precision='fp16')}, or leave `half` out",
+        )
     found = [_HALVES[half or "exact"] if name == "fp16" else name for name in found]
     for name in found:
         if name not in PRECISIONS:
             raise MisuseError(f"no precision is called {name!r}", fix=f"choose {', '.join(PRECISIONS)}")
     changed = [name for name in found if name != "fp32"]
-    if keep_dynamic and any(not PRECISIONS[name].first for name in changed):
+    fixed_alone = [name for name in changed if not PRECISIONS[name].first]
+    if keep_dynamic and fixed_alone:
+        others = [name for name in PRECISIONS if name == "fp32" or PRECISIONS[name].first]
         raise MisuseError(
-            f"{arguments(precision=precision)} needs a fixed container", fix="give `containers`, or leave it in fp32"
+            f"{fixed_alone[0]} needs a container of a fixed size, and `keep_dynamic=True` is given",
+            fix=f"leave `keep_dynamic` out, or take {' or '.join(others)}",
         )
     for given, what in ((examples, "examples are"), (accept, "limits of what is accepted are")):
         if given and not changed:
-            raise MisuseError(f"{what} given, and fp32 needs none", fix="give `precision` too, or leave them out")
+            fix = "give `precision` too" if precision is None else "ask for another in `precision`"
+            raise MisuseError(f"{what} given, and fp32 needs none", fix=f"{fix}, or leave them out")
     fixed = [name for name in found if PRECISIONS[name].fixed]
     if fixed and not examples:
         raise MisuseError(
