@@ -149,9 +149,9 @@ def test_misuse(native):
         convert(native, ["x:2=T"], containers=[20], accept=["cosine=0.9"])
     with pytest.raises(MisuseError, match="fp32 needs none; ask for another in `precision`"):
         convert(native, ["x:2=T"], containers=[20], accept=["cosine=0.9"], precision="fp32")
-    with pytest.raises(MisuseError, match="no precision is fp16; ask for it with .precision='fp16'."):
+    with pytest.raises(MisuseError, match=r"no precision is fp16; ask for it with .precision='fp16'."):
         convert(native, ["x:2=T"], containers=[20], precision="int8", half="fast")
     with pytest.raises(MisuseError, match=r"no precision is called 'int3'.*choose fp32, fp16, int8"):
         convert(native, ["x:2=T"], containers=[20], precision="int3")
-    with pytest.raises(MisuseError, match="int8 needs a container of a fixed size.* or take fp32 or int8-dynamic"):
+    with pytest.raises(MisuseError, match=r"int8 needs a container of a fixed size.* or take fp32 or int8-dynamic"):
         convert(native, ["x:2=T"], keep_dynamic=True, precision="int8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from onnxruntime.quantization.qdq_quantizer import QDQQuantizer
 from paddable.api import convert, verify
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import MisuseError
+from paddable.gates.engine import Engine
 from paddable.gates.oracle import Oracle
 from paddable.gates.signals import Numbers, Signals
 from paddable.gates.whole import Candidate, judge_whole, open_candidate
@@ -243,8 +245,20 @@ def test_no_two_readers_share_a_weight(tmp_path: Path) -> None:
     ort.InferenceSession(made.SerializeToString(), options)
 
 
-@pytest.mark.parametrize(("optimised", "written", "right"), [(4e-3, 0, True), (5e-2, 0, False), (4e-3, 4e-3, False)])
-def test_what_the_optimiser_alone_moves_by_a_code_is_no_fault(optimised: float, written: float, right: bool) -> None:
+class Moved(Engine):
+    """A session whose optimiser moves the answer by a share."""
+
+    def __init__(self, session: Engine, share: float) -> None:
+        self._held, self._share = session, share
+        self.shapes, self.dtypes, self.outputs = session.shapes, session.dtypes, session.outputs
+
+    def run(self, feeds: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        found = self._held.run(feeds)
+        return {**found, "y": found["y"] * np.float32(1 + self._share)}
+
+
+def doubled(written: float) -> tuple[Candidate, Oracle, Signals]:
+    """A container that doubles, but for a fault in what is written, and native."""
     text = '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 4] x) => (float[1, T, 4] y) { y = Mul(x, k) }'
     model = onnx.parser.parse_model(text)
     model.graph.initializer.append(numpy_helper.from_array(np.float32(2), "k"))
@@ -255,14 +269,36 @@ def test_what_the_optimiser_alone_moves_by_a_code_is_no_fault(optimised: float, 
     oracle = Oracle(model.SerializeToString(), metadata)
     candidate = Candidate("T=6", made.SerializeToString(), metadata, {"T": 6})
     signals = Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, {"T": 6}, Numbers({}), 1, 0)
-    session = open_candidate(candidate)
+    return candidate, oracle, signals
 
-    class Optimised:
-        shapes, dtypes = session.shapes, session.dtypes
 
-        def run(self, feeds: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-            found = session.run(feeds)
-            return {**found, "y": found["y"] * np.float32(1 + optimised)}
-
-    rows = judge_whole(candidate, oracle, signals, [{"T": 4}], engine=Optimised())  # type: ignore[arg-type]
+@pytest.mark.parametrize(("optimised", "written", "right"), [(4e-3, 0, True), (5e-2, 0, False), (4e-3, 4e-3, False)])
+def test_what_the_optimiser_alone_moves_by_a_code_is_no_fault(optimised: float, written: float, right: bool) -> None:
+    candidate, oracle, signals = doubled(written)
+    rows = judge_whole(candidate, oracle, signals, [{"T": 4}], engine=Moved(open_candidate(candidate), optimised))
     assert [row.ok for row in rows] == [right]
+
+
+@pytest.mark.parametrize(("fault", "right"), [(0.0, True), (4e-3, False)])
+def test_what_the_optimiser_moves_native_by_excuses_no_fault_in_what_is_written(fault: float, right: bool) -> None:
+    """It moves native by 1e-2, so that 3e-2 would be allowed where it runs."""
+    candidate, oracle, signals = doubled(fault)
+    oracle.engine = Moved(oracle.engine, 1e-2)
+    rows = judge_whole(candidate, oracle, signals, [{"T": 4}])
+    assert [row.ok for row in rows] == [right]
+
+
+def test_a_range_that_is_off_by_2_percent_fails(native: onnx.ModelProto, tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 35, 64)).astype(np.float32))
+    onnx.save(native, tmp_path / "native.onnx")
+    file = convert(tmp_path / "native.onnx", ["x:1=T"], containers=[20], out=tmp_path / "made.onnx",
+                   precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2)  # fmt: skip
+    made = onnx.load(file)
+    scales = [tensor for tensor in made.graph.initializer if tensor.name.endswith("_scale") and not tensor.dims]
+    assert len(scales) == 3
+    for scale in scales:
+        right = numpy_helper.to_array(scale)
+        scale.CopyFrom(numpy_helper.from_array(np.float32(right * 1.02), scale.name))
+        onnx.save(made, file)
+        assert not verify(file, native=tmp_path / "native.onnx", limit=2).ok
+        scale.CopyFrom(numpy_helper.from_array(right, scale.name))

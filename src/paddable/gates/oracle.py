@@ -169,6 +169,24 @@ class Oracle:
         """Outputs of one row without the optimiser."""
         return self._first_row(self._plain.run(signals.native(row, steps)))
 
+    def noise_as_written(self, signals: Signals, row: int, steps: Mapping[str, int], wanted: float) -> dict[str, float]:
+        """As ``noise``, of what native computes without the optimiser: the optimiser's own is none of it.
+
+        Raises:
+            EngineError: an operator that only the optimiser's fusion can run.
+        """
+        outputs = self.written(signals, row, steps)
+        found = dict.fromkeys(outputs, self._flips)
+        if self._moved_source is not None and wanted > self._flips:
+            engine = self._open(self._moved_source, optimise=False, half=False)
+            for near in _nudged(signals.native(row, steps)):
+                moved = self._first_row(engine.run(near))
+                found = {
+                    name: max(known, _distance(moved[name], outputs[name]) / scale(outputs[name]))
+                    for name, known in found.items()
+                }
+        return found
+
     def noise(
         self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]
     ) -> dict[str, float]:
@@ -229,9 +247,7 @@ class Oracle:
             yield lifted, outputs
             yield lifted, self._first_row(self._rounded.run(feeds))
         if self._moved is not None:
-            rng = np.random.default_rng(0)
-            for _ in range(_DRAWS):
-                near = {name: nudged(a, rng) if a.dtype.kind == "f" else a for name, a in feeds.items()}
+            for near in _nudged(feeds):
                 yield self._first_row(self._moved.run(near)), outputs
 
     def _first_row(self, outputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -240,6 +256,13 @@ class Oracle:
             name: np.take(value, [0], self._batch[name]) if name in self._batch else value
             for name, value in outputs.items()
         }
+
+
+def _nudged(feeds: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+    """Inputs with each float moved by its last place, several times."""
+    rng = np.random.default_rng(0)
+    for _ in range(_DRAWS):
+        yield {name: nudged(a, rng) if a.dtype.kind == "f" else a for name, a in feeds.items()}
 
 
 def _reach(found: Mapping[str, float], wanted: Mapping[str, float]) -> bool:
