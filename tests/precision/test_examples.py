@@ -257,3 +257,32 @@ def test_the_one_precision_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     wide = model("a = MatMul(x, u) y = Relu(a)", "float[B, T, 8] x", "float[B, T, 256] y", u=normal(8, 256))
     with pytest.raises(RefusedError, match="in int8-dynamic: one quantisation range"):
         told_of(wide, precision="fp32,int8-dynamic", batch_size=2, out=tmp_path / "b", verify=False)
+
+
+@pytest.mark.parametrize(("kind", "full"), [("int16", 32768), ("float", 1)])
+def test_what_overflows_once_sound_is_at_full_scale_stays(kind: str, full: int, tmp_path: Path) -> None:
+    """A recording from afar: at a tenth of full scale the gain reaches a tenth of what it may reach."""
+    cast = "c = Cast<to = 1>(x)" if kind == "int16" else "c = Identity(x)"
+    body = f"{cast} g = Mul(c, k) "
+    body += "t = Unsqueeze(g, one) h = Conv<kernel_shape = [1]>(t, u) y = Transpose<perm = [0, 2, 1]>(h)"
+    native = model(body, f"{kind}[1, S] x", "float[1, S, 64] y",
+                   k=np.float32(1e5 / full), one=np.array([1]), u=1e-3 * np.ones((64, 1, 1)))  # fmt: skip
+    sound = full * np.sin(np.arange(700) / 9)[None]
+    for loudness in (0.1, 0.05):
+        np.save(tmp_path / "x.npy", (loudness * sound).astype("int16" if kind == "int16" else np.float32))
+        told: list[str] = []
+        convert(native, ["x:1=S"], containers=[700], precision="fp16", examples=tmp_path / "x.npy",
+                       gate_lengths=2, on_message=told.append)  # fmt: skip
+        assert any("Mul Mul_1 overflows at full scale: it reaches 1e+05 there" in line for line in told)
+
+
+def test_a_value_that_no_layer_makes_is_told_where_it_comes_near_the_end_of_half(tmp_path: Path) -> None:
+    body = "g = Mul(x, k) r = Relu(g) h = MatMul(r, u) m = Where(c, h, low) y = Softmax<axis = 2>(m)"
+    native = model(body, k=np.float32(9000), u=1e-4 * np.ones((8, 5)), c=np.array(1), low=np.float32(-1e4))
+    native.graph.initializer[2].CopyFrom(onnx.numpy_helper.from_array(np.array(True), "c"))
+    x = np.clip(np.random.default_rng(0).standard_normal((1, 60, 8)), -1, 1).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    told: list[str] = []
+    convert(native, ["x:1=T"], containers=[60], precision="fp16", examples=tmp_path / "x.npy", gate_lengths=2,
+            on_message=told.append)  # fmt: skip
+    assert any("an input that makes Mul Mul_0 7.3 times louder than the examples do overflows" in line for line in told)

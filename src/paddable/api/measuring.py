@@ -48,6 +48,9 @@ _SILENT = 1e-30
 _NEAR = 10.0
 """Headroom below which it is told: another speaker or microphone may be so much louder."""
 
+_GROWS = 1.1
+"""Times that a value has to be louder on twice as loud inputs to hang on how loud they are; a mask is not."""
+
 _BEYOND = 0.1
 """Share of a range, beyond its end, from which on it cuts off."""
 
@@ -106,6 +109,8 @@ class Observed:
         given: whether the examples are the user's.
         samples: values that hold 16-bit samples as they are.
         damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
+        full: ranges on the user's examples of sound, where they are softer than full scale, at full scale.
+        softer: ranges on the user's examples, half as loud.
     """
 
     native: ir.Model
@@ -116,6 +121,8 @@ class Observed:
     given: bool
     samples: Collection[str]
     damage: Mapping[str, Mapping[str, float]]
+    full: Mapping[str, Range] = field(default_factory=dict)
+    softer: Mapping[str, Range] = field(default_factory=dict)
 
 
 def observe(
@@ -172,6 +179,12 @@ def observe(
                 if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
         long = _filled(used, inputs, most, ranges_of, on_message)
+        full: dict[str, Range] = {}
+        softer: dict[str, Range] = {}
+        if given is not None and any(PRECISIONS[name].ranges for name in precisions):
+            with suppress(EngineError):
+                full = merged(map(ranges_of, inputs.at_full_scale(used)))
+                softer = merged(ranges_of(inputs.scaled(example, 0.5)) for example in used)
         louder = []
         if given is None:
             for example, advice in inputs.louder(most):
@@ -203,7 +216,7 @@ def observe(
     # The loudest of the long ones is judged as well: each costs a run of every container.
     loudest = max(long, key=lambda one: max((found.peak for found in one[1].values()), default=0.0), default=None)
     judged = [*used, loudest[0]] if loudest is not None else used
-    return Observed(native, judged, numbers, ranges, louder, given is not None, samples, damage)
+    return Observed(native, judged, numbers, ranges, louder, given is not None, samples, damage, full, softer)
 
 
 def _filled(
@@ -273,6 +286,11 @@ def measured(
         return blank
     kept = beyond_half({name: found for name, found in ranges.items() if name not in observed.samples})
     kept |= dict.fromkeys(_unheard(observed, by_numbers=True) & ranges.keys(), UNHEARD)
+    kept |= {
+        name: f"overflows at full scale: it reaches {found.peak:.2g} there, half ends at {LARGEST:.0f}"
+        for name, found in observed.full.items()
+        if found.peak > LARGEST and name not in kept
+    }
     fast = PRECISIONS[precision].fast
     stays = reasons(native, kept, fast=fast)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
@@ -280,7 +298,7 @@ def measured(
     before, after, changed = weight_bytes(native, kept, fast=fast)
     if on_message is not None:
         for line in (
-            *_lines(precision, kept, stays, observed, nodes, told["layers"]),
+            *_lines(precision, kept, stays, observed, nodes),
             *_gain(precision, before, after, changed, told, native),
         ):
             on_message(line)
@@ -406,7 +424,6 @@ def _lines(
     stays: Mapping[str, str],
     observed: Observed,
     nodes: Mapping[str, ir.Node],
-    layers: Sequence[Mapping[str, Any]],
 ) -> Iterable[str]:
     """What stays because of its range; the first louder level that overflows, or how near the user's examples come."""
     named = [name for name in kept if name in nodes]
@@ -425,13 +442,21 @@ def _lines(
                 f"{found[worst].peak:.2g}, half ends at {LARGEST:.0f}; {level.advice}"
             )
             return
-    near = min(layers, key=lambda layer: float(layer["headroom"] or 0), default=None)
-    if observed.given and near is not None and float(near["headroom"] or 0) < _NEAR:
+    near = min(_growing(observed, stays, nodes), key=lambda name: observed.ranges[name].headroom, default=None)
+    if near is not None and (nearest := observed.ranges[near]).headroom < _NEAR:
         yield (
-            f"{precision}: an input that makes {near['op']} {near['node']} {near['headroom']:.2g} times louder than "
-            f"the examples do overflows: it reaches {near['peak']:.2g} on them, half ends at {LARGEST:.0f}; add louder "
+            f"{precision}: an input that makes {called(nodes[near])} {nearest.headroom:.2g} times louder than "
+            f"the examples do overflows: it reaches {nearest.peak:.2g} on them, half ends at {LARGEST:.0f}; add louder "
             "examples if it will hear any"
         )
+
+
+def _growing(observed: Observed, stays: Collection[str], nodes: Collection[str]) -> Iterable[str]:
+    """Names of the values in half that are louder where the user's examples are."""
+    for name, soft in observed.softer.items():
+        loud = name in nodes and name not in stays and name not in observed.samples and observed.ranges[name]
+        if loud and loud.peak > _GROWS * soft.peak:
+            yield name
 
 
 def _gain(

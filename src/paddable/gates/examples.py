@@ -160,6 +160,28 @@ class Inputs:
                 found.append(replace(example, arrays={**example.arrays, **loud}))
         return found
 
+    def at_full_scale(self, examples: Sequence[Example]) -> list[Example]:
+        """Those whose sound is softer than full scale, with their loudest sample there."""
+        found = []
+        for example in examples:
+            peaks = {name: float(np.abs(example.arrays[name].astype(np.float64)).max(initial=0.0))
+                     for name in self.sounds if name in example.arrays}  # fmt: skip
+            gains = [self.sounds[name] / peak for name, peak in peaks.items() if peak]
+            if gains and min(gains) > 1:
+                found.append(self.scaled(example, min(gains)))
+        return found
+
+    def scaled(self, example: Example, gain: float) -> Example:
+        """The example with its sound and features times as loud; integers are cut off at the ends of their type."""
+        arrays = dict(example.arrays)
+        for name in (*self.sounds, *self.features):
+            if name in arrays:
+                louder, kind = arrays[name] * gain, arrays[name].dtype
+                if kind.kind == "i":
+                    louder = np.clip(np.rint(louder), np.iinfo(kind).min, np.iinfo(kind).max)
+                arrays[name] = np.asarray(louder).astype(kind)
+        return replace(example, arrays=arrays)
+
     def repeated(self, example: Example, steps: Mapping[str, int]) -> Example:
         """The example from its beginning again and again, up to so many steps."""
         arrays = {}
