@@ -16,7 +16,8 @@ from paddable.api.building import Padded
 from paddable.api.domain import domain
 from paddable.api.freezing import compare_frozen, frozen, open_fixed
 from paddable.api.judging import demand, judged, tell_precisions
-from paddable.api.measuring import Measured, measured, observe
+from paddable.api.measuring import Measured, measured
+from paddable.api.observing import observe
 from paddable.api.opened import Declared, Model, Opened, Progress, open_model
 from paddable.api.place import demand_place
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each

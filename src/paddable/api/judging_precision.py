@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from paddable.api.measuring import Measured, longest
+from paddable.api.measuring import Measured
+from paddable.api.observing import longest
 from paddable.bundle import Metadata
 from paddable.gates import Candidate, GateReport
 from paddable.gates.engine import Array, Engine, Source

@@ -1,49 +1,36 @@
-"""What a precision has to know of native before it changes it: the range of every value, on examples.
+"""What a precision has to know of native before it changes it: what stays in fp32, from the ranges on examples.
 
-Native runs once on each example, in fp32, and once more on those that are shorter than the largest container, repeated
-until they fill it: a sum over the steps grows with them. What half cannot hold there stays in fp32, with its reason;
-the others get their headroom, which says how much louder an input may be than the examples.
+What half cannot hold stays, with its reason; the others get their headroom, which says how much louder an input may be
+than the examples. What fewer bits damage stays, or takes more of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import onnx_ir as ir
 
-from paddable.api.examples import read_examples
-from paddable.api.running import Lend
-from paddable.bundle import Metadata
-from paddable.errors import MisuseError
-from paddable.gates.damage import Comparison, compared
-from paddable.gates.engine import Array, EngineError
-from paddable.gates.examples import Example, Inputs, power_inputs, sound_inputs
-from paddable.gates.observe import Observer, watched
-from paddable.gates.signals import Numbers, Signals
-from paddable.graph.types import know_types
+from paddable.api.observing import Observed, fixed_ranges
+from paddable.gates.examples import Example
+from paddable.gates.signals import Numbers
 from paddable.precision import PRECISIONS
 from paddable.precision.branches import UNHEARD, unheard
 from paddable.precision.codes import bits_computed
 from paddable.precision.damage import worth_keeping
 from paddable.precision.half import reasons, weight_bytes
 from paddable.precision.int8 import LEAST, storable
-from paddable.precision.ranges import LARGEST, Range, beyond_half, merged
-from paddable.precision.samples import INT16, held_samples
-from paddable.precision.static import FixedRange, roundable, rounded_inputs, twins_in
+from paddable.precision.ranges import LARGEST, Range, beyond_half
+from paddable.precision.samples import INT16
+from paddable.precision.static import FixedRange, roundable, rounded_inputs
 from paddable.precision.tied import kept_with_others, told_tables
 from paddable.precision.untaken import called, untaken, why_untaken
 
-__all__ = ["Measured", "Observed", "longest", "measured", "observe"]
+__all__ = ["Measured", "measured"]
 
 _NAMED = 3
 """Layers that a message names; the report has them all."""
-
-_SILENT = 1e-30
-"""A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
 
 _NEAR = 10.0
 """Headroom below which it is told: another speaker or microphone may be so much louder."""
@@ -79,176 +66,6 @@ class Measured:
     ranges: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, FixedRange] = field(default_factory=dict)
     accept: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Louder:
-    """Native on an input louder than it is made for.
-
-    Attributes:
-        name: of the level.
-        advice: what to do where it is met.
-        ranges: of its values.
-    """
-
-    name: str
-    advice: str
-    ranges: Mapping[str, Range]
-
-
-@dataclass(frozen=True)
-class Observed:
-    """Native on examples.
-
-    Attributes:
-        native: the model.
-        examples: those that it runs on.
-        numbers: which numbers it takes besides.
-        ranges: of its values over all examples.
-        louder: levels that it may meet by mistake or seldom.
-        given: whether the examples are the user's.
-        samples: values that hold 16-bit samples as they are.
-        damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
-        full: ranges on the user's examples of sound, where they are softer than full scale, at full scale.
-        softer: ranges on the user's examples, half as loud.
-    """
-
-    native: ir.Model
-    examples: Sequence[Example]
-    numbers: Numbers
-    ranges: Mapping[str, Range]
-    louder: Sequence[Louder]
-    given: bool
-    samples: Collection[str]
-    damage: Mapping[str, Mapping[str, float]]
-    full: Mapping[str, Range] = field(default_factory=dict)
-    softer: Mapping[str, Range] = field(default_factory=dict)
-
-
-def observe(
-    native: ir.Model,
-    metadata: Metadata,
-    steps: Mapping[str, int],
-    lend: Lend,
-    *,
-    numbers: Numbers | None = None,
-    examples: str | Path | None = None,
-    precisions: Collection[str] = (),
-    on_message: Callable[[str], None] | None = None,
-) -> Observed:
-    """Run native on examples.
-
-    Args:
-        native: in fp32; it is not changed.
-        metadata: of its padded graph: what is ragged.
-        steps: of the largest container; longer examples are cut.
-        lend: writes a model to a file for as long as it runs.
-        numbers: which numbers native takes besides.
-        examples: a directory or file of examples; levels that speech models meet by default.
-        precisions: that are asked for; what some of them do to each product is measured too.
-        on_message: called with a line for what of the examples does not count.
-
-    Raises:
-        MisuseError: an example that native does not run on.
-        UnreadableError: an example that cannot be read, or holds NaN.
-    """
-    numbers, most = numbers or Numbers({}), longest(metadata, steps)
-    model, names = watched(native)
-    typed = native.clone()
-    know_types(typed)
-    with lend(model) as file:
-        observer = Observer(file, names)
-        shapes, dtypes = observer.shapes, observer.dtypes
-        sounds = sound_inputs(typed.graph, metadata, shapes, dtypes, numbers.limits)
-        inputs = Inputs(metadata, shapes, dtypes, sounds, power_inputs(typed.graph))
-
-        def feeds_of(example: Example) -> dict[str, Array]:
-            signals = Signals(metadata, dtypes, shapes, example.steps, numbers, 1, 0, example.arrays)
-            return signals.native(0, example.steps)
-
-        def ranges_of(example: Example) -> dict[str, Range]:
-            return observer.ranges(feeds_of(example))
-
-        given = None if examples is None else read_examples(Path(examples), inputs, most, on_message)
-        found, used = [], []
-        for example in inputs.default(most) if given is None else given:
-            try:
-                found.append(ranges_of(example))
-                used.append(example)
-            except EngineError as error:  # a level that was not asked for is no fault of anybody
-                if given is not None:
-                    raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
-        long = _filled(used, inputs, most, ranges_of, on_message)
-        full: dict[str, Range] = {}
-        softer: dict[str, Range] = {}
-        if given is not None and any(PRECISIONS[name].ranges for name in precisions):
-            with suppress(EngineError):
-                full = merged(map(ranges_of, inputs.at_full_scale(used)))
-                softer = merged(ranges_of(inputs.scaled(example, 0.5)) for example in used)
-        louder = []
-        if given is None:
-            for example, advice in inputs.louder(most):
-                with suppress(EngineError):
-                    louder.append(Louder(example.name, advice, ranges_of(example)))
-        elif any(PRECISIONS[name].fixed for name in precisions):
-            with suppress(EngineError):
-                scaled = merged(map(ranges_of, inputs.scaled_to_16_bits(used)))
-                louder.append(Louder("sound scaled to 16 bits", "feed samples as those of the examples", scaled))
-    ranges = merged([*found, *(ranges for _, ranges in long)])
-    kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
-    if any(PRECISIONS[name].fixed for name in precisions):
-        kinds |= {bits: twins_in(_fixed(native, ranges, int(bits))) for bits in ("8", "16")}
-    damage: dict[str, dict[str, float]] = {}
-    for kind, twins in kinds.items():
-        worst = damage.setdefault(kind, {})
-        model, energies = compared(native, twins)
-        with lend(model) as file:
-            comparison = Comparison(file, energies)
-            for example in used:
-                for name, share in comparison.damage(feeds_of(example)).items():
-                    worst[name] = max(share, worst.get(name, 0.0))
-    whole = {name for name in inputs.sounds if dtypes[name].kind == "i"}
-    samples = {
-        name
-        for name in held_samples(typed.graph, whole)
-        if name in ranges and ranges[name].peak <= INT16  # never louder, and of no more digits than matter
-    }
-    # The loudest of the long ones is judged as well: each costs a run of every container.
-    loudest = max(long, key=lambda one: max((found.peak for found in one[1].values()), default=0.0), default=None)
-    judged = [*used, loudest[0]] if loudest is not None else used
-    return Observed(native, judged, numbers, ranges, louder, given is not None, samples, damage, full, softer)
-
-
-def _filled(
-    examples: Sequence[Example],
-    inputs: Inputs,
-    most: Mapping[str, int],
-    ranges_of: Callable[[Example], dict[str, Range]],
-    on_message: Callable[[str], None] | None,
-) -> list[tuple[Example, dict[str, Range]]]:
-    """Those that are shorter than the largest container, repeated until they fill it, with their ranges there."""
-    found = []
-    short = [example for example in examples if any(example.steps[name] < size for name, size in most.items())]
-    for example in short:
-        with suppress(EngineError):  # native may bound its lengths where no symbol says so
-            longer = inputs.repeated(example, most)
-            found.append((longer, ranges_of(longer)))
-    if len(found) < len(short) and on_message is not None:
-        reach = ", ".join(
-            f"{max(e.steps[name] for e in short):,} of {size:,} steps of {name}" for name, size in most.items()
-        )
-        on_message(f"the examples cover {reach}, and native does not run on them repeated: what grows is not known")
-    return found
-
-
-def _fixed(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:
-    """The range of what goes into each product or convolution that can be rounded; silence fixes none."""
-    names = [str(value.name) for _, value in rounded_inputs(native.graph)]
-    return {
-        name: (ranges[name].low, ranges[name].high, bits)
-        for name in names
-        if name in ranges and ranges[name].peak > _SILENT
-    }
 
 
 def measured(
@@ -326,7 +143,7 @@ def _with_fixed(
     }
     fixed = {}
     for bits in (8, 16):
-        known = _fixed(observed.native, observed.ranges, bits)
+        known = fixed_ranges(observed.native, observed.ranges, bits)
         for node, value in rounded_inputs(observed.native.graph):
             name = str(node.outputs[0].name)
             rounded = name in eight and name not in kept and (bits == 8 or name in wide)
@@ -376,16 +193,6 @@ def _if_none(
         why = f"it leaves {_several(others)}" if others else f"no node has a weight of {LEAST:,} numbers or more"
         on_message(f"{precision}: no weight gets fewer bits, since {why}")
     return {"untaken": others}
-
-
-def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:
-    """The longest valid length of each symbol in a container."""
-    found = {}
-    for name, size in steps.items():
-        symbol = metadata.symbols[name]
-        most = size if symbol.max is None else min(size, symbol.max)
-        found[name] = symbol.min + (most - symbol.min) // symbol.step * symbol.step
-    return found
 
 
 def _told(

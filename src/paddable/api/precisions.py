@@ -9,7 +9,8 @@ from pathlib import Path
 from paddable.api.building import Padded, in_its_session, padded, precise
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
-from paddable.api.measuring import Measured, measured, observe
+from paddable.api.measuring import Measured, measured
+from paddable.api.observing import observe
 from paddable.api.opened import Opened
 from paddable.api.running import Lend
 from paddable.bundle import Metadata

@@ -64,15 +64,15 @@ def told_tables(model: ir.Model, stored: Collection[str], *, apart: bool) -> Ite
         stored: names of answers.
         apart: whether each reader has codes of its own, which are equal.
     """
-    readers: dict[str, list[str]] = {}
+    readers: dict[str, list[ir.Node]] = {}
     for node, weight in storable(model.graph).items():
-        if weight.table is not None and str(node.outputs[0].name) in stored:
-            called = f"{node.op_type} {node.name or node.outputs[0].name}"
-            readers.setdefault(str(weight.table.name), []).append(called)
-    for table, names in readers.items():
-        who = " and ".join(sorted(names))
-        yield (
-            f"{table} is in 8 bits for {who}, and a data file has it once"
-            if apart
-            else f"{table} is stored once, in 8 bits, for {who}"
-        )
+        if weight.table is not None:
+            readers.setdefault(str(weight.table.name), []).append(node)
+    for table, nodes in readers.items():
+        if all(str(node.outputs[0].name) in stored for node in nodes):
+            who = " and ".join(sorted(f"{node.op_type} {node.name or node.outputs[0].name}" for node in nodes))
+            yield (
+                f"{table} is in 8 bits for {who}, and a data file has it once"
+                if apart
+                else f"{table} is stored once, in 8 bits, for {who}"
+            )
