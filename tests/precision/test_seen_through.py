@@ -137,10 +137,16 @@ def test_rows_of_a_table_in_8_bits_are_off_by_half_a_code_at_most() -> None:
 
 
 CAST_TIED = TIED.replace("e = Gather(d, x)", "i = Cast<to = 1>(d) e = Gather(i, x)").replace("(d) y", "(i) y")
-TABLES = {"floats": TIED, "half": HALF_TIED, "cast": CAST_TIED, "gemm": TIED.replace(
-    "w = Transpose<perm = [1, 0]>(d) y = MatMul(h, w)",
-    "r = Reshape(h, rows) g = Gemm<transB = 1>(r, d) y = Unsqueeze(g, zero)",
-)}  # fmt: skip
+TABLES = {
+    "floats": TIED,
+    "ids": TIED.replace("e = Gather(d, x)", "i = Sub(x, zero) e = Gather(d, i)"),
+    "half": HALF_TIED,
+    "cast": CAST_TIED,
+    "gemm": TIED.replace(
+        "w = Transpose<perm = [1, 0]>(d) y = MatMul(h, w)",
+        "r = Reshape(h, rows) g = Gemm<transB = 1>(r, d) y = Unsqueeze(g, zero)",
+    ),
+}
 
 
 @pytest.mark.parametrize("form", TABLES)

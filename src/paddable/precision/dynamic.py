@@ -50,7 +50,7 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         weights = storable(graph)
         taken = {*found, *(node for node, weight in weights.items() if weight.at == 0 and node not in exact)}
         for lookup in lookups_with(weights, taken):
-            rows = looked_up(graph, names, lookup, weights[lookup], 1)
+            rows = looked_up(model, names, lookup, weights[lookup], 1)
             ir.convenience.replace_nodes_and_values(graph, lookup, [lookup], rows, lookup.outputs, rows[-1].outputs)
         for node, weight in found.items():
             made = _in_8_bits(graph, names, node, weight)
@@ -73,7 +73,7 @@ def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:
     lookups = lookups_with(weights, {*products, *(node for node, weight in weights.items() if weight.at == 0)})
     return [
         *((node, _by_definition(graph, names, node, weight)) for node, weight in products.items()),
-        *((node, looked_up(graph, names, node, weights[node], 1)) for node in lookups),
+        *((node, looked_up(model, names, node, weights[node], 1)) for node in lookups),
     ]
 
 

@@ -17,6 +17,7 @@ import onnx_ir as ir
 
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
+from paddable.graph.types import know_types
 from paddable.precision.int8 import Weight, quantised
 
 __all__ = ["looked_up", "lookups_with"]
@@ -38,20 +39,20 @@ def lookups_with(weights: Mapping[ir.Node, Weight], taken: Collection[ir.Node]) 
     return found
 
 
-def looked_up(graph: ir.Graph, names: Names, node: ir.Node, weight: Weight, axis: int) -> list[ir.Node]:
+def looked_up(model: ir.Model, names: Names, node: ir.Node, weight: Weight, axis: int) -> list[ir.Node]:
     """A lookup of numbers in 8 bits; the nodes stand in no graph yet, the constants do.
 
     Args:
-        graph: of the lookup.
-        names: of the graph.
+        model: of the lookup.
+        names: of its graph.
         node: the lookup.
         weight: what it reads, of ``int8.storable``.
         axis: of the channels in the product's weight, whose layout the codes get; that of the table where the number of
             axes of the ids is not known.
     """
-    ids, table, stem = node.inputs[1], weight.tensor.numpy(), weight.value.name
+    graph, ids, table, stem = model.graph, node.inputs[1], weight.tensor.numpy(), weight.value.name
     assert ids is not None
-    rank = None if ids.shape is None else len(ids.shape)
+    rank = _rank(model, ids)
     turned = axis != weight.axis and rank is not None
     numbers, scale = quantised(table.T if turned else table, 1 - weight.axis if turned else weight.axis)
     own = weight.axis == 0  # each row has a scale
@@ -70,3 +71,14 @@ def looked_up(graph: ir.Graph, names: Names, node: ir.Node, weight: Weight, axis
     floats = add("Cast", rows, to=int(ir.DataType.FLOAT))
     add("Mul", floats, add("Gather", scales, ids, axis=0) if own else scales)
     return nodes
+
+
+def _rank(model: ir.Model, value: ir.Value) -> int | None:
+    """How many axes a value has; of one whose shape nobody noted, by inference on a copy."""
+    shape = value.shape
+    if shape is None:
+        known = model.clone()
+        know_types(known)
+        made = (output for node in known.graph for output in node.outputs if output.name == value.name)
+        shape = next((output.shape for output in made), None)
+    return None if shape is None else len(shape)

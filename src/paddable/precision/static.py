@@ -73,7 +73,7 @@ class FixRangesPass(ir.passes.InPlacePass):
             chosen.append(node)
         lookups = [node for node, weight in weights.items() if weight.at == 0 and node not in exact]
         for lookup, product in lookups_with(weights, {*chosen, *lookups}).items():
-            made = looked_up(graph, names, lookup, weights[lookup], weights[product].axis)
+            made = looked_up(model, names, lookup, weights[lookup], weights[product].axis)
             ir.convenience.replace_nodes_and_values(graph, lookup, [lookup], made, lookup.outputs, made[-1].outputs)
         return ir.passes.PassResult(model, store_weights(model, chosen, apart=True))
 
