@@ -258,12 +258,13 @@ def _lines(
         )
 
 
-def _growing(observed: Observed, stays: Collection[str], nodes: Collection[str]) -> Iterable[str]:
-    """Names of the values in half that are louder where the user's examples are."""
-    for name, soft in observed.softer.items():
-        loud = name in nodes and name not in stays and name not in observed.samples and observed.ranges[name]
-        if loud and loud.peak > _GROWS * soft.peak:
-            yield name
+def _growing(observed: Observed, stays: Collection[str], nodes: Mapping[str, ir.Node]) -> Iterable[str]:
+    """Names of the values in half that are louder where the user's examples are; of layers, all."""
+    for name, found in observed.ranges.items() if observed.given else ():
+        if name in nodes and name not in stays and name not in observed.samples:
+            soft = observed.softer.get(name)
+            if nodes[name].op_type in _LAYERS or (soft is not None and found.peak > _GROWS * soft.peak):
+                yield name
 
 
 def _gain(

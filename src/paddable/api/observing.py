@@ -63,7 +63,7 @@ class Observed:
         samples: values that hold 16-bit samples as they are.
         damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
         full: ranges on the user's examples of sound, where they are softer than full scale, at full scale.
-        softer: ranges on the user's examples, half as loud.
+        softer: ranges on the first of the user's examples, half as loud.
     """
 
     native: ir.Model
@@ -137,7 +137,7 @@ def observe(
         if given is not None and any(PRECISIONS[name].ranges for name in precisions):
             with suppress(EngineError):
                 full = merged(map(ranges_of, inputs.at_full_scale(used)))
-                softer = merged(ranges_of(inputs.scaled(example, 0.5)) for example in used)
+                softer = ranges_of(inputs.scaled(used[0], 0.5))
         louder = []
         if given is None:
             for example, advice in inputs.louder(most):
