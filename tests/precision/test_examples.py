@@ -286,3 +286,15 @@ def test_a_value_that_no_layer_makes_is_told_where_it_comes_near_the_end_of_half
     convert(native, ["x:1=T"], containers=[60], precision="fp16", examples=tmp_path / "x.npy", gate_lengths=2,
             on_message=told.append)  # fmt: skip
     assert any("an input that makes Mul Mul_0 7.3 times louder than the examples do overflows" in line for line in told)
+
+
+def test_no_answer_of_a_node_that_stays_is_told_to_be_near_the_end(tmp_path: Path) -> None:
+    """Whichever of its answers is the loud one."""
+    body = "g = Mul(x, k) a, b = Split<axis = 2, num_outputs = 2>(g) s = Add(a, b) y = MatMul(s, u)"
+    native = model(body, k=np.r_[np.ones(4), np.full(4, 1e5)], u=1e-6 * np.ones((4, 5)))
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((1, 60, 8)).astype(np.float32))
+    told: list[str] = []
+    convert(native, ["x:1=T"], containers=[60], precision="fp16", examples=tmp_path / "x.npy", gate_lengths=2,
+            on_message=told.append)  # fmt: skip
+    assert any("overflows: it reaches" in line for line in told)
+    assert not any("Split Split_1" in line and "an input that makes" in line for line in told)

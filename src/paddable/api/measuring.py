@@ -241,7 +241,7 @@ def _lines(
         )
     for level in observed.louder if not observed.given else ():
         found = level.ranges
-        over = [name for name, seen in found.items() if seen.peak > LARGEST and name in nodes and name not in stays]
+        over = [name for name, seen in found.items() if seen.peak > LARGEST and _in_half(name, stays, nodes)]
         if over:
             worst = max(over, key=lambda name: found[name].peak)
             yield (
@@ -261,10 +261,15 @@ def _lines(
 def _growing(observed: Observed, stays: Collection[str], nodes: Mapping[str, ir.Node]) -> Iterable[str]:
     """Names of the values in half that are louder where the user's examples are; of layers, all."""
     for name, found in observed.ranges.items() if observed.given else ():
-        if name in nodes and name not in stays and name not in observed.samples:
+        if _in_half(name, stays, nodes) and name not in observed.samples:
             soft = observed.softer.get(name)
             if nodes[name].op_type in _LAYERS or (soft is not None and found.peak > _GROWS * soft.peak):
                 yield name
+
+
+def _in_half(name: str, stays: Collection[str], nodes: Mapping[str, ir.Node]) -> bool:
+    """Whether a value is made in half; a node that stays is known by its first answer."""
+    return name in nodes and str(nodes[name].outputs[0].name) not in stays
 
 
 def _gain(
