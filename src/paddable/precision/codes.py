@@ -53,7 +53,7 @@ def between_codes(graph: ir.Graph) -> dict[ir.Node, str]:
     for node in graph:
         producers = [value.producer() for value in node.inputs if value is not None]
         if _computes_codes(node) or (node.op_type == "Cast" and any(p is not None and _sums(p) for p in producers)):
-            found[node] = "a product in 8 bits"
+            found[node] = "codes and their scale" if node.op_type in _CODES_ALONE else "a product in 8 bits"
         of_codes = node.op_type == "DequantizeLinear" and producers[:1] != [None]
         if of_codes or (bits_of(node) is None and any(producer in made for producer in producers)):
             made.add(node)
