@@ -138,10 +138,11 @@ def test_padding_is_in_no_range(native: onnx.ModelProto, tmp_path: Path) -> None
 
 def test_silence_fixes_no_range(native: onnx.ModelProto, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", np.full((1, 20, 64), 1e-36, np.float32))  # nothing but zeros is refused as an example
-    made = convert(
-        native, ["x:1=T"], containers=[20], precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2
-    )
+    told: list[str] = []
+    made = convert(native, ["x:1=T"], containers=[20], precision="int8-static", examples=tmp_path / "x.npy",
+                   gate_lengths=2, on_message=told.append)  # fmt: skip
     assert "QuantizeLinear" not in {node.op_type for node in made.graph.node}
+    assert any("4 of 4" in line and "what goes into it is silent on every example" in line for line in told)
 
 
 def test_sound_that_was_not_divided_is_told(tmp_path: Path) -> None:

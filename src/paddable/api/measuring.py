@@ -137,7 +137,7 @@ def _with_fixed(
     }
     kept |= dict.fromkeys(_unheard(observed) & {str(node.outputs[0].name) for node in taken}, UNHEARD)
     kept |= {
-        name: "what goes into it is 0 on every example, which fixes no range"
+        name: "what goes into it is silent on every example, which fixes no range"
         for node, weight in taken.items()
         if weight.at == 1 and (name := str(node.outputs[0].name)) not in eight
     }
