@@ -303,3 +303,25 @@ def test_a_range_that_is_off_by_2_percent_fails(native: onnx.ModelProto, tmp_pat
         onnx.save(made, file)
         assert not verify(file, native=tmp_path / "native.onnx", limit=2).ok
         scale.CopyFrom(numpy_helper.from_array(right, scale.name))
+
+
+def test_a_mask_that_is_missing_in_front_of_a_mean_fails(tmp_path: Path) -> None:
+    native = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 64] x) => (float[1, 1, 48] y) '
+        "{ h = MatMul(x, v) r = Relu(h) a = ReduceMean<keepdims = 1>(r, axis) y = MatMul(a, w) }"
+    )
+    native.graph.initializer.append(numpy_helper.from_array(np.array([1]), "axis"))
+    for name, shape in (("v", (64, 64)), ("w", (64, 48))):
+        array = RANDOM.standard_normal(shape).astype(np.float32) / 8
+        native.graph.initializer.append(numpy_helper.from_array(array, name))
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 35, 64)).astype(np.float32))
+    onnx.save(native, tmp_path / "native.onnx")
+    file = convert(tmp_path / "native.onnx", ["x:1=T"], containers=[20], out=tmp_path / "made.onnx",
+                   precision="int8-static", examples=tmp_path / "x.npy", gate_lengths=2)  # fmt: skip
+    made = onnx.load(file)
+    (total,) = [node for node in made.graph.node if node.op_type == "ReduceSum"]
+    (mask,) = [node for node in made.graph.node if total.input[0] in node.output]
+    assert mask.op_type == "Where"
+    total.input[0] = mask.input[1]
+    onnx.save(made, file)
+    assert not verify(file, native=tmp_path / "native.onnx", limit=2).ok

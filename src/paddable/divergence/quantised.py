@@ -13,6 +13,7 @@ from paddable.divergence.fork import region
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array
+from paddable.precision.codes import bits_of
 
 __all__ = ["changed_quantised", "computes_in_8_bits", "in_8_bits"]
 
@@ -40,7 +41,7 @@ class _Weight:
 
 def in_8_bits(node: ir.Node) -> bool:
     """Whether a node rounds to 8 bits, or reads what is."""
-    return node.op_type in _STORED or node.op_type in ("DynamicQuantizeLinear", "QuantizeLinear")
+    return bits_of(node) == 8
 
 
 def computes_in_8_bits(plain: Plain) -> bool:

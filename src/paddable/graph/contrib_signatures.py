@@ -50,7 +50,6 @@ CONTRIB_SIGNATURES: dict[tuple[str, int], tuple[_Names, _Names]] = {
     ("MultiHeadAttention", 1): (_names("T T T T M T T T M M"), _names("T T T QK")),
     ("NhwcConv", 1): (_names("T T T"), _names("T")),
     ("NhwcFusedConv", 1): (_names("T T T T"), _names("T")),
-    ("Pad", 1): (_names("T tensor(int64) T"), _names("T")),
     ("QAttention", 1): (_names("T1 T2 T3 T3 T3 T4 T1 T2 T3"), _names("T3 T3")),
     ("QGemm", 1): (_names("TA T TA TB T TB TC T TYZ"), _names("TY")),
     ("QLinearAdd", 1): (_names("T tensor(float) T T tensor(float) T tensor(float) T"), _names("T")),
