@@ -9,6 +9,7 @@ import onnxruntime as ort
 import pytest
 from onnx import numpy_helper
 
+from paddable.api import convert
 from paddable.errors import MisuseError
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
@@ -232,3 +233,12 @@ def test_a_mask_in_front_of_what_sees_all_digits_rounds_nothing():
 def test_an_unknown_precision_names_those_there_are():
     with pytest.raises(MisuseError, match=r"fp8.*choose fp32, fp16, int8"):
         in_precision(model("net (float[1] x) => (float[1] y) { y = Relu(x) }"), "fp8")
+
+
+def test_a_mean_over_valid_steps_stays_with_what_is_beside_it_as_natives_does():
+    """Padding writes it as a sum and a division, and a mask behind it that moves fp32 numbers to an output."""
+    text = "net (float[1, T, 8] x) => (float[1, 8] y) { s = ReduceMean<keepdims = 0>(x, a) y = Add(s, w) }"
+    native = to_proto(model(text, a=np.array([1]), w=np.ones(8, np.float32)))
+    made = convert(native, ["x:1=T"], containers=[20], precision="fp16", gate_lengths=4)
+    (added,) = (node for node in made.graph.node if "s" in node.input)
+    assert added.op_type == "Add" and "w" in added.input
