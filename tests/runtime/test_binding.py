@@ -124,15 +124,30 @@ def made_for_cuda(fixed: Path) -> Path:
 X = {"x": np.ones((1, 4), np.float32), "gain": np.ones(1, np.float32)}
 
 
-def test_a_file_made_for_cuda_is_captured_and_run_by_one_thread(made_for_cuda: Path, cuda: FakeCuda) -> None:
+def test_a_file_made_for_cuda_is_captured_for_the_first_thread_and_for_all_others(
+    made_for_cuda: Path, cuda: FakeCuda
+) -> None:
     session = paddable.load(made_for_cuda, provider="cuda", device_id=1)
-    with ThreadPoolExecutor(3) as pool:
-        assert all(answer["y"].tolist() == [[2, 2]] for answer in pool.map(session.run, [X] * 6))
+    first = session.run(X)
     (options,) = cuda.opened
     assert options["enable_cuda_graph"] == "1"
     assert options["use_tf32"] == "0"
     assert options["device_id"] == "1"
-    assert len(cuda.threads) == 1
+    assert cuda.threads == {threading.get_ident()}
+    with ThreadPoolExecutor(3) as pool:
+        assert all(answer["y"].tolist() == first["y"].tolist() for answer in pool.map(session.run, [X] * 6))
+    session.run(X)
+    assert first["y"].tolist() == [[2, 2]] and len(cuda.threads) == 2
+
+
+def test_nobody_waits_for_a_capture_after_warming_up(made_for_cuda: Path, cuda: FakeCuda) -> None:
+    session = paddable.load(made_for_cuda, provider="cuda")
+    session.warm_up()
+    warmed = set(cuda.threads)
+    session.run(X)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(session.run, [X] * 6))
+    assert cuda.threads == warmed and len(warmed) == 2
 
 
 @pytest.mark.parametrize(

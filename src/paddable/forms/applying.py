@@ -13,13 +13,16 @@ from paddable.errors import MisuseError, RefusedError
 from paddable.forms.attention_with_lengths import AttentionWithLengths
 from paddable.forms.form import Form, Known
 from paddable.forms.relu_as_max import ReluAsMax
+from paddable.forms.residual_in_convolution import ResidualInConvolution
 from paddable.forms.skip_normalisation import SkipNormalisation
 from paddable.linter.fixing import Judge, Runner
 
 __all__ = ["FORMS", "FormReport", "apply_forms", "chosen_forms"]
 
-FORMS: Mapping[str, type[Form]] = {form.name: form for form in (AttentionWithLengths, ReluAsMax, SkipNormalisation)}
-"""By name, in the order in which they are applied: a sum takes the biases along that Max has moved into it."""
+FORMS: Mapping[str, type[Form]] = {
+    form.name: form for form in (AttentionWithLengths, ReluAsMax, ResidualInConvolution, SkipNormalisation)
+}
+"""By name, in the order in which they are applied: a norm takes sums along as the forms before it have left them."""
 
 
 @dataclass

@@ -24,8 +24,7 @@ class SessionAdvice:
         extra: the extra of Paddable that installs it; empty when no wheel carries it.
         options: provider options.
         static_options: more of them for a graph that was made for this provider with every shape fixed.
-        fast_options: more of them where speed is asked for at the price of a longer start (``half="fast"``).
-        dilated_half_options: more of them for a graph with a dilated 1-D convolution in half.
+        conv1d_options: more of them for a graph whose 1-D convolutions are to run as 2-D ones.
         tf32_options: more of them where products may be rounded to TF32; empty where there is no such choice.
         config: session configuration entries.
         memory_pattern: whether the session may plan its memory once for all runs.
@@ -43,8 +42,7 @@ class SessionAdvice:
     extra: str
     options: Mapping[str, str] = field(default_factory=dict)
     static_options: Mapping[str, str] = field(default_factory=dict)
-    fast_options: Mapping[str, str] = field(default_factory=dict)
-    dilated_half_options: Mapping[str, str] = field(default_factory=dict)
+    conv1d_options: Mapping[str, str] = field(default_factory=dict)
     tf32_options: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     memory_pattern: bool = True

@@ -33,4 +33,10 @@ FACTS = ProviderFacts(
     ),
 )
 
-PROVIDER = Provider(FACTS, ADVICE, rules=RULES, forms=("attention", "relu-as-max", "skip-normalisation"), place=place)
+PROVIDER = Provider(
+    FACTS,
+    ADVICE,
+    rules=RULES,
+    forms=("attention", "relu-as-max", "residual-in-convolution", "skip-normalisation"),
+    place=place,
+)

@@ -162,6 +162,10 @@ class GraphSession:
         """All outputs by name, as arrays of their own; errors as of ``answer``."""
         return self.answer(lambda _: feeds, lambda outputs, _: {name: array.copy() for name, array in outputs.items()})
 
+    def warm_up(self, feeds: Mapping[str, Array]) -> None:
+        """Run once in every thread that will ever run the graph, so that no caller waits for a plan or a capture."""
+        self._on.in_each_thread(partial(self._answer, lambda _: feeds, lambda *_: None))
+
     def answer(
         self, prepare: Callable[[Mapping[str, Array]], Mapping[str, Array]], keep: Callable[[dict[str, Array], bool], T]
     ) -> T:

@@ -282,7 +282,7 @@ class Session:
             for name, shape in graph.shapes.items()
         }
         start = time.perf_counter()
-        graph.run(feeds)
+        graph.warm_up(feeds)
         if graph.warmed is None:
             graph.warmed = time.perf_counter() - start
 

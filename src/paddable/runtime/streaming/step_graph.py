@@ -114,6 +114,10 @@ class BoundStep:
         """
         return self._graph.on.exclusively(lambda: self._run(x))
 
+    def warm_up(self, x: NDArray[Any]) -> None:
+        """As ``run``, in each thread that will ever run it."""
+        self._graph.on.in_each_thread(lambda: self._run(x))
+
     def _run(self, x: NDArray[Any]) -> NDArray[Any]:
         spec, valid = self._graph.spec, x.shape[self._graph.spec.axis]
         self._chunk[_span(spec.axis, valid)] = x  # what is left of the last chunk behind it changes nothing

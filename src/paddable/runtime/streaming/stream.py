@@ -117,7 +117,7 @@ class Stream:
             nothing = np.zeros(_without_steps(graph), graph.dtype)
             for before, after in itertools.permutations(range(SETS), 2):
                 self._buffers.write(before, state)
-                self._buffers.step(index, before, after).run(nothing)
+                self._buffers.step(index, before, after).warm_up(nothing)
 
     def _graph_for(self, steps: int) -> int:
         fits = (index for index, graph in enumerate(self._graphs) if graph.spec.steps >= steps)
