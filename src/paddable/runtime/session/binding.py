@@ -25,12 +25,18 @@ class Binding:
         inputs: by name, an ``OrtValue`` on its device; all of them.
         outputs: by name, likewise.
         graph: number of the captured graph, different for each binding of a session.
+        held: by name, the array whose memory an input buffer is, where it lies on the host.
     """
 
     def __init__(
-        self, on: DeviceSession, inputs: Mapping[str, Any], outputs: Mapping[str, Any], graph: int = 0
+        self,
+        on: DeviceSession,
+        inputs: Mapping[str, Any],
+        outputs: Mapping[str, Any],
+        graph: int = 0,
+        held: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
-        self.inputs, self.outputs, self._on = inputs, outputs, on
+        self.inputs, self.outputs, self._on, self._held = inputs, outputs, on, held or {}
         self._bound = on.session.io_binding()
         for name, value in inputs.items():
             self._bound.bind_ortvalue_input(name, value)
@@ -47,7 +53,7 @@ class Binding:
         An array that is itself the memory of its buffer is not copied.
         """
         for name, array in feeds.items():
-            if array.ctypes.data != self.inputs[name].data_ptr():
+            if array is not self._held.get(name):
                 self.inputs[name].update_inplace(np.ascontiguousarray(array))
         self._on.session.run_with_iobinding(self._bound, self._options)
 
@@ -73,12 +79,8 @@ def bind(on: DeviceSession, inputs: Mapping[str, NDArray[Any]]) -> Binding | Non
     for shape, dtype in gives.values():
         if dtype == np.object_ or not all(isinstance(size, int) for size in shape):
             return None
-    own = import_module("onnxruntime").OrtValue.ortvalue_from_numpy
-    return Binding(
-        on,
-        {
-            name: own(array) if on.device == "cpu" else on.buffer(array.shape, array.dtype)
-            for name, array in inputs.items()
-        },
-        {name: on.buffer(shape, dtype) for name, (shape, dtype) in gives.items()},
-    )
+    outputs = {name: on.buffer(shape, dtype) for name, (shape, dtype) in gives.items()}
+    if on.device == "cpu":
+        own = import_module("onnxruntime").OrtValue.ortvalue_from_numpy
+        return Binding(on, {name: own(array) for name, array in inputs.items()}, outputs, held=inputs)
+    return Binding(on, {name: on.buffer(array.shape, array.dtype) for name, array in inputs.items()}, outputs)

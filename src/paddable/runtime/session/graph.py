@@ -130,6 +130,7 @@ class GraphSession:
         dtypes: numpy type of each input.
         shapes: shape of each input; a symbolic dimension is a name or None.
         outputs: names of the outputs, in order.
+        providers: the providers in use, first choice first.
         opened: seconds that it took to open.
         warmed: seconds that a first run took whose answer nobody waited for; None before.
     """
@@ -147,11 +148,7 @@ class GraphSession:
         }
         self.shapes: dict[str, list[int | str | None]] = {node.name: list(node.shape) for node in session.get_inputs()}
         self.outputs: list[str] = [node.name for node in session.get_outputs()]
-
-    @property
-    def providers(self) -> list[str]:
-        """The providers in use, first choice first."""
-        return list(self._on.session.get_providers())
+        self.providers: list[str] = list(session.get_providers())
 
     @property
     def captured(self) -> bool:

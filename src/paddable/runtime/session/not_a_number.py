@@ -36,4 +36,6 @@ def _holds_nan(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_nan, value))
     array = np.asarray(value)
-    return array.dtype.kind == "f" and bool(np.isnan(array.min(initial=np.inf)))  # without an array of answers
+    if array.dtype.kind != "f":
+        return False
+    return bool(np.isnan(np.minimum.reduce(array, axis=None, initial=np.inf)))  # without an array of answers

@@ -153,7 +153,7 @@ class Session:
         self._refuse_values(request)
         given = any(name in inputs for name in self.metadata.length_inputs)
         refuse_unaccepted(request.rows, self.metadata.symbols, strict=False, empty=given)
-        return Prepared(request, self._place_of(request.rows, self.metadata))
+        return Prepared(request, self._place_of(_longest(request.rows, self.metadata), self.metadata))
 
     def rows_at(self, steps: Mapping[str, int]) -> int:
         """How many rows of these lengths share a run at most."""
@@ -266,6 +266,8 @@ class Session:
         return (graph.dtypes, graph.shapes) if self._native is None else signature(graph, metadata)
 
     def _session(self, index: int) -> GraphSession:
+        if (graph := self._open.get(index)) is not None:
+            return graph
         with self._opening:
             if index not in self._open:
                 open_it = self._native if index == _NATIVE and self._native else self._graphs[index].open
@@ -291,9 +293,8 @@ class Session:
         none = Metadata(symbols={})
         return dict(graph.run(read_request(inputs, none, graph.dtypes, graph.shapes).shared))
 
-    def _place_of(self, rows: Sequence[Row], metadata: Metadata) -> int:
-        """The smallest container that holds all of them."""
-        longest = _longest(rows, metadata)
+    def _place_of(self, longest: Mapping[str, int], metadata: Metadata) -> int:
+        """The smallest container that holds rows of these lengths."""
         index = next((i for i, container in enumerate(self._containers) if container.holds(longest)), None)
         if index is None:
             raise self._too_long(longest, metadata)
@@ -313,7 +314,7 @@ class Session:
             answers = self._run_group(place, [rows[number] for number in group], apart, metadata)
             found.update(zip(group, answers, strict=True))
 
-        places = [self._place_of([row], metadata) for row in rows]
+        places = [self._place_of(row.steps, metadata) for row in rows]
         groups = Groups[int](self.gathers, lambda number, place: self._containers[place].holds(rows[number].steps))
         for number, place in enumerate(places):
             if full := groups.add(place, number):
@@ -331,7 +332,7 @@ class Session:
         def alone(number: int) -> dict[str, Array]:
             return self._run_rows([rows[number]], request, metadata)[0]
 
-        own = [self._place_of([row], metadata) for row in rows]
+        own = [self._place_of(row.steps, metadata) for row in rows]
         # native's time grows with what a row holds, a container's with its size
         sizes = [
             row.steps if self._native else self._containers[each].steps for row, each in zip(rows, own, strict=True)
@@ -367,7 +368,8 @@ class Session:
     def _run_rows(
         self, rows: Sequence[Row], request: Request, metadata: Metadata, *, of_rows: bool = False
     ) -> list[dict[str, Array]]:
-        longest, index = _longest(rows, metadata), self._place_of(rows, metadata)
+        longest = _longest(rows, metadata)
+        index = self._place_of(longest, metadata)
         if of_rows:
             index = self._of_rows[index]
             assert metadata.batch is not None
@@ -423,7 +425,9 @@ def _sizes(needed: int, there: int, rate: float | None) -> tuple[str, str]:
     return f"{needed} steps ({needed / rate:.{digits}f} s)", f"{there} steps ({there / rate:.{digits}f} s)"
 
 
-def _longest(rows: Sequence[Row], metadata: Metadata) -> dict[str, int]:
+def _longest(rows: Sequence[Row], metadata: Metadata) -> Mapping[str, int]:
+    if len(rows) == 1:
+        return rows[0].steps
     return {symbol: max(row.steps[symbol] for row in rows) for symbol in metadata.symbols}
 
 

@@ -1,0 +1,78 @@
+"""Where the time of a call through ``load`` goes on a CUDA GPU: ms, medians of 80 calls.
+
+python -m tests.gpu.call BUNDLE [STEPS ...]     BUNDLE from tests.gpu.forms_models, of one row
+
+``run``: numpy to numpy. ``replay``: the captured graph alone, one behind another. ``copies``: the input copied in, a
+replay, the output copied out, with nothing of ours around them. ``another thread``: ``run`` there, its first calls.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+
+import paddable
+
+CALLS = 80
+
+
+def timed(call: Callable[[], object], calls: int = CALLS) -> list[float]:
+    """Milliseconds of each call."""
+    spent = []
+    for _ in range(calls):
+        start = time.perf_counter()
+        call()
+        spent.append(1e3 * (time.perf_counter() - start))
+    return spent
+
+
+def median(call: Callable[[], object]) -> float:
+    timed(call, 5)
+    return round(float(np.median(timed(call))), 3)
+
+
+def main(bundle: str, *steps: str) -> int:
+    card = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True)
+    folder, lengths = Path(bundle), [int(text) for text in steps] or [501, 250, 61]
+    found: dict[str, object] = {"bundle": folder.name, "on": f"{card.stdout.strip()}, onnxruntime {ort.__version__}"}
+    start = time.perf_counter()
+    model = paddable.load(folder, provider="cuda", precision="fp16-fast" if "fast" in folder.name else None)
+    model.warm_up()
+    found["ready s"] = round(time.perf_counter() - start, 1)
+    inputs = {n: np.random.default_rng(n).standard_normal((1, n, 560)).astype(np.float32) for n in lengths}
+    for n, x in inputs.items():
+        found[f"run, {n} frames"] = median(lambda x=x: model.run({"x": x}))  # type: ignore[misc]
+    graph = model._session(len(model._containers) - 1)
+    session, x = graph._on.session, np.zeros(graph.shapes["x"], np.float32)
+    binding = graph._idle[0]._binding
+    assert binding is not None and graph.captured and graph.providers[0] == "CUDAExecutionProvider"
+
+    def replay() -> None:
+        session.run_with_iobinding(binding._bound, binding._options)
+
+    def copies() -> object:
+        binding.inputs["x"].update_inplace(x)
+        replay()
+        return binding.view("y")
+
+    found["replay"], found["copies"] = median(replay), median(copies)
+    other: list[float] = []
+    longest = inputs[max(inputs)]
+    thread = threading.Thread(target=lambda: other.extend(timed(lambda: model.run({"x": longest}), 8)))
+    thread.start()
+    thread.join()
+    found["another thread"] = [round(ms, 2) for ms in other]
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
