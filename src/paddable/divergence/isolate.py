@@ -13,7 +13,7 @@ from paddable.divergence.causes import Cause
 from paddable.divergence.fork import Fork
 from paddable.divergence.measure import measure
 from paddable.divergence.parting import Parting, valid_blocks
-from paddable.divergence.pieces import Pieces, Run
+from paddable.divergence.pieces import Run
 from paddable.divergence.regions import Block
 from paddable.errors import PaddableError
 from paddable.gates.engine import Array
@@ -64,9 +64,8 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, *, forc
     one, other = parting.one, parting.other
     partner = parting.matching.values().get(fork.value) or parting.ends.get(fork.value)
     computed = [value for value in fork.inputs if value.producer() is not None]
-    last = max(one.plain.place[node] for node in fork.nodes) + 1
-    mine = Pieces(one.plain, one.feeds, one.run)
-    held = mine.advance(0, last, [*computed, fork.value])
+    mine, theirs = parting.ran
+    held = mine.again([*computed, fork.value])
     feeds: dict[str, Array] = {str(value.name): held[value] for value in computed}
     for value in fork.inputs:
         if value.producer() is None and value.name in one.feeds:
@@ -74,9 +73,7 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, *, forc
     made = np.ascontiguousarray(held[fork.value])
     expected = made.copy()
     if partner is not None:
-        producer = partner.producer()
-        end = other.plain.place[producer] + 1 if producer is not None else 0
-        right = Pieces(other.plain, other.feeds, other.run).advance(0, end, [partner])[partner]
+        right = theirs.again([partner])[partner]
         expected = made.astype(np.result_type(made, right))  # the second may reach what the first cannot hold
         left_block, right_block = valid_blocks(one, other, fork.value, partner, expected, right, parting.known)
         if left_block is not None and right_block is not None:

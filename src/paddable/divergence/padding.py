@@ -14,7 +14,6 @@ import onnx_ir as ir
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.measure import measure
 from paddable.divergence.parting import Parting
-from paddable.divergence.pieces import Pieces
 from paddable.divergence.regions import Block, from_facts, from_sizes, made_of_sizes, of_output
 from paddable.divergence.side import Side
 from paddable.errors import PaddableError
@@ -106,8 +105,8 @@ def _piece(
         return None
     first = side is parting.one
     computed = [each for each in read if each.producer() is not None]
-    pieces = Pieces(side.plain, side.feeds, side.run)
-    held = pieces.advance(0, max(side.plain.place[node] for node in nodes) + 1, [*computed, value])
+    pieces = parting.ran[0 if first else 1]
+    held = pieces.again([*computed, value])
     fed = {each: side.feeds[str(each.name)] for each in read if each.producer() is None and each.name in side.feeds}
     values = parting.matching.values()
     back = {theirs: mine for mine, theirs in values.items()}

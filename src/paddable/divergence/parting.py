@@ -73,6 +73,7 @@ class Parting:
         gradual: no node makes the error much greater: rounding grows along the graph.
         tolerance: the error from which a value counts as different.
         known: which part of a value is valid.
+        ran: both graphs as they ran, to make values again.
     """
 
     one: Side
@@ -90,6 +91,7 @@ class Parting:
     gradual: bool
     tolerance: float
     known: Known
+    ran: tuple[Pieces, Pieces]
 
 
 def part(
@@ -116,8 +118,9 @@ def part(
     for both in held.values():
         inner = (node.outputs[0] for node in (*both.one.front, both.one.node, *both.one.behind))
         matching.ends |= {**dict.fromkeys(inner), both.one.end: both.other.end}
+    ran = _pieces(one), _pieces(other)
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
-        measures, made_alone = _measured(one, other, matching, known, tick, pool)
+        measures, made_alone = _measured(one, other, ran, matching, known, tick, pool)
     mine, theirs = (flat(side.answer()) for side in (one, other))
     partners = partnered(mine, theirs, matching, one, other, tolerance)
     apart = outputs_apart(mine, theirs, partners, one, other)
@@ -149,10 +152,28 @@ def part(
         if max(errors.get(value, 0.0), outputs.get(partner.name or "", 0.0)) > tolerance
     ]
     found, gradual = _forks(one, other, errors, bad, tolerance)
-    moved = displaced(matching, half=half)
     return Parting(
-        one, other, matching, held, moved, measures, outputs, alone, nan, ends, unlike, found, gradual, tolerance, known
+        one=one,
+        other=other,
+        matching=matching,
+        layers=held,
+        displaced=displaced(matching, half=half),
+        measures=measures,
+        outputs=outputs,
+        alone=alone,
+        nan=nan,
+        ends=ends,
+        unlike=unlike,
+        forks=found,
+        gradual=gradual,
+        tolerance=tolerance,
+        known=known,
+        ran=ran,
     )
+
+
+def _pieces(side: Side) -> Pieces:
+    return Pieces(side.plain, side.feeds, side.run, apart=side.provider == "cpu")
 
 
 def _told(array: Array) -> str:
@@ -162,6 +183,7 @@ def _told(array: Array) -> str:
 def _measured(
     one: Side,
     other: Side,
+    ran: tuple[Pieces, Pieces],
     matching: Matching,
     known: Known,
     tick: Callable[[int, int], None],
@@ -176,8 +198,7 @@ def _measured(
         return measure(*valid_blocks(one, other, a, b, left[a], right[b], known))
 
     partners = matching.values()
-    sides = (one, other)
-    mine, theirs = (Pieces(each.plain, each.feeds, each.run, apart=each.provider == "cpu") for each in sides)
+    mine, theirs = ran
     found: dict[ir.Value, Measure] = {}
     outputs: tuple[dict[str, Array], dict[str, Array]] = ({}, {})
     cuts = _cuts(matching)
@@ -199,8 +220,8 @@ def _measured(
         ahead = pool.submit(mine.advance, start, end, [*wanted, *ends[0]])
         right = theirs.advance(begin, stop, [*wanted.values(), *ends[1]])
         left = ahead.result()
-        for held_back, ran, asked in zip(outputs, (left, right), ends, strict=True):
-            held_back.update({str(value.name): ran[value] for value in asked if value in ran})
+        for held_back, got, asked in zip(outputs, (left, right), ends, strict=True):
+            held_back.update({str(value.name): got[value] for value in asked if value in got})
         both = [(a, b) for a, b in wanted.items() if a in left and b in right]
         compared = zip(both, pool.map(lambda pair: compare(*pair), both), strict=True)
         measured = {a: apart for (a, _), apart in compared if apart is not None}

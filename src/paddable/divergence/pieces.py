@@ -2,13 +2,13 @@
 
 Exposing all values of a model as outputs would hold all of them; running the model again for each would cost as many
 runs. Here each node runs once: a piece takes the values that earlier pieces left, and gives those that are looked at
-and those that later pieces read.
+and those that later pieces read. What later pieces read is kept at some places, and from there a value is made again.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.cut import Cutter
+from paddable.divergence.fork import region
 from paddable.divergence.plain import Plain
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.providers.advice import session_advice
@@ -26,6 +27,9 @@ __all__ = ["Pieces", "Run", "on_provider"]
 _FED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 _LARGE = 1 << 12
 """Elements from which a weight is not copied into a piece."""
+
+_KEPT = 32 << 20
+"""Bytes of values between two pieces that are kept of a run, so that what lies behind them can be made again."""
 
 Run: TypeAlias = "Callable[[bytes, Mapping[str, Array]], dict[str, Array]]"
 """Runs a serialised model; all outputs by name."""
@@ -79,11 +83,13 @@ class Pieces:
         for index, node in enumerate(plain.nodes):
             for value in plain.inputs(node):
                 self._last[value] = index
-        self._held: dict[ir.Value, Any] = {
+        self._fed: dict[ir.Value, Any] = {
             value: feeds[value.name]
             for value in plain.model.graph.inputs
             if value.name is not None and value.name in feeds
         }
+        self._held = dict(self._fed)
+        self._kept: list[tuple[int, dict[ir.Value, Any]]] = [(0, self._fed)]
 
     def advance(self, start: int, stop: int, wanted: Sequence[ir.Value]) -> dict[ir.Value, Array]:
         """Run the nodes ``start`` to ``stop - 1``, the first not yet run.
@@ -100,6 +106,52 @@ class Pieces:
             PaddableError: ONNX Runtime could not load or run the piece.
         """
         nodes = self._plain.nodes[start:stop]
+        answers = self._ran(nodes, stop, wanted, self._held)
+        made = {value for node in nodes for value in node.outputs}
+        self._held = {v: array for v, array in {**self._held, **answers}.items() if self._last.get(v, -1) >= stop}
+        self._keep(stop)
+        return {value: answers[value] for value in dict.fromkeys(wanted) if value in made}
+
+    def again(self, wanted: Iterable[ir.Value]) -> dict[ir.Value, Array]:
+        """Values of what has run, made again from what was kept in front of them.
+
+        Args:
+            wanted: inputs of the graph, or values of nodes that have run.
+
+        Raises:
+            PaddableError: ONNX Runtime could not load or run the piece.
+        """
+        found: dict[ir.Value, Array] = {}
+        groups: dict[int, list[ir.Value]] = {}
+        for value in dict.fromkeys(wanted):
+            maker = value.producer()
+            kept = next((held[value] for _, held in self._kept if value in held), None)
+            if kept is not None:
+                found[value] = kept
+            elif maker is not None:
+                place = self._plain.place[maker]
+                groups.setdefault(max(k for k, (start, _) in enumerate(self._kept) if start <= place), []).append(value)
+        for index, values in groups.items():
+            held = {**self._fed, **self._kept[index][1]}
+            needed = {node for value in values for node in region(self._plain, value, held.__contains__)[0]}
+            nodes = sorted(needed, key=self._plain.place.__getitem__)
+            found |= self._ran(nodes, len(self._plain.nodes), values, held)
+        return found
+
+    def _keep(self, stop: int) -> None:
+        """Keep what later pieces read; where that is much, every second of what was kept goes."""
+        self._kept.append((stop, self._held))
+        while len(self._kept) > 1 and self._bytes() > _KEPT:
+            del self._kept[1::2]
+
+    def _bytes(self) -> int:
+        arrays = {id(array): array for _, held in self._kept[1:] for array in held.values()}
+        return sum(int(array.nbytes) for array in arrays.values())
+
+    def _ran(
+        self, nodes: Sequence[ir.Node], stop: int, wanted: Sequence[ir.Value], held: Mapping[ir.Value, Array]
+    ) -> dict[ir.Value, Array]:
+        """What nodes make that is wanted, or read from ``stop`` on."""
         made = dict.fromkeys(value for node in nodes for value in node.outputs if value.name)
         lists = self._plain.sequences
         later = [value for value in made if value not in lists and self._last.get(value, -1) >= stop]
@@ -107,9 +159,9 @@ class Pieces:
         answers: dict[str, Array] = {}
         if asked:
             feeds = {
-                str(value.name): self._held[value]
+                str(value.name): held[value]
                 for value in dict.fromkeys(v for node in nodes for v in self._plain.inputs(node))
-                if value not in made and value in self._held
+                if value not in made and value in held
             }
             weights = _large(nodes) if self._apart else {}
             try:
@@ -118,9 +170,7 @@ class Pieces:
                 if not weights:
                     raise
                 answers = self._run(self.cut(nodes, feeds, asked), feeds)
-        self._held = {value: array for value, array in self._held.items() if self._last.get(value, -1) >= stop}
-        self._held.update({value: answers[str(value.name)] for value in later})
-        return {value: answers[str(value.name)] for value in dict.fromkeys(wanted) if value in made}
+        return {value: answers[str(value.name)] for value in asked}
 
     def cut(self, nodes: Sequence[ir.Node], feeds: Mapping[str, Array], asked: Sequence[ir.Value]) -> bytes:
         """A serialised model of some nodes, with their weights inside.
