@@ -10,7 +10,7 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import changed_between, is_weight
-from paddable.divergence.defaults import default
+from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.norms import epsilons, trains
@@ -20,6 +20,7 @@ from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised, in_8_bits
+from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
 from paddable.graph.trace import module_path
@@ -86,10 +87,17 @@ def cause_of(
     lacking = unpaired(parting, fork, others)
     if numbers is not None:
         return numbers
+    table = next(changed_tables(parting, fitting), None)
+    if table is not None:
+        return Cause("weights", table.text, "load both graphs from one checkpoint"), table.node
+    alone = [pair for pair in fitting if pair[0] not in parting.layers]
+    moving = [pair for pair in alone if _only_moves(pair[0])]
     found = (
-        next(_attributes([pair for pair in fitting if pair[0] not in parting.layers]), None)
+        next(_attributes([pair for pair in alone if pair not in moving]), None)
         or next(_factors(parting, fitting), None)
         or next(_wiring(parting, pairs), None)
+        or (next(_made_of(parting, pairs), None) if next(_attributes(moving), None) else None)
+        or next(_attributes(moving), None)
         or next(_bodies(fitting), None)
         or (_structure(parting, lacking) if _leads(parting, fork, lacking) else None)
     )
@@ -235,7 +243,7 @@ def _weights(
 def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
     types = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS, ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
     for node, partner in pairs:
-        for name in sorted({*node.attributes, *partner.attributes}):
+        for name in sorted({*node.attributes, *partner.attributes} - {EMPTY}):
             mine, theirs = node.attributes.get(name), partner.attributes.get(name)
             if any(side is not None and side.type in types for side in (mine, theirs)):
                 continue
@@ -364,7 +372,7 @@ def _made_by(value: ir.Value | None) -> str:
 
 def _moved(fork: Fork) -> Cause | None:
     """What computes nothing makes no difference: one above it was not seen."""
-    if not all(node.op_type in MOVING and not node.domain for node in fork.nodes):
+    if not all(map(_only_moves, fork.nodes)):
         return None
     return Cause(
         "unknown",
@@ -454,7 +462,11 @@ def _structure(parting: Parting, only: Unpaired) -> Cause | None:
 
 def _moves_alone(only: Unpaired) -> bool:
     """Whether what only one graph has computes nothing."""
-    return all(node.op_type in MOVING and not node.domain for node in (*only.extra, *only.missing))
+    return all(map(_only_moves, (*only.extra, *only.missing)))
+
+
+def _only_moves(node: ir.Node) -> bool:
+    return node.op_type in MOVING and not node.domain
 
 
 def _elsewhere(parting: Parting, only: Unpaired) -> Cause | None:

@@ -8,7 +8,10 @@ from functools import cache
 import onnx
 import onnx_ir as ir
 
-__all__ = ["default"]
+__all__ = ["EMPTY", "default"]
+
+EMPTY = "allowzero"
+"""What a Reshape makes of arrays without elements: exporters differ, and no run does."""
 
 
 def default(node: ir.Node, name: str) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import onnx_ir as ir
@@ -13,6 +14,7 @@ from paddable.divergence.causes import Cause, cause_of
 from paddable.divergence.changed import Changed, Weights, changed_weights, counted, is_weight
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
+from paddable.divergence.joined import same_names, taken_apart
 from paddable.divergence.outputs import told_alone
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain
@@ -70,6 +72,7 @@ def find(
         tick: called with the nodes done and their number.
     """
     limit = tolerance_of(one, other) if tolerance is None else tolerance
+    one, other, known = _in_parts(one, other, known)
     parting = part(one, other, known, tolerance=limit, tick=tick)
     values = parting.matching.values()
     unlike = _unlike(parting)
@@ -117,6 +120,23 @@ def find(
         shapes={name: list(array.shape) for name, array in other.feeds.items()},
         untested=untested,
     )
+
+
+def _in_parts(one: Side, other: Side, known: Known) -> tuple[Side, Side, Known]:
+    """Both with those products in parts that the other graph has in parts."""
+    mine, theirs = taken_apart(one.plain, other.plain)
+    if mine is one.plain and theirs is other.plain:
+        return one, other, known
+    before = {
+        value: old
+        for plain, whole in ((mine, one.plain), (theirs, other.plain))
+        if plain is not whole
+        for value, old in same_names(plain, whole)
+    }
+    native = known.native
+    if native is not None:
+        known = replace(known, native=lambda a, b: native(before.get(a, a), before.get(b, b)))
+    return replace(one, plain=mine), replace(other, plain=theirs), known
 
 
 _NO_CASE = ("wiring",)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.defaults import default
+from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.dependence import contradicting
 from paddable.divergence.flow import Flow, exchanged
 from paddable.divergence.plain import Plain, is_linear
@@ -32,9 +32,6 @@ _TRUSTED = 0.5
 
 _TELLING = 16
 """Elements from which a weight is unlikely to be like another by chance."""
-
-_EMPTY = "allowzero"
-"""What a Reshape makes of arrays without elements: exporters differ, and no run does."""
 
 _Kinds = Mapping[ir.Node, tuple[str, str]]
 
@@ -223,7 +220,7 @@ def _attributes(node: ir.Node) -> tuple[Hashable, ...]:
     return tuple(
         (name, str(attribute.value))
         for name, attribute in sorted(node.attributes.items())
-        if not attribute.is_ref() and attribute.type not in plain and name != _EMPTY
+        if not attribute.is_ref() and attribute.type not in plain and name != EMPTY
         if attribute.value != default(node, name)
     )
 
