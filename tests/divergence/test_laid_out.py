@@ -1,4 +1,4 @@
-"""Values that another exporter lays out otherwise on their way: what is told is where they come from, not the layout."""
+"""Values that another exporter lays out otherwise on their way: told is where they come from, not the layout."""
 
 from __future__ import annotations
 
