@@ -135,3 +135,25 @@ def test_zeros_in_front_of_a_convolution_are_its_pads(tmp_path: Path, zeros: int
         else "with the Pad in front of it, has pads=(1, 1) in the first graph and pads=(2, 0)"
     )
     assert told in cause and cause.count("pads") == (0 if zeros == 2 else 2)
+
+
+MASKED = (
+    "(float[1, T, 8] x, bool[1, T] m) => (float[1, T, 8] y) {{ q = MatMul (x, wq) k = MatMul (x, wk) "
+    "v = MatMul (x, wv) t = Transpose <perm = [0, 2, 1]> (k) s = MatMul (q, t) {} u = Unsqueeze (i, one) "
+    "z = Where (u, s, low) f = Softmax <axis = -1> (z) c = MatMul (f, v) y = Add (x, c) }}"
+)
+
+
+def test_a_mask_that_the_padded_graph_inverts_is_no_padding(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    held = {f"w{name}": rng.standard_normal((8, 8)).astype(np.float32) / 2 for name in "qkv"}
+    held |= {"one": np.array([1]), "low": np.float32(-1e9)}
+    for name, body in (("right", "i = Identity (m)"), ("wrong", "i = Not (m)")):
+        save(tmp_path / f"{name}.onnx", MASKED.format(body), **held)
+        file, padded = tmp_path / f"{name}.onnx", tmp_path / f"{name}_padded.onnx"
+        paddable.convert(file, ["x:1=T", "m:1=T"], containers=[40], out=padded, verify=False)
+    inputs = {"x": rng.standard_normal((1, 23, 8)).astype(np.float32), "m": np.arange(23)[None] < 15}
+    for other in ("right", "right_padded"):
+        fork = paddable.probe(tmp_path / "wrong_padded.onnx", tmp_path / f"{other}.onnx", inputs=inputs).fork
+        assert fork is not None and (fork.op, fork.cause.kind) == ("Not", "structure"), fork
+        assert "which the second lacks" in fork.cause.text

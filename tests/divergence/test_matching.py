@@ -81,3 +81,13 @@ def test_two_projections_that_exchanged_their_weights_stand_in_each_others_place
     found = pairs(text, text, held, {**held, "wq": held["wk"], "wk": held["wq"]})
     assert (found.pop("q"), found.pop("k")) == ("k", "q")
     assert_alike(found)
+
+
+def test_what_reads_a_node_that_its_place_has_paired_is_told_by_its_constants() -> None:
+    """Two scales of one value, of which one is changed, and behind it two more, of which one is changed; all of them
+    too small to tell what they are."""
+    head = "(float[1, T, 4] x) => (float[1, T, 4] y) { t = MatMul (x, w) u = MatMul (t, v) "
+    one = "a = Mul (u, p) b = Mul (u, q) c = Mul (a, r) d = Mul (a, s) y = Sum (b, c, d) }"
+    other = "b = Mul (u, q) a = Mul (u, p) d = Mul (a, s) c = Mul (a, r) y = Sum (b, c, d) }"
+    held = {"w": drawn(4, 4), "v": drawn(4, 4, seed=1)} | {name: drawn(4, seed=k) for k, name in enumerate("pqrs")}
+    assert_alike(pairs(head + one, head + other, held, {**held, "p": held["p"] + 1, "s": held["s"] + 1}))

@@ -19,7 +19,7 @@ from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
-from paddable.divergence.quantised import changed_quantised, in_8_bits
+from paddable.divergence.quantised import beside_rounding, changed_quantised, in_8_bits
 from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
@@ -110,7 +110,7 @@ def cause_of(
         lacking = unpaired(parting, fork, others, remedied=trial.felt is False)
     found = (
         found
-        or _quantised(parting, fork, others)
+        or _quantised(parting, fork, others, lacking)
         or (next(_made_of(parting, pairs), None) if _moves_alone(lacking) else None)
         or _structure(parting, lacking)
         or (shapes[0] if shapes is not None else None)
@@ -510,7 +510,7 @@ _SCALES = frozenset({"Add", "Div", "Mul", "Sub"})
 """One exporter has them as nodes, another in the product in front of them."""
 
 
-def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
+def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node], lacking: Unpaired) -> Cause | None:
     """One graph computes in 8 bits here and the other does not: operators differ by design, weights by a step."""
     here = [node for node in (*fork.nodes, *others) if in_8_bits(node)]
     if parting.one.precision == parting.other.precision or not here:
@@ -518,6 +518,9 @@ def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause
     change = next((each for each in changed_quantised(parting) if each.node in fork.nodes), None)
     if change is not None:
         return Cause("weights", change.text, "quantise the same checkpoint again, and look at the scale and zero point")
+    beside = beside_rounding(lacking, (*fork.nodes, *others))
+    if beside.extra or beside.missing:
+        return _structure(parting, beside)
     told = f"{parting.one.precision} rounds away what {parting.other.precision} keeps"
     if here[0] in others:
         told = f"{parting.other.precision} rounds away what {parting.one.precision} keeps"

@@ -76,17 +76,23 @@ def find(
     parting = part(one, other, known, tolerance=limit, tick=tick)
     values = parting.matching.values()
     unlike = _unlike(parting)
-    told = [_record(parting, fork, values, findings) for fork in parting.forks if unlike is None]
+    places = list(parting.forks) if unlike is None else []
+    told = [_record(parting, fork, values, findings) for fork in places]
+    behind = _behind_rounding(parting, told, values, findings)
+    if behind is not None:
+        places, told = [behind[0], *places], [behind[1], *told]
     cause = None if told else _cause_of_whole(parting, limit, unlike)
     weights = Weights((), 0) if unlike is not None else _weights(parting)
     others = [f"the weights differ: {weights.told}"] if weights.are_others and (told or cause is not None) else []
     isolated, said = None, [*notes, *told_alone(one.plain, other.plain, parting.ends)]
+    if behind is not None:
+        said.append(f"rounding alone passes the tolerance in front of that, from {told[1].op} {told[1].node} on")
     if isolate is not None and not told:
         said.append(f"nothing was written to {isolate}: no node parts the runs")
     elif isolate is not None and told[0].cause.kind in _NO_CASE:
         said.append(f"nothing was written to {isolate}: the node is right, and alone it would show no fault")
     elif isolate is not None:
-        case = write_case(isolate, parting, parting.forks[0], told[0].cause, force=force)
+        case = write_case(isolate, parting, places[0], told[0].cause, force=force)
         isolated = str(case) if case is not None else None
         if case is None:
             said.append(
@@ -120,6 +126,33 @@ def find(
         shapes={name: list(array.shape) for name, array in other.feeds.items()},
         untested=untested,
     )
+
+
+_COARSER = (4.0, 16.0)
+"""Above the tolerance, so many times, what 8 bits round is told apart from a fault behind it."""
+
+_FAULTS = ("attributes", "structure", "training", "weights", "wiring")
+"""Causes that are no rounding."""
+
+
+def _behind_rounding(
+    parting: Parting, told: Sequence[ForkRecord], values: Mapping[ir.Value, ir.Value], findings: Sequence[Finding]
+) -> tuple[Fork, ForkRecord] | None:
+    """Where the runs part by more than 8 bits round, for another reason than that; None where no place is."""
+    rounds = "int" in parting.one.precision + parting.other.precision
+    if not rounds or not told or told[0].cause.kind != "precision":
+        return None
+    seen = {fork.value for fork in parting.forks}
+    for times in _COARSER:
+        for fork in parting.above(times * parting.tolerance):
+            read = max((parting.errors.get(value, 0.0) for value in fork.inputs), default=0.0)
+            if fork.value in seen or parting.errors.get(fork.value, 0.0) < times * read:
+                continue
+            seen.add(fork.value)
+            record = _record(parting, fork, values, findings)
+            if record.cause.kind in _FAULTS:
+                return fork, record
+    return None
 
 
 def _in_parts(one: Side, other: Side, known: Known) -> tuple[Side, Side, Known]:

@@ -173,7 +173,10 @@ def _moves(piece: _Piece, error: float) -> bool | None:
 
 
 def _changed(array: Array, valid: Array) -> Array:
-    """The array with numbers of its valid part in its padding, so that neither its scale nor its type changes."""
+    """The array with numbers of its valid part in its padding, so that neither its scale nor its type changes; of truth
+    values, the other ones."""
+    if array.dtype.kind == "b" and not valid.all():
+        return np.where(valid, array, ~array)
     numbers = array[valid]
     numbers = numbers[np.isfinite(numbers)] if array.dtype.kind == "f" else numbers
     if valid.all() or array.dtype.kind not in "fiu" or not numbers.size:

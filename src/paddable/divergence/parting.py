@@ -64,6 +64,7 @@ class Parting:
         displaced: by linear node of the first graph, those of which the two graphs scale the result on different sides
             of an activation.
         measures: by value of the first graph, what was compared.
+        errors: of each value of the first graph that was compared, outputs among them.
         outputs: by name of the second's outputs, the error of the whole run as an app sees it.
         alone: of those that both graphs made when each node ran alone, without the runtime's optimiser, the error then.
         nan: of those that are NaN in both runs, in which share of their numbers.
@@ -82,6 +83,7 @@ class Parting:
     layers: dict[ir.Node, Layers]
     displaced: dict[ir.Node, Displaced]
     measures: dict[ir.Value, Measure]
+    errors: dict[ir.Value, float]
     outputs: dict[str, float]
     alone: dict[str, float]
     nan: dict[str, float]
@@ -92,6 +94,11 @@ class Parting:
     tolerance: float
     known: Known
     ran: tuple[Pieces, Pieces]
+
+    def above(self, level: float) -> list[Fork]:
+        """Where they part by more than a level above the tolerance."""
+        bad = [value for value in self.ends if self.errors.get(value, 0.0) > level]
+        return forks(self.one.plain, bad, self.errors, level)
 
 
 def part(
@@ -159,6 +166,7 @@ def part(
         layers=held,
         displaced=displaced(matching, half=half),
         measures=measures,
+        errors=errors,
         outputs=outputs,
         alone=alone,
         nan=nan,

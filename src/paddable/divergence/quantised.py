@@ -10,12 +10,14 @@ import onnx_ir as ir
 
 from paddable.divergence.changed import Changed, is_weight
 from paddable.divergence.fork import region
+from paddable.divergence.origins import MOVING
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
+from paddable.divergence.unpaired import Unpaired
 from paddable.gates.engine import Array
 from paddable.precision.codes import bits_of
 
-__all__ = ["changed_quantised", "computes_in_8_bits", "in_8_bits"]
+__all__ = ["beside_rounding", "changed_quantised", "computes_in_8_bits", "in_8_bits"]
 
 _STORED: dict[str, tuple[int, int | None, int]] = {
     "ConvInteger": (1, None, 3),
@@ -42,6 +44,43 @@ class _Weight:
 def in_8_bits(node: ir.Node) -> bool:
     """Whether a node rounds to 8 bits, or reads what is."""
     return bits_of(node) == 8
+
+
+def beside_rounding(one: Unpaired, nodes: Sequence[ir.Node]) -> Unpaired:
+    """Of the nodes at a fork that one graph has in 8 bits and the other in float, those that no quantiser puts there or
+    takes away.
+
+    Args:
+        one: nodes that only one graph has.
+        nodes: all nodes at the fork, of both graphs.
+    """
+    if any(node.domain and not node.op_type.startswith("QLinear") and not in_8_bits(node) for node in nodes):
+        return Unpaired((), (), False)  # one node for several
+    static = any(node.op_type.startswith("Q") for node in nodes)
+    extra, missing = (
+        {_kind(node): node for node in each if _kind(node) not in _QUANTISERS and node.op_type not in MOVING}
+        for each in (one.extra, one.missing)
+    )
+    cut = _CUT if static else frozenset[str]()
+    return Unpaired(
+        [node for kind, node in extra.items() if kind not in {*missing, *cut}],
+        [node for kind, node in missing.items() if kind not in {*extra, *cut}],
+        one.last,
+    )
+
+
+def _kind(node: ir.Node) -> str:
+    return node.op_type.removeprefix("QLinear")
+
+
+_QUANTISERS = frozenset(
+    {"Add", "Cast", "Conv", "ConvTranspose", "Div", "DynamicQuantizeLinear", "DynamicQuantizeMatMul", "Gemm", "MatMul"}
+    | {"MatMulIntegerToFloat", "Mul", "QuantizeLinear", "Sub", *_STORED}
+)
+"""Operators that a product in 8 bits consists of, and those that it stands for."""
+
+_CUT = frozenset({"Clip", "Relu"})
+"""What the ends of the codes do as well."""
 
 
 def computes_in_8_bits(plain: Plain) -> bool:

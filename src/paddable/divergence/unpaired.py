@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -10,7 +10,9 @@ import onnx_ir as ir
 from paddable.divergence.fork import Fork
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import Parting
+from paddable.divergence.plain import Plain
 from paddable.divergence.regions import made_of_sizes
+from paddable.divergence.side import Side
 
 __all__ = ["Unpaired", "unpaired"]
 
@@ -59,15 +61,31 @@ def unpaired(
         left, right = (made_of_sizes(plain, constants=True) for plain in (one, other))
         extra = [node for node in extra if not left.issuperset(node.outputs)]
         missing = [node for node in missing if not right.issuperset(node.outputs)]
-    metadata = parting.one.metadata
-    if metadata is not None and remedied and not missing:
-        lengths = made_of_sizes(one, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
-        extra = [node for node in extra if lengths.isdisjoint((*one.inputs(node), *node.outputs))]
-    elif metadata is not None:
-        partners = parting.matching.values()
-        read = [list(other.inputs(node)) for node in missing]
-        extra = [node for node in extra if [partners.get(value) for value in one.inputs(node)] in read]
+    partners = parting.matching.values()
+    back = {theirs: mine for mine, theirs in partners.items()}
+    if parting.other.metadata is not None:
+        missing = _beside_remedies(parting.other, missing, extra, one, back, remedied)
+    if parting.one.metadata is not None:
+        extra = _beside_remedies(parting.one, extra, missing, other, partners, remedied)
     return Unpaired(extra, missing, bool(missing) and missing[-1] is others[-1])
+
+
+def _beside_remedies(
+    side: Side,
+    nodes: Sequence[ir.Node],
+    others: Sequence[ir.Node],
+    there: Plain,
+    partners: Mapping[ir.Value, ir.Value],
+    remedied: bool,
+) -> list[ir.Node]:
+    """Of the nodes that a padded graph alone has, those that are no remedy's: what stands for a node that it lacks, or,
+    where it lacks none and the remedy is right, what has nothing to do with lengths."""
+    metadata = side.metadata
+    if metadata is not None and remedied and not others:
+        lengths = made_of_sizes(side.plain, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
+        return [node for node in nodes if lengths.isdisjoint((*side.plain.inputs(node), *node.outputs))]
+    read = [list(there.inputs(node)) for node in others]
+    return [node for node in nodes if [partners.get(value) for value in side.plain.inputs(node)] in read]
 
 
 def _in_pads(parting: Parting) -> set[ir.Node]:
