@@ -213,3 +213,48 @@ def test_code_is_looked_for_where_it_is(wired: Path, exporter: str) -> None:
         assert text in report.fork.cause.text
     report = paddable.probe(f"{wired}/model.py:louder", wired / f"{exporter}.onnx")
     assert report.fork is None and "look in the root's forward" in report.verdict, report.verdict
+
+
+FOLDED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, skipped=None):
+        super().__init__()
+        self.skipped = skipped
+        self.convs = nn.ModuleList(nn.Conv1d(8, 8, 3, padding=1) for _ in range(4))
+        self.norms = nn.ModuleList(nn.BatchNorm1d(8) for _ in range(4))
+
+    def forward(self, x):
+        for k, (conv, norm) in enumerate(zip(self.convs, self.norms)):
+            x = norm(conv(x))
+            if k != self.skipped:
+                x = torch.relu(x)
+        return x
+
+
+def build(skipped=None):
+    torch.manual_seed(0)
+    model = Net(skipped).eval()
+    for norm in model.norms:
+        norm.running_mean.normal_()
+        norm.running_var.uniform_(0.5, 2)
+    return model, torch.randn(1, 8, 9)
+
+
+def skipped():
+    return build(1)
+"""
+
+
+@pytest.mark.parametrize("exporter", ["dynamo", "script"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_fault_between_two_norms_that_are_folded_in(tmp_path: Path, exporter: str) -> None:
+    model, sample = built(tmp_path, FOLDED)
+    torch.onnx.export(model, (sample,), tmp_path / "m.onnx", dynamo=exporter == "dynamo")
+    assert paddable.probe(f"{tmp_path}/model.py:build", tmp_path / "m.onnx").ok
+    report = paddable.probe(f"{tmp_path}/model.py:skipped", tmp_path / "m.onnx")
+    assert report.fork is not None and report.fork.op == "Relu", report.verdict
+    assert "between norms.1 and convs.2, in the root's forward" in report.fork.cause.text

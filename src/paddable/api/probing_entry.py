@@ -5,7 +5,7 @@ A module is judged by the graph's own values: run on them, it gives what its nod
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +27,12 @@ class Entry:
     """A value that enters a module's nodes and that the module reads otherwise.
 
     Attributes:
+        path: of the module that reads it.
         value: the graph's.
         error: of the module's input against it.
     """
 
+    path: str
     value: ir.Value
     error: float
 
@@ -42,7 +44,7 @@ def below(plain: Plain, path: str) -> list[ir.Node]:
 
 
 def entry_that_differs(
-    plain: Plain, feeds: Mapping[str, Array], module: Any, run: Run, path: str, result: Array, limit: float
+    plain: Plain, feeds: Mapping[str, Array], module: Any, run: Run, paths: Sequence[str], result: Array, limit: float
 ) -> Entry | None:
     """The input that differs most; None where none does, or where the module differs from its nodes all the same.
 
@@ -51,25 +53,25 @@ def entry_that_differs(
         feeds: its inputs.
         module: the root module.
         run: of it.
-        path: of the module whose result differs.
+        paths: of the module whose result differs; in front of a norm that is folded into a layer, that of the layer.
         result: the graph's for it.
         limit: error from which values differ.
     """
     import torch
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
-    nodes = dict.fromkeys(below(plain, path))
+    nodes = dict.fromkeys(node for path in paths for node in below(plain, path))
     read = dict.fromkeys(value for node in nodes for value in plain.inputs(node) if value.producer() not in nodes)
     made = [value for value in read if value.producer() is not None]
     got = Pieces(plain, feeds, on_provider("cpu")).advance(0, len(plain.nodes), made)
-    given, shape = tree_flatten(run.entered[path])
+    given, shape = tree_flatten(run.entered[paths[0]])
     entries: list[Entry] = []
     for place, each in enumerate(given):
         if not isinstance(each, torch.Tensor) or not each.is_floating_point():
             continue
         mine = tensors(each)[0]
         fitting = [
-            Entry(value, apart)
+            Entry(paths[0], value, apart)
             for value in made
             if value in got and got[value].shape == mine.shape and (apart := _error(mine, got[value])) is not None
         ]
@@ -82,7 +84,10 @@ def entry_that_differs(
         return None
     arguments, keywords = tree_unflatten(given, shape)
     with torch.no_grad():
-        again = tensors(module.get_submodule(path)(*arguments, **keywords))
+        made_again = module.get_submodule(paths[0])(*arguments, **keywords)
+        for path in paths[1:]:
+            made_again = module.get_submodule(path)(made_again)
+        again = tensors(made_again)
     error = _error(again[0], result) if again else None
     return worst if error is not None and error <= limit else None
 

@@ -109,7 +109,8 @@ def probe_module(
         fork, training = None, None
 
     def enter(path: str) -> Entry | None:
-        return entry_that_differs(plain, feeds, module, run, path, got[values[path]], limit)
+        paths = [*(layer for layer, norm in parameters.folded.items() if norm == path), path]
+        return entry_that_differs(plain, feeds, module, run, paths, got[values[path]], limit)
 
     cause = None
     if fork is None:
@@ -225,10 +226,12 @@ def _record(
     if entry is not None:
         value, error = entry.value, entry.error
         made, read = region(plain, value, agree.__contains__)
-        nodes, module = list(made), _forward(made, path, found)
+        nodes, module = list(made), _forward(made, entry.path, found)
         changed = (
             _node_of(value),
-            _cause_in_front(path, sorted((agree[each] for each in read if each in agree), key=order.index), module),
+            _cause_in_front(
+                entry.path, sorted((agree[each] for each in read if each in agree), key=order.index), module
+            ),
         )
     node, cause = changed or (_node_of(value), _cause(path, nodes, parameters))
     line = source(node)
