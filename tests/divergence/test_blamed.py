@@ -50,6 +50,18 @@ def test_a_node_that_only_the_padded_graph_has_is_no_padding(
     assert "which the second lacks" in fork.cause.text
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_node_behind_all_that_is_paired_is_named(folder: Path, tmp_path: Path, turned: bool) -> None:
+    """In front of the cut of a padded graph."""
+    more = _native(tmp_path / "more.onnx", BODY.replace("y = Tanh (d)", "e = Tanh (d) y = Abs (e)"))
+    paddable.convert(more, ["x:2=T"], containers=[40], out=tmp_path / "padded.onnx", verify=False)
+    pair = (folder / "native.onnx", tmp_path / "padded.onnx")
+    report = paddable.probe(*(pair if turned else pair[::-1]), at=17)
+    assert report.fork is not None and report.fork.cause.kind == "structure", report.verdict
+    told = "the first graph lacks Abs node_5, behind Tanh node_4" if turned else "the first graph has Abs node_5, which"
+    assert told in report.verdict[0].lower() + report.verdict[1:]
+
+
 def test_rounding_of_a_padded_run_is_no_padding(folder: Path, tmp_path: Path) -> None:
     quantize_dynamic(
         folder / "padded.onnx", tmp_path / "8.onnx", weight_type=QuantType.QUInt8, op_types_to_quantize=["Conv"]
@@ -135,6 +147,24 @@ def test_zeros_in_front_of_a_convolution_are_its_pads(tmp_path: Path, zeros: int
         else "with the Pad in front of it, has pads=(1, 1) in the first graph and pads=(2, 0)"
     )
     assert told in cause and cause.count("pads") == (0 if zeros == 2 else 2)
+
+
+MEAN = (
+    "(float[1, T, 8] x) => (float[1, 8] y) {{ a = MatMul (x, w) i = {} (a) p = ReduceMean <keepdims = 0> (i, one) "
+    "y = MatMul (p, v) }}"
+)
+
+
+@pytest.mark.parametrize("pair", [("more_padded", "less"), ("more", "less_padded"), ("more_padded", "less_padded")])
+def test_a_node_in_front_of_a_remedy_of_several_nodes_is_named_alone(tmp_path: Path, pair: tuple[str, str]) -> None:
+    rng = np.random.default_rng(1)
+    held = {name: rng.standard_normal((8, 8)).astype(np.float32) for name in "wv"} | {"one": np.array([1])}
+    for name, op in (("more", "Abs"), ("less", "Identity")):
+        file = save(tmp_path / f"{name}.onnx", MEAN.format(op), **held)
+        paddable.convert(file, ["x:1=T"], containers=[40], out=tmp_path / f"{name}_padded.onnx", verify=False)
+    fork = paddable.probe(*(tmp_path / f"{name}.onnx" for name in pair), at=17).fork
+    assert fork is not None and (fork.op, fork.cause.kind) == ("Abs", "structure"), fork
+    assert fork.cause.text == "the first graph has Abs node_1, which the second lacks"
 
 
 MASKED = (

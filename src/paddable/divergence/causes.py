@@ -108,6 +108,8 @@ def cause_of(
             return _masked(trial, fork)
         found = _padding(parting, finding) if trial.felt is not False else None
         lacking = unpaired(parting, fork, others, remedied=trial.felt is False)
+        if trial.felt is False:
+            lacking = lacking.but_for({(finding.node, finding.op) for finding in findings})
     found = (
         found
         or _quantised(parting, fork, others, lacking)

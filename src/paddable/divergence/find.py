@@ -290,7 +290,7 @@ def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cau
 def _record(
     parting: Parting, fork: Fork, values: Mapping[ir.Value, ir.Value], findings: Sequence[Finding]
 ) -> ForkRecord:
-    partner = parting.ends.get(fork.value) or values.get(fork.value)
+    partner = parting.partner(fork.value)
     compared = {values[value] for value in parting.measures}
     others: tuple[ir.Node, ...] = ()
     if partner is not None:

@@ -72,7 +72,7 @@ def try_padding(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Tria
         fork: where they part.
         others: the nodes of the second graph that make the partner of the fork's value.
     """
-    partner = parting.matching.values().get(fork.value) or parting.ends.get(fork.value)
+    partner = parting.partner(fork.value)
     if partner is None or not others:
         return Trial(None)
     compared = {theirs: mine for mine, theirs in parting.matching.values().items() if mine in parting.measures}

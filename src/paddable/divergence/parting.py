@@ -95,6 +95,15 @@ class Parting:
     known: Known
     ran: tuple[Pieces, Pieces]
 
+    def partner(self, value: ir.Value) -> ir.Value | None:
+        """What a value that parts the runs differs from: of an output whose own pair agrees, such as one in front of a
+        padded graph's cut, the output of the second graph."""
+        made = self.matching.values().get(value)
+        measured = self.measures.get(value)
+        if made is not None and measured is not None and measured.error > self.tolerance:
+            return made
+        return self.ends.get(value) or made
+
     def above(self, level: float) -> list[Fork]:
         """Where they part by more than a level above the tolerance."""
         bad = [value for value in self.ends if self.errors.get(value, 0.0) > level]

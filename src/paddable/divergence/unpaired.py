@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -28,12 +28,23 @@ class Unpaired:
         extra: of the first graph. In a padded graph a remedy's nodes are normal: there only one that reads what a
             missing node reads, and so stands for it.
         missing: of the second graph.
-        last: the last node of the second graph is missing: what is paired lies in front of it.
+        last: behind the last missing node none of the second graph has a partner: what is paired lies in front of it.
     """
 
     extra: Sequence[ir.Node]
     missing: Sequence[ir.Node]
     last: bool
+
+    def but_for(self, found: Collection[tuple[str, str]]) -> Unpaired:
+        """The same without nodes that a remedy stands for, unless they are all there is.
+
+        Args:
+            found: names and operators of nodes with a finding.
+        """
+        extra, missing = (
+            [node for node in each if (node.name, node.op_type) not in found] for each in (self.extra, self.missing)
+        )
+        return Unpaired(extra, missing, self.last) if extra or missing else self
 
 
 def unpaired(
@@ -67,7 +78,8 @@ def unpaired(
         missing = _beside_remedies(parting.other, missing, extra, one, back, remedied)
     if parting.one.metadata is not None:
         extra = _beside_remedies(parting.one, extra, missing, other, partners, remedied)
-    return Unpaired(extra, missing, bool(missing) and missing[-1] is others[-1])
+    behind = others[others.index(missing[-1]) + 1 :] if missing else others
+    return Unpaired(extra, missing, bool(missing) and theirs.isdisjoint(behind))
 
 
 def _beside_remedies(
