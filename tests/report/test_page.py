@@ -105,6 +105,15 @@ def test_every_section_is_there_and_reached() -> None:
         assert words in found.said
 
 
+@pytest.mark.parametrize(
+    "label",
+    ["Error along the graph", "Error over lengths", "Accepted lengths", "Range along the graph", "Time of one run"],
+)
+def test_a_picture_keeps_its_letters_on_a_phone(label: str) -> None:
+    """It scrolls, and does not shrink until they cannot be read."""
+    assert f'aria-label="{label}"><div class="wide"><svg' in page(EVERYTHING)
+
+
 def test_the_page_asks_for_nothing() -> None:
     text = page(EVERYTHING)
     assert all(link.startswith(("#", "data:")) for link in read(text).links)

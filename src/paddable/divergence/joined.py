@@ -3,7 +3,7 @@ has them apart: only then are their numbers, and what reads them, compared part 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,8 +30,11 @@ class _Part:
     value: ir.Value
 
 
+_Cut = tuple[list[ir.Node], list[ir.Node]]
+"""A product, with what adds to its channels or scales them, and the nodes that cut the result."""
+
 _Joined = tuple[list[ir.Node], list[_Part]]
-"""A product, with what adds to its channels or scales them, and the parts that its result is cut into."""
+"""The same, and the parts that the result is cut into."""
 
 
 def taken_apart(one: Plain, other: Plain) -> tuple[Plain, Plain]:
@@ -43,22 +46,26 @@ def taken_apart(one: Plain, other: Plain) -> tuple[Plain, Plain]:
         one: the first graph.
         other: the second.
     """
-    held = [list(_joined(plain)) for plain in (one, other)]
+    held = [list(_cut_products(plain)) for plain in (one, other)]
     shapes = [{_shape(chain[0]) for chain, _ in found} for found in held]
-    apart = [{_shape(node) for node in plain.nodes if is_linear(node)} for plain in (one, other)]
-    told = [_only_here(held[k], shapes[1 - k], apart[1 - k]) for k in range(2)]
+    alone = [[each for each in held[k] if _shape(each[0][0]) not in shapes[1 - k]] for k in range(2)]
+    told = [_in_parts_there(*both) for both in zip((one, other), alone, (other, one), strict=True)]
     made = [_apart(plain, found) if found else plain for plain, found in zip((one, other), told, strict=True)]
     return made[0], made[1]
 
 
-def _only_here(
-    mine: Sequence[_Joined], joined: Collection[tuple[int, int]], there: Collection[tuple[int, int]]
-) -> list[_Joined]:
-    """Those whose parts the other graph has as products, and not the whole."""
+def _in_parts_there(plain: Plain, products: Sequence[_Cut], there: Plain) -> list[_Joined]:
+    """Those that the other graph has as a product for each part."""
+    if not products:
+        return []
+    shapes = {_shape(node) for node in there.nodes if is_linear(node)}
+    ranks = _ranks(plain)
     found = []
-    for chain, parts in mine:
-        rows, columns = _shape(chain[0])
-        if (rows, columns) not in joined and all((rows, part.stop - part.start) in there for part in parts):
+    for chain, cuts in products:
+        (rows, channels), whole = _shape(chain[0]), chain[-1].outputs[0]
+        each = [list(_parts(plain, cut, whole, channels, ranks.get(str(whole.name)))) for cut in cuts]
+        parts = [part for group in each for part in group]
+        if all(each) and len(parts) > 1 and all((rows, part.stop - part.start) in shapes for part in parts):
             found.append((chain, parts))
     return found
 
@@ -84,8 +91,7 @@ def _shape(node: ir.Node) -> tuple[int, int]:
     return (columns, rows) if _is_turned(node) else (rows, columns)
 
 
-def _joined(plain: Plain) -> Iterator[_Joined]:
-    ranks: dict[str, int] | None = None
+def _cut_products(plain: Plain) -> Iterator[_Cut]:
     for node in plain.nodes:
         if not is_linear(node):
             continue
@@ -95,12 +101,8 @@ def _joined(plain: Plain) -> Iterator[_Joined]:
         whole = chain[-1].outputs[0]
         readers = dict.fromkeys(use.node for use in whole.uses())
         cuts = [reader for reader in readers if reader.op_type != "Shape"]
-        if whole.is_graph_output() or not cuts or not all(map(_may_cut, cuts)):
-            continue
-        ranks = _ranks(plain) if ranks is None else ranks
-        parts = [list(_parts(plain, cut, whole, channels, ranks.get(str(whole.name)))) for cut in cuts]
-        if all(parts) and sum(map(len, parts)) > 1:
-            yield chain, [part for found in parts for part in found]
+        if not whole.is_graph_output() and cuts and all(map(_may_cut, cuts)):
+            yield chain, cuts
 
 
 def _may_cut(node: ir.Node) -> bool:

@@ -154,9 +154,8 @@ def _sweep(data: Data) -> str:
 def _domain(data: Data) -> str:
     body = ""
     for one in data["domain"]:
-        body += (
-            f"<h3>{text(one['symbol'])}, steps of {text(one['input'])}</h3>{scroll(accepted(one), 'Accepted lengths')}"
-        )
+        body += f"<h3>{text(one['symbol'])}, steps of {text(one['input'])}</h3>"
+        body += scroll(f'<div class="wide">{accepted(one)}</div>', "Accepted lengths")
         limits = [{"limit": name, "comes from": why} for name, why in one["limits"].items()]
         body += table(f"Limits of {one['symbol']}", limits)
     lead = "Coloured: the lengths that the model accepts. A mark is the end of a container."
