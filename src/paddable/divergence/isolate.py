@@ -62,7 +62,7 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, *, forc
         CannotWrite: the system refuses it.
     """
     one, other = parting.one, parting.other
-    partner = parting.partner(fork.value)
+    partner = parting.matching.values().get(fork.value) or parting.ends.get(fork.value)
     computed = [value for value in fork.inputs if value.producer() is not None]
     mine, theirs = parting.ran
     held = mine.again([*computed, fork.value])
