@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from onnxruntime.quantization import QuantType, quantize_dynamic
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 
 import paddable
 
@@ -110,3 +110,24 @@ def test_an_activation_that_the_ends_of_the_codes_cut_is_not_missed(tmp_path: Pa
     made = save(tmp_path / "a.onnx", head + body, w=weight, t=np.float32(0.08), u=np.uint8(0))
     fork = paddable.probe(made, right, ["x:1=T"], tolerance=1e-4).fork
     assert fork is not None and fork.cause.kind == ("structure" if whole else "precision"), fork
+
+
+class _Heard(CalibrationDataReader):  # type: ignore[misc]  # it has no types
+    def __init__(self) -> None:
+        rng = np.random.default_rng(0)
+        self._left = [{"x": rng.standard_normal((1, 9, 16)).astype(np.float32)} for _ in range(4)]
+
+    def get_next(self) -> dict[str, np.ndarray] | None:
+        return self._left.pop() if self._left else None
+
+
+@pytest.mark.parametrize("form", [QuantFormat.QDQ, QuantFormat.QOperator])
+def test_what_a_static_quantiser_puts_in_place_is_rounding(tmp_path: Path, form: QuantFormat) -> None:
+    rng = np.random.default_rng(0)
+    held = {name: rng.standard_normal((16, 16)).astype(np.float32) for name in "wv"}
+    body = "{ a = MatMul (x, w) b = MatMul (x, v) c = Concat <axis = -1> (a, b) d = Sigmoid (c) "
+    body += "e = Add (d, c) y = Tanh (e) }"
+    right = save(tmp_path / "b.onnx", f"(float[1, T, 16] x) => (float[1, T, 32] y) {body}", **held)
+    quantize_static(right, tmp_path / "a.onnx", _Heard(), quant_format=form)
+    fork = paddable.probe(tmp_path / "a.onnx", right, ["x:1=T"], tolerance=1e-4).fork
+    assert fork is not None and fork.cause.kind == "precision", fork

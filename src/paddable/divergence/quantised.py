@@ -58,7 +58,7 @@ def beside_rounding(one: Unpaired, nodes: Sequence[ir.Node]) -> Unpaired:
         return Unpaired((), (), False)  # one node for several
     static = any(node.op_type.startswith("Q") for node in nodes)
     extra, missing = (
-        {_kind(node): node for node in each if _kind(node) not in _QUANTISERS and node.op_type not in MOVING}
+        {_kind(node): node for node in each if _kind(node) not in _QUANTISERS | MOVING}
         for each in (one.extra, one.missing)
     )
     cut = _CUT if static else frozenset[str]()
