@@ -16,7 +16,7 @@ STEPS, CHANNELS = 9, 4
 MEMORY = """<ir_version: 10, opset_import: ["" : 18]>
 m (float[1, 9, 4] x, float[1, 9, 4] a, int64[1] n) => (float[1, 9, 4] y)
 <float[4, 1, 3] w = {1, -2, 3, 1, 2, 1, -1, 0, 1, 0, 2, -3}, float zero = {0},
- int64[9] place = {0, 1, 2, 3, 4, 5, 6, 7, 8}> {
+ int64[9] place = {0, 1, 2, 3, 4, 5, 6, 7, 8}, int64[3] other = {1, 9, 4}> {
     valid = Less(place, n)
     t = Transpose<perm = [0, 2, 1]>(x)
     f = Where(valid, t, zero)
@@ -64,10 +64,12 @@ def test_the_residual_becomes_a_tap(length: int) -> None:
         (
             "m = Transpose<perm = [0, 2, 1]>(c)",
             "o = Transpose<perm = [1, 2, 0]>(c) m = Transpose<perm = [2, 1, 0]>(o)",
-            0,
+            1,
         ),
-        ("    f = Where(valid, t, zero)\n", "    f = Identity(t)\n", 0),
+        ("    f = Where(valid, t, zero)\n", "    f = Identity(t)\n", 1),
         ("(f, w)", "(t, w)", 1),
+        ("m = Transpose<perm = [0, 2, 1]>(c)", "m = Reshape(c, other)", 0),
+        ("    f = Where(valid, t, zero)\n", "    d = Add(t, t)\n    f = Where(valid, d, zero)\n", 0),
     ],
 )
 def test_what_is_another_sum_is_left_and_right(old: str, new: str, places: int) -> None:
@@ -76,6 +78,21 @@ def test_what_is_another_sum_is_left_and_right(old: str, new: str, places: int) 
     model, form = formed(text)
     assert form.taken.places == places
     assert part(model, text, 9) < 1e-5
+
+
+WIDE = """    two = Unsqueeze(f, height)
+    v = Unsqueeze(w, height)
+    d = Conv<group = 4, kernel_shape = [1, 3], pads = [0, 1, 0, 1]>(two, v)
+    c = Squeeze(d, height)
+"""
+
+
+def test_a_convolution_in_two_dimensions_takes_it_too() -> None:
+    one = "    c = Conv<group = 4, kernel_shape = [3], pads = [1, 1]>(f, w)\n"
+    text = MEMORY.replace(one, WIDE).replace("float zero = {0},", "float zero = {0}, int64[1] height = {2},")
+    model, form = formed(text)
+    assert form.taken.places == 1 and operators(model)["Add"] == 1
+    assert part(model, text, 6) < 1e-5
 
 
 def test_a_mask_of_the_model_itself_is_no_padding() -> None:

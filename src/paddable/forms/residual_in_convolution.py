@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx_ir as ir
 
 from paddable.forms.form import Form, Unfit, array_of, made_by, only_reader, scalar_of, sizes
+from paddable.forms.movement import Labels, carried, sources
 from paddable.linter.new_parts import Parts
 
 __all__ = ["ResidualInConvolution"]
@@ -28,19 +30,13 @@ class ResidualInConvolution(Form):
     anchor = "Conv"
 
     def write(self, node: ir.Node, parts: Parts) -> bool:
-        kernel = array_of(node.inputs[1])
-        if kernel is None or kernel.dtype != np.float32 or not _is_depthwise(node, kernel.shape):
+        kernel, weight = _kernel(node.inputs[1]), node.inputs[1]
+        if kernel is None or weight is None or not _is_depthwise(node, kernel.shape):
             return False
-        way = [node.outputs[0]]
-        source, turned = _source(node.inputs[0])
-        if turned is not None:
-            back = only_reader(way[-1])
-            if back is None or back.op_type != "Transpose" or back.domain or not _undoes(back, turned):
-                return False
-            way.append(back.outputs[0])
-        total = self._sum_with(source, way)
-        if total is None:
+        found = next((sum_ for origin in _origins(node.inputs[0]) if (sum_ := _sum(node, *origin))), None)
+        if found is None:
             return False
+        total, way = found
         tap = _own_tap(node, kernel.shape)
         if tap is None:
             raise Unfit("the convolution has no tap on its own step")
@@ -50,23 +46,17 @@ class ResidualInConvolution(Form):
         wider = kernel.astype(np.float64)
         own_step: tuple[Any, ...] = (slice(None), 0, *tap)
         wider[own_step] += 1
-        weight = node.inputs[1]
-        assert weight is not None
         name = f"{weight.name}_and_residual"
         node.replace_input_with(1, parts.constant(node, name, wider.astype(np.float32)))
-        rest = next(value for value in total.inputs if value is way[-1])
-        ir.convenience.replace_all_uses_with(total.outputs[0], rest, replace_graph_outputs=False)
+        ir.convenience.replace_all_uses_with(total.outputs[0], way[-1])
         return True
 
-    def _sum_with(self, source: ir.Value, way: list[ir.Value]) -> ir.Node | None:
-        """The addition of the source, above others that nobody else reads; ``way`` gets what lies between."""
-        while (reader := only_reader(way[-1])) is not None and reader.op_type == "Add" and not reader.domain:
-            if sizes(reader.outputs[0]) != sizes(source) or reader.inputs[0] is reader.inputs[1]:
-                return None
-            if source in reader.inputs:
-                return None if reader.outputs[0].is_graph_output() else reader
-            way.append(reader.outputs[0])
-        return None
+
+def _kernel(value: ir.Value | None) -> npt.NDArray[np.generic] | None:
+    """An fp32 kernel, with axes of size 1 or without where it lies among the constants."""
+    made = made_by(value, "Unsqueeze", "Squeeze", "Reshape")
+    held = array_of(value if made is None else made.inputs[0])
+    return held.reshape(sizes(value)) if held is not None and held.dtype == np.float32 and sizes(value) else None
 
 
 def _is_depthwise(node: ir.Node, kernel: Sequence[int]) -> bool:
@@ -74,30 +64,46 @@ def _is_depthwise(node: ir.Node, kernel: Sequence[int]) -> bool:
     return len(kernel) > 2 and kernel[1] == 1 and group is not None and group.as_int() == kernel[0]
 
 
-def _source(value: ir.Value | None) -> tuple[ir.Value, tuple[int, ...] | None]:
-    """What a convolution reads, before padding was set to 0 and axes were exchanged; and the order of these."""
-    assert value is not None
-    value, turn = _unfilled(value), None
-    if (transpose := made_by(value, "Transpose")) is not None and transpose.inputs[0] is not None:
-        order = transpose.attributes.get("perm")
-        turn = tuple(order.as_ints()) if order is not None else tuple(reversed(range(len(sizes(value)))))
-        value = _unfilled(transpose.inputs[0])
-    return value, turn
+def _origins(value: ir.Value | None) -> Iterator[tuple[ir.Value, Labels]]:
+    """What a convolution reads, before its elements were moved and padding was set to 0, with its labels there."""
+    for source in sources(value) if value is not None else ():
+        if source.scale != 1:
+            return
+        yield source.value, source.labels
+        fill = made_by(source.value, "Where")
+        if fill is None or not (fill.name or "").startswith("paddable/") or scalar_of(fill.inputs[2]) != 0:
+            continue
+        if fill.inputs[1] is not None and sizes(fill.inputs[1]) == sizes(source.value):
+            for origin, labels in _origins(fill.inputs[1]):
+                yield origin, labels.reshape(-1)[source.labels]
 
 
-def _unfilled(value: ir.Value) -> ir.Value:
-    """The value whose padding, and nothing else, was set to 0."""
-    fill = made_by(value, "Where")
-    if fill is None or not (fill.name or "").startswith("paddable/") or scalar_of(fill.inputs[2]) != 0:
-        return value
-    before = fill.inputs[1]
-    return before if before is not None and sizes(before) == sizes(value) else value
+def _sum(node: ir.Node, origin: ir.Value, labels: Labels) -> tuple[ir.Node, list[ir.Value]] | None:
+    """The addition of a convolution's origin to its answer, with what lies between."""
+    if sizes(node.inputs[0]) != sizes(node.outputs[0]):
+        return None
+    way: list[ir.Value] = []
+    own = np.arange(labels.size).reshape(sizes(origin))
+    for value, moved in carried(node.outputs[0]):
+        way.append(value)
+        if moved.shape == own.shape and np.array_equal(labels.reshape(-1)[moved], own):
+            above = _added(origin, value)
+            if above is not None:
+                return above[0], [*way, *above[1]]
+    return None
 
 
-def _undoes(transpose: ir.Node, order: tuple[int, ...]) -> bool:
-    given = transpose.attributes.get("perm")
-    second = tuple(given.as_ints()) if given is not None else tuple(reversed(range(len(order))))
-    return tuple(order[axis] for axis in second) == tuple(range(len(order)))
+def _added(origin: ir.Value, value: ir.Value) -> tuple[ir.Node, list[ir.Value]] | None:
+    """The addition of the origin above others that nobody else reads, with their sums."""
+    between: list[ir.Value] = []
+    while (reader := only_reader(value)) is not None and reader.op_type == "Add" and not reader.domain:
+        value = reader.outputs[0]
+        if sizes(value) != sizes(origin) or reader.inputs[0] is reader.inputs[1]:
+            return None
+        if origin in reader.inputs:
+            return None if value.is_graph_output() else (reader, between)
+        between.append(value)
+    return None
 
 
 def _own_tap(node: ir.Node, kernel: Sequence[int]) -> tuple[int, ...] | None:
