@@ -10,8 +10,10 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
   and tables over positions, which are constants or positions with two or more long axes that are added or multiplied
   element by element (a lookup by what the model hears or reads is no position, and without a sine a product that
   sums over several numbers ends one: samples and codes are integers too);
-- *what half cannot hold*: arithmetic with a constant that would become 0 or infinite, and products with a weight beyond
-  half or wholly below its normal numbers;
+- *what half cannot hold*: arithmetic with a constant that would become 0 or infinite, what reads what comes of it
+  (``floors``), and products with a weight beyond half or wholly below its normal numbers;
+- *logarithms*, and a division by what a node that stays made (``floors``);
+- *steps of what counts*: rounding to integers, and the difference of two large numbers (``counts``);
 - *what was measured*: values that overflow, underflow or lose integers on examples (``ranges``), and what moves them;
 - *front ends*: all that lies between the input and a logarithm, where nothing learned lies between them (samples are
   scaled by 2^15 and squared, and a spectrum spans more decades than half has);
@@ -27,6 +29,8 @@ import numpy as np
 import onnx_ir as ir
 
 from paddable.precision.codes import between_codes
+from paddable.precision.counts import steps_of_counts
+from paddable.precision.floors import SMALLEST, beyond_floors, moved_divisors
 from paddable.precision.moves import MOVES, moved_with
 from paddable.precision.ranges import LARGEST, SMALLEST_NORMAL
 
@@ -54,7 +58,6 @@ _LEARNED = {
 }  # fmt: skip
 """Operators that no front end has: behind one of them the model has begun."""
 _WAVES = {"Cos", "Sin"}
-_SMALLEST = 2.0**-24
 _PRODUCTS = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
 
 
@@ -93,6 +96,13 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
             exact.setdefault(node, "a table over positions")
         elif why := _what_half_cannot_hold(node):
             exact.setdefault(node, why)
+    for node, why in beyond_floors(graph).items():
+        exact.setdefault(node, why)
+    for node in moved_divisors(graph, exact):
+        exact.setdefault(node, "a division by what stays")
+    counting = {producer for value in beyond if (producer := value.producer()) is not None} | positions
+    for node in steps_of_counts(graph, counting):
+        exact.setdefault(node, "a step of what counts, or the difference of two counts")
     beside = [node for node in graph if node.op_type in _ARITHMETIC and not exact.keys().isdisjoint(_neighbours(node))]
     for node in beside:
         exact.setdefault(node, "arithmetic beside one that stays")
@@ -229,7 +239,7 @@ def _what_half_cannot_hold(node: ir.Node) -> str:
         peak = float(magnitude.max(initial=0, where=np.isfinite(magnitude)))
         if peak > LARGEST and (alone or tensor.size > 1):
             return f"a constant of {peak:.2g}: half ends at {LARGEST:.0f}"
-        if 0 < peak < (_SMALLEST if alone else SMALLEST_NORMAL if multiplies else 0):
+        if 0 < peak < (SMALLEST if alone else SMALLEST_NORMAL if multiplies else 0):
             return f"a constant of at most {peak:.2g}: half has fewer digits there"
     return ""
 

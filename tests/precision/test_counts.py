@@ -1,0 +1,53 @@
+"""fp16: what rounds a count, and what is left of one, see all digits."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
+from paddable.precision import in_precision
+
+HEAD = '<ir_version: 10, opset_import: ["" : 18]>\n'
+BODIES = {
+    "a floor": "f = Floor(a) y = Sub(a, f)",
+    "moved first": "u = Unsqueeze(a, axes) f = Floor(u) d = Sub(u, f) y = Squeeze(d, axes)",
+    "a quotient": "q = Div(a, seven) f = Floor(q) m = Mul(f, seven) y = Sub(a, m)",
+    "a remainder": "q = Abs(a) y = Mod<fmod = 1>(q, seven)",
+    "rounded": "r = Round(a) y = Sub(a, r)",
+    "two counts": """b = CumSum(g, axis) u = Unsqueeze(a, axes) v = Unsqueeze(b, axes) d = Sub(u, v)
+                     y = Squeeze(d, axes)""",
+}
+
+
+@pytest.mark.parametrize("kind", BODIES)
+def test_the_fraction_of_a_count_is_that_of_fp32(kind: str) -> None:
+    body = BODIES[kind]
+    proto = onnx.parser.parse_model(
+        HEAD
+        + f"""net (float[1, 900, 4] x) => (float[1, 900, 1] y)
+        <int64 axis = {{1}}, int64[1] axes = {{0}}, float seven = {{7.0}}> {{
+            h = MatMul(x, w) s = Sigmoid(h) g = Mul(s, s) a = CumSum(s, axis) {body} }}"""
+    )
+    rng = np.random.default_rng(0)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(rng.standard_normal((4, 1)).astype(np.float32), "w"))
+    x = rng.standard_normal((1, 900, 4)).astype(np.float32)
+    half = in_precision(read_model(proto), "fp16")
+    exact = {value.name for node in half.graph for value in node.outputs if value.dtype == onnx.TensorProto.FLOAT}
+    assert {"a", "y"} <= exact and "h" not in exact
+    # From the sums of the half graph on, nothing more is rounded.
+    stays, counts = to_proto(half), ["a", "b"] if "b = " in body else ["a"]
+    stays.graph.output.extend(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in counts)
+    got, a, *b = ReferenceEvaluator(stays).run(None, {"x": x})
+    wanted = {
+        "a floor": a - np.floor(a),
+        "moved first": a - np.floor(a),
+        "a quotient": a - 7 * np.floor(a / 7),
+        "a remainder": np.fmod(a, 7),
+        "rounded": a - np.round(a),
+        "two counts": a - b[0] if b else a,
+    }
+    np.testing.assert_allclose(got, wanted[kind], atol=1e-4)
