@@ -237,6 +237,18 @@ def test_inputs_in_half_get_the_levels_of_what_they_take(taken: str) -> None:
     assert all(e.arrays[name].dtype == dtype and np.isfinite(e.arrays[name]).all() for e in examples)
 
 
+@pytest.mark.parametrize(("taken", "shape"), [("float[1, T] x", [1, "T"]), ("float[1, 8, T] x", [1, 8, "T"])])
+def test_each_level_has_a_stretch_of_silence(taken: str, shape: list[int | str]) -> None:
+    native = read_model(model("y = Identity(x)", taken, taken.replace(" x", " y")))
+    metadata = Metadata(symbols={}, inputs={"x": {len(shape) - 1: "T"}})
+    kinds = {"x": np.dtype(np.float32)}
+    sounds = sound_inputs(native.graph, metadata, {"x": shape}, kinds)
+    for example in Inputs(metadata, {"x": shape}, kinds, sounds).default({"T": 800}):
+        x = example.arrays["x"].reshape(-1, 800)
+        same = (x == x[:, 400:401]).all(0)
+        assert same[400:500].all() and not same[:400].any(), example.name
+
+
 def test_a_power_spectrum_is_tried_where_the_model_takes_its_logarithm() -> None:
     body = "{} h = MatMul(l, u) y = Relu(h)"
     tried = [

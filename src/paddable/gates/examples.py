@@ -205,6 +205,7 @@ class Inputs:
         arrays = {}
         for name in names:
             dtype, drawn = self.dtypes[name], draw(rng, self.row_shape(name, steps)) * self.sounds.get(name, 1.0)
+            drawn = self._with_silence(name, drawn, _SILENCE.get(level, 0.0))
             if dtype.kind == "i":
                 drawn = np.clip(np.rint(drawn), np.iinfo(dtype).min, np.iinfo(dtype).max)
             with np.errstate(over="ignore"):
@@ -212,6 +213,17 @@ class Inputs:
             if dtype.kind != "f" or np.isfinite(typed).all():  # an input in half never holds a power spectrum
                 arrays[name] = typed
         return Example(level, steps, arrays)
+
+    def _with_silence(self, name: str, drawn: Array, floor: float) -> Array:
+        """An input with a stretch of digital silence in its middle: all its frames hold what the level has then."""
+        made = drawn.copy()
+        for axis in self.metadata.inputs.get(name, {}):
+            count = drawn.shape[axis]
+            if axis != self.batch(name) and count >= _LONG_ENOUGH:
+                where = [slice(None)] * drawn.ndim
+                where[axis] = slice(count // 2, count // 2 + count // _LONG_ENOUGH)
+                made[tuple(where)] = floor
+        return made
 
 
 def _sound(rng: np.random.Generator, shape: tuple[int, ...], *, peak: float) -> Array:
@@ -246,6 +258,12 @@ _FEATURES = {
 }
 """Mean, deviation and limits: what Kaldi and FunASR compute before CMVN, behind it, what torchaudio computes, and rows
 of an embedding table."""
+
+_SILENCE = {"log-mel of 16-bit sound, 12 ± 3": -4.0, "log-mel of sound in -1 .. 1, -16 .. 4": -16.0}
+"""What a frame of digital silence holds, the logarithm of its floor; 0 at other levels, as where samples are 0."""
+
+_LONG_ENOUGH = 8
+"""Steps from which on an input has a stretch of silence, an eighth of it: a frame of zeros is divided by its norm."""
 
 _MFCC = "an MFCC, -250 .. 50"
 _POWER = "a power spectrum of 16-bit sound, up to 1e10"
