@@ -65,7 +65,7 @@ def judged(
             candidates.append(Candidate(graph.name, place, metadata, container or widest))
     report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
     for precision, named in _by_precision(graphs, widest).items():
-        if report.ok:
+        if replace(report, examples={}).ok:  # of several precisions, all that miss what is accepted are told
             metadata = named[0].metadata
             twin = stage.lend(in_precision(opened.model, precision, metadata.kept, metadata.fixed))
             with TemporaryDirectory(prefix=".paddable.", dir=stage.folder, ignore_cleanup_errors=True) as folder:
@@ -113,9 +113,22 @@ def demand(report: GateReport, place: Path | None) -> None:
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
         way_on = next(check.fix for check in report.domain if check.ok is False)
     if replace(report, examples={}).ok:  # padding is right, and the precision is not good enough
-        way_on = "ask for another precision, or accept less"
+        way_on = _without(report)
     fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix, shown=about_refusal(report))
+
+
+def _without(report: GateReport) -> str:
+    """What to do where padding is right and some precision is not good enough."""
+    bad = [name for name, rows in report.examples.items() if not all(row["ok"] for row in rows)]
+    good = [name for name in report.precision if name not in bad]
+    lost = any(not row.get("finite", True) for name in bad for row in report.examples[name])
+    less = "" if lost else ", or accept less"
+    if good:
+        return (
+            f"leave {' and '.join(bad)} out, since {' and '.join(good)} {'passes' if len(good) == 1 else 'pass'}{less}"
+        )
+    return ("take int8 or fp32, which are finite wherever native is" if lost else "ask for another precision") + less
 
 
 def tell_precisions(report: GateReport, on_message: Callable[[str], None] | None) -> None:

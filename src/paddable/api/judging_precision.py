@@ -25,6 +25,7 @@ from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.exact import exact_where_replaced
 from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
+from paddable.gates.infinite import first_infinite
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
 from paddable.gates.lift import computes_in_half, moved, rounded, twins
@@ -130,6 +131,8 @@ def judge_in_precision(
         return PrecisionReport(rows, cost)
     letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle
     told = _on_examples(exact, letter, candidates, measured, folder)
+    if half and _is_half(metadata):
+        told = _with_culprit(told, half.rounded, exact, metadata, measured, folder)
     return PrecisionReport(rows, cost, told, measured.ranges)
 
 
@@ -166,6 +169,21 @@ def _on_examples(
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
             told += _rows(candidate.name, example, compare(engine.run(feeds), want), measured.accept)
     return told
+
+
+def _with_culprit(
+    told: list[dict[str, Any]], half: Path, exact: Oracle, metadata: Metadata, measured: Measured, folder: Path
+) -> list[dict[str, Any]]:
+    """The rows, where native is not finite with the node that it begins at."""
+    lost = [row for row in told if not row["finite"]]
+    named = next((example for example in measured.examples if lost and example.name == lost[0]["example"]), None)
+    if named is None:
+        return told
+    engine = exact.engine
+    signals = Signals(metadata, engine.dtypes, engine.shapes, named.steps, measured.numbers, 1, 0, named.arrays)
+    node = first_infinite(half, signals.native(0, named.steps), folder)
+    more = f": {node} is the first node that is not" if node else ""
+    return [row if row["finite"] else {**row, "note": row["note"] + more} for row in told]
 
 
 def _comparison(metadata: Metadata) -> Callable[[Mapping[str, Array], Mapping[str, Array]], dict[str, Difference]]:

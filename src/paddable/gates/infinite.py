@@ -1,0 +1,55 @@
+"""Which node of a graph in half is the first whose answer is not finite, where native's in fp32 is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import onnx_ir as ir
+
+from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.lift import read_source
+from paddable.graph.io.write import write_model
+
+__all__ = ["first_infinite"]
+
+_FLOATS = {ir.DataType.FLOAT, ir.DataType.FLOAT16}
+
+
+def first_infinite(half: Path, feeds: Mapping[str, Array], folder: Path) -> str:
+    """``Div /norm/Div``: the first node that makes what is not finite of what is; nothing where none is found.
+
+    A mask is infinite from the start, since it is a constant. It is followed by what reads it, and no answer of an
+    output is told by it alone.
+
+    Args:
+        half: a file in half to the letter; see ``lift.rounded``.
+        feeds: the inputs.
+        folder: for a copy whose outputs are all its values.
+    """
+    model = read_source(half)
+    graph = model.graph
+    made = [(node, value) for node in graph for value in node.outputs if value.name and value.dtype in (*_FLOATS, None)]
+    held = {str(value.name) for value in graph.outputs}
+    for _, value in made:
+        if value.name not in held and value.dtype is not None:
+            graph.outputs.append(value)
+    answers: dict[str, Array] = {}
+    with suppress(EngineError):
+        engine = Engine(write_model(model, folder / "all-values.onnx"), optimise=False, where="native in half")
+        answers = engine.run(feeds)
+    infinite = {name for name, array in answers.items() if array.dtype.kind == "f" and not np.isfinite(array).all()}
+    infinite |= {
+        str(value.name)
+        for value in graph.initializers.values()
+        if value.const_value is not None
+        and value.dtype in _FLOATS
+        and not np.isfinite(value.const_value.numpy().astype(np.float64)).all()
+    }
+    for node, value in made:
+        reads = {str(one.name) for one in node.inputs if one is not None}
+        if value.name in infinite and infinite.isdisjoint(reads) and node.op_type != "Identity":
+            return f"{node.op_type} {node.name or value.name}"
+    return ""
