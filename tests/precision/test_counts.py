@@ -30,14 +30,16 @@ def test_the_fraction_of_a_count_is_that_of_fp32(kind: str) -> None:
         HEAD
         + f"""net (float[1, 900, 4] x) => (float[1, 900, 1] y)
         <int64 axis = {{1}}, int64[1] axes = {{0}}, float seven = {{7.0}}> {{
-            h = MatMul(x, w) s = Sigmoid(h) g = Mul(s, s) a = CumSum(s, axis) {body} }}"""
+            i = MatMul(x, p) j = Relu(i) h = MatMul(j, w) s = Sigmoid(h) g = Mul(s, s) a = CumSum(s, axis) {body} }}"""
     )
     rng = np.random.default_rng(0)
-    proto.graph.initializer.append(onnx.numpy_helper.from_array(rng.standard_normal((4, 1)).astype(np.float32), "w"))
+    for name, width in (("p", 4), ("w", 1)):
+        weight = rng.standard_normal((4, width)).astype(np.float32)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(weight, name))
     x = rng.standard_normal((1, 900, 4)).astype(np.float32)
     half = in_precision(read_model(proto), "fp16")
     exact = {value.name for node in half.graph for value in node.outputs if value.dtype == onnx.TensorProto.FLOAT}
-    assert {"a", "y"} <= exact and "h" not in exact
+    assert {"a", "h", "y"} <= exact and "i" not in exact
     # From the sums of the half graph on, nothing more is rounded.
     stays, counts = to_proto(half), ["a", "b"] if "b = " in body else ["a"]
     stays.graph.output.extend(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in counts)

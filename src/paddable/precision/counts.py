@@ -4,7 +4,8 @@
 
 A count of 300 has two binary digits behind the point in half. Its floor is then another integer, and its fraction is
 lost, although both are small. So what rounds a count stays in fp32, with all arithmetic on the way from the count, and
-so does arithmetic in which a count meets another, wherever they were moved to.
+so does arithmetic in which a count meets another, wherever they were moved to. What a cumulative sum adds up there
+stays too, back to the product that it comes from: a weight that was rounded is off in one direction at every step.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _STEPS = {"Ceil", "Floor", "Mod", "Round"}
 _WAY = {"Abs", "Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Relu", "Sub"} | MOVES
 _MEETS = {"Add", "Sub"}
 _COUNTS = {"CumSum"}
+_ADDENDS = {"HardSigmoid", "Sigmoid", "Softplus", "Sqrt", "Tanh", "Exp", "Pow", "Where"} | _WAY
+_PRODUCTS = {"Conv", "Gemm", "MatMul"}
 
 
 def steps_of_counts(graph: ir.Graph, counting: Collection[ir.Node]) -> Iterator[ir.Node]:
@@ -49,9 +52,25 @@ def steps_of_counts(graph: ir.Graph, counting: Collection[ir.Node]) -> Iterator[
         stays.add(node)
         producers = [value.producer() for value in node.inputs if value is not None and value in counts]
         waiting += [made for made in producers if made is not None and made.op_type in _WAY | _STEPS]
+    read = {value.producer() for node in stays for value in node.inputs if value is not None}
+    stays |= _added([node for node in read if node is not None and node.op_type in _COUNTS])
     for node in graph:
         if node in stays and not _asks(node):
             yield node
+
+
+def _added(sums: Collection[ir.Node]) -> set[ir.Node]:
+    """What cumulative sums add up, back to the products that make it."""
+    found: set[ir.Node] = set()
+    waiting = list(sums)
+    while waiting:
+        node = waiting.pop()
+        for value in node.inputs:
+            producer = None if value is None else value.producer()
+            if producer is not None and producer not in found and producer.op_type in _ADDENDS | _PRODUCTS:
+                found.add(producer)
+                waiting += [producer] if producer.op_type in _ADDENDS else []
+    return found
 
 
 def _asks(node: ir.Node) -> bool:
