@@ -295,8 +295,10 @@ def test_a_value_that_no_layer_makes_is_told_where_it_comes_near_the_end_of_half
     x = np.clip(np.random.default_rng(0).standard_normal((1, 60, 8)), -1, 1).astype(np.float32)
     np.save(tmp_path / "x.npy", x)
     told: list[str] = []
+    out = tmp_path / "b"
     convert(native, ["x:1=T"], containers=[60], precision="fp16", examples=tmp_path / "x.npy", gate_lengths=2,
-            on_message=told.append)  # fmt: skip
+            on_message=told.append, out=out)  # fmt: skip
+    assert json.loads((out / "report.json").read_text())["ranges"]["fp16"]["headroom"] == pytest.approx(7.3, abs=0.1)
     assert any("an input that makes Mul Mul_0 7.3 times louder than the examples do overflows" in line for line in told)
 
 

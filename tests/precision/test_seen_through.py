@@ -197,7 +197,7 @@ def test_a_precision_that_is_no_smaller_than_half_is_told() -> None:
     body = "{ h = MatMul(x, c) r = Relu(h) i = ArgMax<axis = 2, keepdims = 0>(r) g = Gather(l, i) y = Add(g, r) }"
     convert(model(body), ["x:1=T"], containers=[40], precision="int8", gate_lengths=2, on_message=told.append)
     (line,) = [line for line in told if "weights take" in line]
-    assert "in fp16 about" in line and "stay in fp32 for Gather" in line
+    assert "and in fp16 " in line and "stay in fp32 for Gather" in line
 
 
 def test_who_computes_with_a_weight_is_told_and_not_who_reads_the_result() -> None:

@@ -253,3 +253,15 @@ def test_what_is_not_finite_is_told_with_its_node_and_with_what_passes(tmp_path:
         told_of(native, "fp16,int8", out=tmp_path / "b")
     assert "accept less" not in str(e.value)
     assert not (tmp_path / "b").exists()
+
+
+@pytest.mark.parametrize("asked", ["fp16,int4", "int4"])
+def test_what_stays_in_fp32_in_half_counts_where_half_is_compared_with(asked: str, tmp_path: Path) -> None:
+    """A recurrence keeps its weights in both, and the product is smaller in 4 bits than in half."""
+    native = model(
+        """t = Transpose<perm = [1, 0, 2]>(x) h, last = GRU<hidden_size = 48>(t, w, r) s = Squeeze(h, one)
+        b = Transpose<perm = [1, 0, 2]>(s) y = MatMul(b, c)""",
+        output="float[1, T, 256] y",
+        one=np.array([1]), w=normal(144, 8)[None] / 3, r=normal(144, 48)[None], c=normal(48, 256),
+    )  # fmt: skip
+    assert not [line for line in told_of(native, asked, out=tmp_path / "b") if "weights take" in line]

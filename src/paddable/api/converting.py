@@ -179,7 +179,7 @@ def convert(
                 opened, container, target, known, forms=wanted_forms, on_message=on_message, lend=stage.lending
             )
         if on_message is not None:
-            for line in told_sizes(graphs):
+            for line in told_sizes(graphs, known):
                 on_message(line)
         if place is not None and place.suffix != ".onnx":
             files = keep_bundle(stage, graphs, keep_traces=keep_traces)
@@ -284,7 +284,7 @@ def _convert_fixed(
         opened.model, target, precision=precision, forms=forms, known=known, on_message=on_message, lend=stage.lending
     )
     if on_message is not None:
-        for line in told_sizes([made]):
+        for line in told_sizes([made], {precision: known}):
             on_message(line)
     file = one.keep(made.model, stage)
     meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges

@@ -219,7 +219,7 @@ def export(
         for name, graph in steps.items():
             demand_target(graph, target, name, on_message)
         belongings = Belongings(steps, assets, about)
-        tell([*told_sizes(graphs)])
+        tell([*told_sizes(graphs, known)])
         files = keep_bundle(stage, graphs, belongings)
 
         # ── Stage 4: judge

@@ -55,9 +55,10 @@ class Measured:
         numbers: which numbers native takes besides.
         kept: values that stay in fp32, each with its reason.
         ranges: for the report: ``examples``, ``stays`` (nodes in fp32, with their reasons), ``layers`` (the headroom of
-            each layer in half) and ``headroom``, the least of them.
+            each layer in half) and ``headroom``, the least of them and of all that grows with the user's examples.
         fixed: ranges of values that are rounded to them.
         accept: what the answers on examples have to reach; see ``gates.verdict``.
+        beyond_half: values that would stay in fp32 in fp16, whatever this precision is: how small fp16 would be.
     """
 
     examples: Sequence[Example] = ()
@@ -66,6 +67,7 @@ class Measured:
     ranges: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, FixedRange] = field(default_factory=dict)
     accept: Mapping[str, float] = field(default_factory=dict)
+    beyond_half: Mapping[str, str] = field(default_factory=dict)
 
 
 def measured(
@@ -82,8 +84,9 @@ def measured(
         accept: what the answers have to reach.
         on_message: called with a line for the values that stay, and one for what the others would not survive.
     """
-    blank = Measured(observed.examples, observed.numbers, accept=accept or {})
-    native, ranges = observed.native, observed.ranges
+    beyond = _beyond_half(observed)
+    blank = Measured(observed.examples, observed.numbers, accept=accept or {}, beyond_half=beyond)
+    native = observed.native
     if PRECISIONS[precision].twins is not None:
         damage = observed.damage[precision]
         none = _if_none(precision, damage, native, on_message)
@@ -101,17 +104,11 @@ def measured(
         return _with_fixed(blank, observed, precision, on_message)
     if not PRECISIONS[precision].ranges:
         return blank
-    kept = beyond_half({name: found for name, found in ranges.items() if name not in observed.samples})
-    kept |= dict.fromkeys(_unheard(observed, by_numbers=True) & ranges.keys(), UNHEARD)
-    kept |= {
-        name: f"overflows at full scale: it reaches {found.peak:.2g} there, half ends at {LARGEST:.0f}"
-        for name, found in observed.full.items()
-        if found.peak > LARGEST and name not in kept
-    }
+    kept = beyond
     fast = PRECISIONS[precision].fast
     stays = reasons(native, kept, fast=fast)
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
-    told = _told(observed.examples, ranges, stays, nodes)
+    told = _told(observed, stays, nodes)
     before, after, changed = weight_bytes(native, kept, fast=fast)
     if on_message is not None:
         for line in (
@@ -120,6 +117,18 @@ def measured(
         ):
             on_message(line)
     return replace(blank, kept=kept, ranges={**told, "weights": {"fp32": before, precision: after}})
+
+
+def _beyond_half(observed: Observed) -> dict[str, str]:
+    """Names of the values that half cannot hold, each with its reason."""
+    kept = beyond_half({name: found for name, found in observed.ranges.items() if name not in observed.samples})
+    kept |= dict.fromkeys(_unheard(observed, by_numbers=True) & observed.ranges.keys(), UNHEARD)
+    kept |= {
+        name: f"overflows at full scale: it reaches {found.peak:.2g} there, half ends at {LARGEST:.0f}"
+        for name, found in observed.full.items()
+        if found.peak > LARGEST and name not in kept
+    }
+    return kept
 
 
 def _with_fixed(
@@ -195,20 +204,17 @@ def _if_none(
     return {"untaken": others}
 
 
-def _told(
-    examples: Sequence[Example],
-    ranges: Mapping[str, Range],
-    stays: Mapping[str, str],
-    nodes: Mapping[str, ir.Node],
-) -> dict[str, Any]:
+def _told(observed: Observed, stays: Mapping[str, str], nodes: Mapping[str, ir.Node]) -> dict[str, Any]:
+    ranges = observed.ranges
     layers = [
         {"node": node.name or name, "op": node.op_type, "peak": _short(found.peak), "headroom": _short(found.headroom)}
         for name, found in ranges.items()
         if (node := nodes.get(name)) is not None and node.op_type in _LAYERS and name not in stays and found.peak
     ]
-    least = min((float(layer["headroom"] or 0) for layer in layers), default=None)
+    others = [float(f"{ranges[name].headroom:.3g}") for name in _growing(observed, stays, nodes) if ranges[name].peak]
+    least = min([*(float(layer["headroom"] or 0) for layer in layers), *others], default=None)
     return {
-        "examples": [{"name": example.name, "steps": dict(example.steps)} for example in examples],
+        "examples": [{"name": example.name, "steps": dict(example.steps)} for example in observed.examples],
         "headroom": least,
         "stays": [
             {

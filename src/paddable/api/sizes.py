@@ -6,15 +6,17 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import onnx_ir as ir
 
 from paddable.api.building import Padded
+from paddable.api.measuring import Measured
 from paddable.graph.constants import Constants
 from paddable.graph.io.write import INLINE_BELOW
 from paddable.precision import PRECISIONS
 from paddable.precision.codes import bits_of
+from paddable.precision.half import weight_bytes
 from paddable.precision.int8 import LEAST
 
 __all__ = ["changes_nothing", "told_sizes"]
@@ -26,10 +28,14 @@ _NAMED = 3
 """Operators that a line names."""
 
 
-def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
+def told_sizes(graphs: Sequence[Padded], known: Mapping[str, Measured] | None = None) -> Iterator[str]:
     """A line for each precision that saves a tenth or less, or that is meant to be smaller than half and is not.
 
     Of its first graph, since all share their weights.
+
+    Args:
+        graphs: in the precisions that were asked for.
+        known: by precision, what was found of native before: where fp16 is none of them, what it would keep in fp32.
     """
     for precision in dict.fromkeys(graph.metadata.precision for graph in graphs):
         graph = next(graph for graph in graphs if graph.metadata.precision == precision)
@@ -39,7 +45,7 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
             yield f"{precision}: its weights are those in fp32, which a bundle stores once"
             continue
         before, after = _room(graph.exact), _room(graph.model)
-        halved = math.inf if PRECISIONS[precision].ranges else _room(graph.exact, narrow=True)
+        halved = math.inf if PRECISIONS[precision].ranges else _in_half(graph, graphs, known or {})
         if after < min(_HARDLY * before, halved):
             continue
         stays = _in_fp32(graph.model.graph).most_common(_NAMED)
@@ -48,7 +54,7 @@ def told_sizes(graphs: Sequence[Padded]) -> Iterator[str]:
             if stays
             else ", none of them in fp32"
         )
-        beside = f"without it {_told(before)}" if after >= _HARDLY * before else f"in fp16 about {_told(int(halved))}"
+        beside = f"without it {_told(before)}" if after >= _HARDLY * before else f"in fp16 {_told(int(halved))}"
         yield f"{precision}: weights take {_told(after)}, and {beside}{why}"
 
 
@@ -84,13 +90,22 @@ def _is_worth_it(model: ir.Model) -> bool:
     return any(tensor is not None and len(tensor.shape) > 1 and tensor.size >= LEAST for tensor in tensors)
 
 
-def _room(model: ir.Model, *, narrow: bool = False) -> int:
-    """Bytes of the weights, or of these with fp32 in half; equal ones count once, as in a data file."""
+def _in_half(graph: Padded, graphs: Sequence[Padded], known: Mapping[str, Measured]) -> int:
+    """What the weights take in fp16: of its graph, or by the same choice of what stays in fp32."""
+    made = next((other for other in graphs if other.metadata.precision == "fp16"), None)
+    if made is not None:
+        return _room(made.model)
+    measured = known.get(graph.metadata.precision)
+    before, after, _ = weight_bytes(graph.exact, measured.beyond_half if measured is not None else {})
+    return _room(graph.exact) - before + after
+
+
+def _room(model: ir.Model) -> int:
+    """Bytes of the weights; equal ones count once, as in a data file."""
     seen: dict[object, int] = {}
     for kind, tensors in _alike(model).items():
         for tensor in tensors:
-            size = tensor.nbytes // 2 if narrow and tensor.dtype == ir.DataType.FLOAT else tensor.nbytes
-            seen[kind, _digest(tensor) if len(tensors) > 1 else b""] = size
+            seen[kind, _digest(tensor) if len(tensors) > 1 else b""] = tensor.nbytes
     return sum(seen.values())
 
 

@@ -52,8 +52,8 @@ def steps_of_counts(graph: ir.Graph, counting: Collection[ir.Node]) -> Iterator[
         stays.add(node)
         producers = [value.producer() for value in node.inputs if value is not None and value in counts]
         waiting += [made for made in producers if made is not None and made.op_type in _WAY | _STEPS]
-    read = {value.producer() for node in stays for value in node.inputs if value is not None}
-    stays |= _added([node for node in read if node is not None and node.op_type in _COUNTS])
+    in_front = {value.producer() for node in stays for value in node.inputs if value is not None}
+    stays |= _added([node for node in in_front if node is not None and node.op_type in _COUNTS])
     for node in graph:
         if node in stays and not _asks(node):
             yield node
