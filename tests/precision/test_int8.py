@@ -21,6 +21,7 @@ MATRIX = RANDOM.standard_normal((64, 96)).astype(np.float32)
 KERNEL = RANDOM.standard_normal((64, 32, 3)).astype(np.float32)
 TEXTS = {
     "matmul": ("net (float[1, 5, 64] x) => (float[1, 5, 96] y) { y = MatMul(x, w) }", MATRIX, 1),
+    "matmul from the left": ("net (float[1, 96, 5] x) => (float[1, 64, 5] y) { y = MatMul(w, x) }", MATRIX, 0),
     "gemm": ("net (float[5, 64] x) => (float[5, 96] y) { y = Gemm(x, w) }", MATRIX, 1),
     "gemm transposed": ("net (float[5, 96] x) => (float[5, 64] y) { y = Gemm<transB = 1>(x, w) }", MATRIX, 0),
     "conv": ("net (float[1, 32, 9] x) => (float[1, 64, 7] y) { y = Conv(x, w) }", KERNEL, 0),
@@ -169,3 +170,19 @@ def test_a_precision_that_changes_no_weight_shares_those_of_fp32_and_tells_it(tm
     assert np.array_equal(paddable.load(out, precision="int8").run({"x": ids})["y"], table[ids])
     assert "int8: its weights are those in fp32, which a bundle stores once" in told
     assert not any("weights take" in line for line in told)
+
+
+def test_the_damage_of_a_weight_on_the_left_is_summed_over_its_rows(tmp_path):
+    """A row of one large number and many small ones loses these in 8 bits."""
+    weight = RANDOM.standard_normal((64, 96)).astype(np.float32)
+    weight[:, 0] = 1e4
+    text = """net (float[1, 96, T] x) => (float[1, 64, T] y) {
+        f = Mul(x, m) a = MatMul(w, f) b = MatMul(u, a) y = Relu(b) }"""
+    mask = np.ones((96, 1), np.float32)
+    mask[0] = 0
+    told = []
+    native = to_proto(model(text, w=weight, m=mask, u=MATRIX[:, :64]))
+    given = {"containers": [40], "precision": "int8", "gate_lengths": 2, "out": tmp_path / "b"}
+    convert(native, ["x:2=T"], **given, on_message=told.append)
+    (line,) = [line for line in told if "1 of 2 products" in line]
+    assert "stay in fp32: a: " in line

@@ -19,7 +19,7 @@ from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
 from paddable.graph.types import know_types
 from paddable.precision.damage import Twins
-from paddable.precision.int8 import storable
+from paddable.precision.int8 import Weight, storable
 
 __all__ = ["Comparison", "compared"]
 
@@ -33,7 +33,7 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
     zero, one, tiny = (add_initialiser(graph, names, "compared", np.float32(number)) for number in (0, 1, 1e-30))
     graph.outputs.clear()
     readers_of = {node: [(use.node, use.idx) for use in node.outputs[0].uses()] for node in graph}
-    weights = {node: weight.tensor.shape.numpy() for node, weight in storable(graph).items()}
+    weights = storable(graph, left=True)
     for node, nodes in twins(made, names):
         exact, readers = node.outputs[0], readers_of[node]
         for made_node in nodes:
@@ -49,8 +49,11 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
             return nodes[-1].outputs[0]
 
         gap = add("Sub", nodes[-1].outputs[0], exact)
-        noise = add(summed, add("Mul", gap, gap), columns)
-        energy = add("Add", add(summed, add("Mul", exact, exact), columns), tiny)
+        noise, energy = (
+            add(summed, columns, squares) if weights[node].stands_left(node) else add(summed, squares, columns)
+            for squares in (add("Mul", gap, gap), add("Mul", exact, exact))
+        )
+        energy = add("Add", energy, tiny)
         share = add("ReduceMean", add("Min", add("Div", noise, energy), one), keepdims=0)
         # Who reads it waits, as of ``observe``; a share that is NaN stays with its node.
         passed = add("Add", exact, add("Where", add("Less", share, one), zero, zero))
@@ -63,8 +66,11 @@ def compared(model: ir.Model, twins: Twins) -> tuple[ir.Model, dict[str, str]]:
     return made, found
 
 
-def _summing(node: ir.Node, sizes: Sequence[int]) -> tuple[str, Array]:
+def _summing(node: ir.Node, weight: Weight) -> tuple[str, Array]:
     """The operator that sums over the channels of a node's answer, and its constant, by the sizes of its weight."""
+    sizes: Sequence[int] = weight.tensor.shape.numpy()
+    if weight.stands_left(node):
+        return "MatMul", np.ones((1, sizes[-2]), np.float32)
     if node.op_type in ("Gather", "Gemm", "MatMul"):
         columns = sizes[0] if node.attributes.get_int("transB", 0) else sizes[-1]
         return "MatMul", np.ones((columns, 1), np.float32)

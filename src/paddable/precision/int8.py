@@ -67,7 +67,7 @@ class StoreWeightsAsInt8Pass(ir.passes.InPlacePass):
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         demand_axis(model)
         exact = {value.producer() for value in moved_with(model.graph, self._kept)}
-        modified = store_weights(model, [node for node in storable(model.graph) if node not in exact])
+        modified = store_weights(model, [node for node in storable(model.graph, left=True) if node not in exact])
         return ir.passes.PassResult(model, modified)
 
 
@@ -89,12 +89,24 @@ class Weight:
     at: int = 1
     table: ir.Value | None = None
 
+    def stands_left(self, node: ir.Node) -> bool:
+        """Whether it is ``w`` of a product ``w x``; a lookup reads its table at the same input."""
+        return self.at == 0 and node.op_type == "MatMul"
 
-def storable(graph: ir.Graph) -> dict[ir.Node, Weight]:
+
+def storable(graph: ir.Graph, *, left: bool = False) -> dict[ir.Node, Weight]:
     """The products and convolutions with a constant that is worth it, those of a front end aside; and the lookups of
-    their tables."""
+    their tables.
+
+    Args:
+        graph: the graph.
+        left: the products ``w x`` too, of channels along the last axis but one: what stores weights takes them, and
+            the operators of ONNX Runtime that compute with them do not.
+    """
     exact, constants = front_end_nodes(graph), Constants(graph)
     found = {node: _weight(node, constants) for node in graph if node not in exact}
+    if left:
+        found |= {node: _left(node, constants) for node, weight in found.items() if weight is None}
     products = {node: weight for node, weight in found.items() if weight is not None}
     return {**products, **_tied(products, constants)}
 
@@ -105,7 +117,7 @@ def twins(
     """See ``damage.Twins``; of some of ``storable``, where nodes are given."""
     demand_axis(model)
     found = []
-    for node, weight in storable(model.graph).items():
+    for node, weight in storable(model.graph, left=True).items():
         if nodes is not None and node not in nodes:
             continue
         stored = _stored(model.graph, names, weight)
@@ -135,11 +147,12 @@ def store_weights(model: ir.Model, nodes: Iterable[ir.Node], *, apart: bool = Fa
             ``session.x64quantprecision`` makes that of a product in integers unsigned, and fails where another reads
             it. Equal ones have one place in a data file.
     """
-    graph, names, weights, chosen = model.graph, Names(model.graph), storable(model.graph), set(nodes)
+    graph, names, chosen = model.graph, Names(model.graph), set(nodes)
+    weights = storable(graph, left=True)
     restored: dict[tuple[ir.Value, int, ir.Node | None], ir.Value] = {}
     shared: set[ir.Value] = set()
     for node, weight in {} if apart else weights.items():
-        table = weight.table if weight.at == 0 and node in chosen else None
+        table = weight.table if node.op_type == "Gather" and node in chosen else None
         tied = [other for other, one in weights.items() if table is not None and one.table is table]
         if table is not None and table not in shared and chosen.issuperset(tied):
             dequantise = _stored(graph, names, weight)
@@ -148,14 +161,14 @@ def store_weights(model: ir.Model, nodes: Iterable[ir.Node], *, apart: bool = Fa
             shared.add(table)
     for node in weights:
         weight = weights[node]
-        if node not in chosen or weight.table in shared or weight.at == 0:
+        if node not in chosen or weight.table in shared or node.op_type == "Gather":
             continue
         key = weight.value, weight.axis, node if apart else None
         if key not in restored:
             dequantise = _stored(graph, names, weight)
             graph.insert_before(node, dequantise)
             restored[key] = dequantise.outputs[0]
-        node.replace_input_with(1, restored[key])
+        node.replace_input_with(weight.at, restored[key])
     common.RemoveUnusedNodesPass()(model)
     return bool(restored or shared)
 
@@ -208,6 +221,17 @@ def _weight(node: ir.Node, constants: Constants) -> Weight | None:
         return None
     axis = _channels(node, len(tensor.shape))
     return None if axis is None else Weight(node.inputs[1], tensor, axis)
+
+
+def _left(node: ir.Node, constants: Constants) -> Weight | None:
+    """The matrices in front of what a product is of; each row is a channel."""
+    if node.op_type != "MatMul" or node.domain or node.inputs[0] is None:
+        return None
+    tensor = constants.tensor(node.inputs[0])
+    if tensor is None or tensor.dtype != ir.DataType.FLOAT or len(tensor.shape) < 2 or tensor.size < LEAST:
+        return None
+    computed = constants.tensor(node.inputs[1]) is None
+    return Weight(node.inputs[0], tensor, len(tensor.shape) - 2, at=0) if computed else None
 
 
 def _channels(node: ir.Node, rank: int) -> int | None:

@@ -21,7 +21,8 @@ def kept_with_others(model: ir.Model, stored: Collection[str]) -> dict[str, str]
         stored: names of the answers whose nodes would get theirs in fewer bits.
     """
     constants = Constants(model.graph)
-    nodes = {node: weight for node, weight in storable(model.graph).items() if str(node.outputs[0].name) in stored}
+    weights = storable(model.graph, left=True)
+    nodes = {node: weight for node, weight in weights.items() if str(node.outputs[0].name) in stored}
     kept: dict[str, str] = {}
     found = True
     while found:  # who keeps a weight makes others keep it
