@@ -289,6 +289,31 @@ def test_what_the_optimiser_moves_native_by_excuses_no_fault_in_what_is_written(
     assert [row.ok for row in rows] == [right]
 
 
+@pytest.mark.parametrize(
+    ("moved", "range_moved", "right"), [(2e-6, 0.0, True), (1e-4, 0.0, False), (2e-6, 1e-6, False)]
+)
+def test_a_code_that_falls_the_other_way_is_no_fault_where_nothing_else_differs(
+    moved: float, range_moved: float, right: bool
+) -> None:
+    """One code is a hundredth of the largest answer here: more than what is allowed for a fault."""
+    text = """<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 4] x) => (float[1, T, 4] y) {
+        p = Mul(x, k) q = QuantizeLinear(p, s, z) y = DequantizeLinear(q, s, z) }"""
+    model = onnx.parser.parse_model(text)
+    for name, number in (("k", np.float32(2)), ("s", np.float32(20 / 255)), ("z", np.uint8(128))):
+        model.graph.initializer.append(numpy_helper.from_array(number, name))
+    made = convert(model, ["x:1=T"], containers=[20_000], verify=False)
+    metadata = replace(Metadata.loads(made.metadata_props[0].value, where=""), precision="int8-static")
+    for tensor in made.graph.initializer:
+        if tensor.name in "ks":
+            factor = np.float32(1 + (moved if tensor.name == "k" else range_moved))
+            tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor) * factor, tensor.name))
+    oracle = Oracle(model.SerializeToString(), metadata)
+    candidate = Candidate("T=20000", made.SerializeToString(), metadata, {"T": 20_000})
+    signals = Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, {"T": 20_000}, Numbers({}), 1, 0)
+    (row,) = judge_whole(candidate, oracle, signals, [{"T": 19_000}])
+    assert row.ok == right and 5e-3 < row.error < 2e-2
+
+
 def test_a_range_that_is_off_by_2_percent_fails(native: onnx.ModelProto, tmp_path: Path) -> None:
     np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 35, 64)).astype(np.float32))
     onnx.save(native, tmp_path / "native.onnx")

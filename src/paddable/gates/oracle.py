@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TypeAlias
 
@@ -13,6 +14,7 @@ from paddable.bundle import Metadata
 from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.lift import Twins, nudged
 from paddable.gates.signals import Signals, evaluate
+from paddable.gates.unrounded import Code, ranges_of, unrounded
 from paddable.precision import least_noise, session_config
 
 __all__ = ["FLOOR", "Oracle", "scale"]
@@ -83,6 +85,7 @@ class Oracle:
         alike: Callable[[], Sequence[Oracle]] = tuple,
     ) -> None:
         self._native, self._twins, self._alike = native, twins, alike
+        self._metadata = replace(metadata, precision="fp32")
         self._moved_source, self._exact_source = moved, exact
         self._config = session_config(metadata.precision)
         where = "native" if metadata.precision == "fp32" else f"native in {metadata.precision}"
@@ -186,6 +189,20 @@ class Oracle:
                     for name, known in found.items()
                 }
         return found
+
+    @cached_property
+    def unrounded(self) -> Oracle:
+        """Native whose values are cut off at the ends of their fixed ranges and not rounded.
+
+        Raises:
+            ValueError: it is too large for one message.
+        """
+        return Oracle(unrounded(self._native), self._metadata)
+
+    @cached_property
+    def ranges(self) -> set[Code]:
+        """What native's values are rounded to."""
+        return ranges_of(self._native)
 
     def noise(
         self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]

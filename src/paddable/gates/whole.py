@@ -16,6 +16,7 @@ from paddable.gates.junk import FILLINGS
 from paddable.gates.oracle import FLOOR, Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
+from paddable.gates.unrounded import ranges_of, unrounded
 from paddable.precision import PRECISIONS, least_noise, session_config
 
 __all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "largest_of", "open_candidate", "told"]
@@ -102,6 +103,7 @@ def judge_whole(
     """
     engine = engine or open_candidate(candidate)
     plain = cache(lambda: open_candidate(candidate, optimise=False))
+    unrounded = cache(lambda: _Unrounded(candidate, oracle))
     companions = [cases[0], cases[len(cases) // 2], cases[-1]]
     fillings = _fillings(cases, candidate.largest)
     measured = {0, len(cases) // 2, len(cases) - 1}
@@ -115,7 +117,7 @@ def judge_whole(
             lengths = [steps, *others]
             first, *more = fillings[number] if container == candidate.largest else fillings[number][:1]
             found, got = _compare(
-                candidate, engine, plain, oracle, signals, lengths, container, first, number in measured
+                candidate, engine, plain, unrounded, oracle, signals, lengths, container, first, number in measured
             )
             for row in found:
                 worst[row.output] = _worse(worst.get(row.output), row)
@@ -182,6 +184,7 @@ def _compare(
     candidate: Candidate,
     engine: Engine,
     plain: Callable[[], Engine],
+    unrounded: Callable[[], _Unrounded],
     oracle: Oracle,
     signals: Signals,
     lengths: Sequence[Steps],
@@ -194,7 +197,7 @@ def _compare(
     Where values are rounded to fixed ranges, the kernels of an optimised session may round one the other way than
     native's do, which native alone does not show. So what is written decides, without the optimiser: where both agree
     there, what the optimiser moves is noise, up to some codes; where they are further apart than native's own codes
-    move there, that is the error, however much the optimiser moves native.
+    move there, that is the error, however much the optimiser moves native; unless all is the same but for the codes.
     """
     blank = Row(candidate.name, "", told(lengths[0]), told(container), np.inf, 0.0, TOLERANCE, 0.0)
     expected = []
@@ -230,7 +233,10 @@ def _compare(
                     if apart.error > TOLERANCE:
                         own = oracle.noise_as_written(signals, row, steps, _deciding(apart.error))
                         if apart.error > _allowed(own[name]):
-                            found[name], noise[name] = apart, own[name]
+                            codes = _CODES * least_noise(candidate.metadata.precision)
+                            near = apart.error <= _allowed(codes)
+                            right = near and unrounded().agrees(here, row, steps, signals, feeds)
+                            found[name], noise[name] = apart, max(own[name], min(apart.error, codes) if right else 0.0)
                     elif found[name].error > _allowed(noise[name]):
                         moved = _judge(candidate.metadata, here, row, steps, native[name], got).error
                         codes = min(moved, _CODES * least_noise(candidate.metadata.precision))
@@ -239,6 +245,28 @@ def _compare(
             allowed = replace(result, noise=noise[name], tolerance=_allowed(noise[name]))
             results[name] = _worse(results.get(name), allowed)
     return list(results.values()), got
+
+
+class _Unrounded:
+    """Both graphs of a comparison without the rounding to fixed ranges, opened when they are first asked."""
+
+    def __init__(self, candidate: Candidate, oracle: Oracle) -> None:
+        self._metadata, self._oracle = candidate.metadata, oracle
+        self._engine = None
+        with suppress(EngineError, ValueError):  # too large for one message, or it runs in its fusion alone
+            if ranges_of(candidate.model) == oracle.ranges:
+                self._engine = Engine(unrounded(candidate.model), where=candidate.name)
+
+    def agrees(self, blank: Row, row: int, steps: Steps, signals: Signals, feeds: Mapping[str, Array]) -> bool:
+        """Whether nothing but codes parts them: ranges are the same, and so is what is not rounded."""
+        with suppress(EngineError, ValueError):
+            if self._engine is not None:
+                native = self._oracle.unrounded
+                wanted = native.answer(signals, row, steps)
+                found = _judge(self._metadata, blank, row, steps, wanted[blank.output], self._engine.run(feeds))
+                noise = native.noise(signals, row, steps, {blank.output: _deciding(found.error)})
+                return not found.note and found.error <= _allowed(noise[blank.output])
+        return False
 
 
 def _allowed(noise: float) -> float:
