@@ -12,6 +12,7 @@ from onnx import TensorProto, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 from onnxruntime.quantization.matmul_nbits_quantizer import MatMulNBitsQuantizer
 
+import paddable
 from paddable.api import convert
 from paddable.gates.engine import Engine
 from paddable.gates.lift import rounded
@@ -156,3 +157,20 @@ def test_a_range_that_a_product_takes_itself_is_taken_in_fp32() -> None:
     (product,) = [node for node in made.graph.node if node.op_type == "DynamicQuantizeMatMul"]
     halves = {name for node in made.graph.node if node.op_type == "Cast" for name in node.output if "fp16" in name}
     assert product.input[0] not in halves
+
+
+def test_what_is_quantised_to_signed_codes_asks_for_no_entry_that_it_does_not_load_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where processors saturate, ``session.x64quantprecision`` makes two initialisers of one name of its zeros."""
+    native = quantised("qdq", tmp_path)
+    np.save(tmp_path / "x.npy", X)
+    monkeypatch.setattr("paddable.runtime.session.saturation.saturates", lambda: True)
+    out = convert(native, ["x:1=T"], containers=[30], out=tmp_path / "b", precision="int8-dynamic,int8-static",
+                  examples=tmp_path / "x.npy", gate_lengths=2)  # fmt: skip
+    for precision in ("int8-dynamic", "int8-static"):
+        answer = paddable.load(out, "cpu", precision=precision).run({"x": X})["y"]
+        assert np.isfinite(np.asarray(answer)).all()
+        graph = onnx.load(next(out.glob(f"cpu-{precision}-*.onnx")), load_external_data=False)
+        (text,) = [entry.value for entry in graph.metadata_props if entry.key == "paddable"]
+        assert "x64quantprecision" not in text

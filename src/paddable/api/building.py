@@ -145,12 +145,12 @@ def precise(
     if PRECISIONS[metadata.precision].fast or _suits_two_dimensions(made):
         options |= advised.conv1d_options
     advice = {target: replace(advised, options=options).to_json()}
-    return Padded(made, in_its_session(replace(metadata, advice=advice)), exact)
+    return Padded(made, in_its_session(replace(metadata, advice=advice), made), exact)
 
 
-def in_its_session(metadata: Metadata) -> Metadata:
+def in_its_session(metadata: Metadata, model: ir.Model) -> Metadata:
     """The metadata of a graph with what its precision asks of a session, on every provider that it was made for."""
-    asked = session_config(metadata.precision)
+    asked = session_config(metadata.precision, model)
     advice = {name: {**said, "config": {**said["config"], **asked}} for name, said in metadata.advice.items()}
     return replace(metadata, advice=advice)
 

@@ -288,7 +288,7 @@ def _convert_fixed(
             on_message(line)
     file = one.keep(made.model, stage)
     meant = known.examples if PRECISIONS[precision].fixed else None  # random inputs lie beyond its ranges
-    told = compare_frozen(stage.lend(opened.native), file, precision, meant) if verify else {}
+    told = compare_frozen(stage.lend(opened.native), file, made.metadata, meant) if verify else {}
     if told and precision != "fp32" and on_message is not None:
         on_message(f"{precision}: at most {told['worst']:.2g} of scale from fp32 on {told['inputs']} inputs")
     metadata = replace(made.metadata, verified=told, bindings=tuple(opened.bindings), native_opset=opened.native_opset)

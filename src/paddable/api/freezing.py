@@ -21,7 +21,7 @@ from paddable.api.versions import versions
 from paddable.bundle import Metadata
 from paddable.errors import GateFailedError, MisuseError, arguments
 from paddable.forms.form import Known
-from paddable.gates.engine import Engine
+from paddable.gates.engine import Engine, asked_of
 from paddable.gates.examples import Example
 from paddable.gates.junk import draw
 from paddable.gates.oracle import scale
@@ -31,7 +31,7 @@ from paddable.padding.declaration import Declarations
 from paddable.padding.remedies.emitter import Emitter
 from paddable.padding.rewrite.specialise import SpecialisePass
 from paddable.padding.suggestion import suggest
-from paddable.precision import PRECISIONS, session_config
+from paddable.precision import PRECISIONS
 
 __all__ = ["compare_frozen", "frozen", "open_fixed"]
 
@@ -113,7 +113,7 @@ def frozen(
     Args:
         model: every input has a fixed shape; it is not changed.
         target: the provider whose fixes it gets.
-        precision: of the result.
+        metadata: of the result.
         forms: names of the forms that it gets; None for those that the target's record names.
         known: what the precision knows of the model.
         on_message: called with a line for each fix that was left out, and for where the nodes run.
@@ -132,7 +132,7 @@ def frozen(
 
 
 def compare_frozen(
-    native: Path, made: Path, precision: str, examples: Sequence[Example] | None = None
+    native: Path, made: Path, metadata: Metadata, examples: Sequence[Example] | None = None
 ) -> Mapping[str, Any]:
     """Run both on the same inputs.
 
@@ -148,8 +148,8 @@ def compare_frozen(
     Raises:
         GateFailedError: an output differs.
     """
-    before, after = Engine(native, where="native"), Engine(made, config=session_config(precision), where="the result")
-    worst, allowed = 0.0, PRECISIONS[precision].moves
+    before, after = Engine(native, where="native"), Engine(made, config=asked_of(metadata), where="the result")
+    worst, allowed = 0.0, PRECISIONS[metadata.precision].moves
     rng = np.random.default_rng(0)
     draws = _DRAWS if examples is None else len(examples)
     for count in range(draws):

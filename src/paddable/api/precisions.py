@@ -190,5 +190,5 @@ def _made(
     native = in_precision(opened.model, name, known.kept)
     oracle = native if opened.native is opened.model else opened.native
     made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)
-    metadata = in_its_session(replace(made.metadata, precision=name, kept=known.kept))
+    metadata = in_its_session(replace(made.metadata, precision=name, kept=known.kept), native)
     return Padded(made.model, metadata, exact.model, native)

@@ -35,7 +35,7 @@ from paddable.divergence.pieces import on_provider
 from paddable.divergence.plain import Plain
 from paddable.errors import MisuseError, PaddableError, RefusedError, arguments
 from paddable.findings import Finding
-from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.engine import Array, Engine, EngineError, asked_of
 from paddable.gates.index_limits import index_limits
 from paddable.gates.signals import Numbers
 from paddable.graph.io.read import read_model
@@ -528,7 +528,9 @@ def _side(
         if answers is not None:
             return answers
         if provider == "cpu":
-            config, half = session_config(precision), None if precision != "fp32" else False
+            own = place.metadata is not None and place.metadata.precision == precision
+            config = asked_of(place.metadata) if own and place.metadata else session_config(precision)
+            half = None if precision != "fp32" else False
             return Engine(place.file, config=config, threads=threads, where=where, half=half).run(feeds)
         opening = Opening(session_advice(provider))
         return GraphSession(place.file, opening, static=place.metadata is not None).run(feeds)

@@ -24,12 +24,11 @@ from paddable.divergence.plain import Plain
 from paddable.divergence.shown import about_probe, depth, heat, nearest_rows, ranges
 from paddable.errors import MisuseError, PaddableError
 from paddable.gates import GateReport
-from paddable.gates.engine import Engine
+from paddable.gates.engine import Engine, asked_of
 from paddable.gates.index_limits import index_limits
 from paddable.gates.shown import about_gates, gate_rows, range_rows
 from paddable.gates.signals import Signals
 from paddable.graph.io.read import read_model
-from paddable.precision import session_config
 from paddable.providers.report import lint_for
 from paddable.runtime.session.flavours import runtime_version
 
@@ -308,7 +307,7 @@ def _times(where: Path, graph: Place, native: Model, opened: Opened) -> list[dic
             told = ",".join(f"{name}={count:,}" for name, count in size.items())
             engine = Engine(Path(native))
             rows.append({"name": f"native at {told}", "ms": _best(engine, signals.native(0, size)), "plain": True})
-            engine = Engine(file, config=session_config(metadata.precision))
+            engine = Engine(file, config=asked_of(metadata))
             feeds = signals.padded([size] * rows_in, size, 0, engine.shapes, engine.dtypes)
             made = metadata.precision if metadata.precision != "fp32" else own
             rows.append({"name": f"{made} container {told}", "ms": _best(engine, feeds)})

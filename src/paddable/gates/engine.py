@@ -10,12 +10,14 @@ import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
 
+from paddable.bundle import Metadata
 from paddable.errors import PaddableError
 from paddable.gates.lift import computes_in_half
+from paddable.precision import session_config
 from paddable.runtime.session.model_file import open_session
 from paddable.runtime.session.saturation import asked_here
 
-__all__ = ["Array", "Engine", "EngineError", "Source", "optimisation"]
+__all__ = ["Array", "Engine", "EngineError", "Source", "asked_of", "optimisation"]
 
 Array: TypeAlias = NDArray[Any]
 Source: TypeAlias = "Path | bytes"
@@ -90,6 +92,13 @@ class Engine:
     def close(self) -> None:
         """Give the session and its files back; it runs no more."""
         self._session = None
+
+
+def asked_of(metadata: Metadata) -> dict[str, str]:
+    """What a graph's precision asks of a session, less what the advice of its file leaves out."""
+    asked = session_config(metadata.precision)
+    advised = [said.get("config", {}) for said in metadata.advice.values()]
+    return {key: value for key, value in asked.items() if not advised or any(key in config for config in advised)}
 
 
 def optimisation(model: Source, half: bool | None = None) -> str:

@@ -11,11 +11,11 @@ from typing import TypeAlias
 import numpy as np
 
 from paddable.bundle import Metadata
-from paddable.gates.engine import Array, Engine, EngineError, Source
+from paddable.gates.engine import Array, Engine, EngineError, Source, asked_of
 from paddable.gates.lift import Twins, nudged
 from paddable.gates.signals import Signals, evaluate
 from paddable.gates.unrounded import Code, ranges_of, unrounded
-from paddable.precision import least_noise, session_config
+from paddable.precision import least_noise
 
 __all__ = ["FLOOR", "Oracle", "scale"]
 
@@ -87,7 +87,7 @@ class Oracle:
         self._native, self._twins, self._alike = native, twins, alike
         self._metadata = replace(metadata, precision="fp32")
         self._moved_source, self._exact_source = moved, exact
-        self._config = session_config(metadata.precision)
+        self._config = asked_of(metadata)
         where = "native" if metadata.precision == "fp32" else f"native in {metadata.precision}"
         self._open = partial(Engine, where=where, config=self._config, threads=threads, arena=arena)
         self._half = twins is not None

@@ -11,13 +11,13 @@ from typing import TypeAlias
 import numpy as np
 
 from paddable.bundle import Metadata
-from paddable.gates.engine import Array, Engine, EngineError, Source
+from paddable.gates.engine import Array, Engine, EngineError, Source, asked_of
 from paddable.gates.junk import FILLINGS
 from paddable.gates.oracle import FLOOR, Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
 from paddable.gates.unrounded import ranges_of, unrounded
-from paddable.precision import PRECISIONS, least_noise, session_config
+from paddable.precision import PRECISIONS, least_noise
 
 __all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "largest_of", "open_candidate", "told"]
 
@@ -145,7 +145,7 @@ def open_candidate(
     return Engine(
         candidate.model,
         where=candidate.name,
-        config=session_config(candidate.metadata.precision),
+        config=asked_of(candidate.metadata),
         threads=threads,
         arena=arena,
         half=half,

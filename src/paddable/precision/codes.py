@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from paddable.precision.moves import MOVES
 
-__all__ = ["between_codes", "bits_computed", "bits_of"]
+__all__ = ["between_codes", "bits_computed", "bits_of", "rounds_to_signed"]
 
 _OF_8_BITS = {
     "ConvInteger", "DequantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeLinear", "DynamicQuantizeMatMul",
@@ -40,6 +40,15 @@ def bits_of(node: ir.Node) -> int | None:
 def bits_computed(node: ir.Node) -> int | None:
     """As ``bits_of``; None for what only makes codes, or numbers of codes."""
     return None if node.op_type in _CODES_ALONE else bits_of(node)
+
+
+def rounds_to_signed(node: ir.Node) -> bool:
+    """Whether it makes signed codes of 8 bits of what is computed."""
+    if node.op_type != "QuantizeLinear" and not node.op_type.startswith("QLinear"):
+        return False
+    zero = node.inputs[-1]  # of the answer; a bias behind it is no code of 8 bits
+    known = [value.dtype for value in (*node.outputs, *([zero] if zero is not None else []))]
+    return ir.DataType.INT8 in known
 
 
 def between_codes(graph: ir.Graph) -> dict[ir.Node, str]:
