@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import numpy_helper
 
 from paddable.api import convert
+from paddable.bundle import Metadata
 from paddable.gates.oracle import Oracle
-from paddable.gates.whole import TOLERANCE
+from paddable.gates.signals import Numbers, Signals
+from paddable.gates.whole import TOLERANCE, Candidate, judge_whole
 
 from .networks import model
 
@@ -59,3 +62,22 @@ def test_a_model_of_good_condition_is_allowed_no_more(precision: str) -> None:
     judged: list[Any] = []
     convert(residual(0.0), ["x:1=T"], containers=[60], precision=precision, gate_lengths=8, on_report=judged.append)
     assert {row.tolerance for row in judged[0].rows} == {TOLERANCE}
+
+
+@pytest.mark.parametrize(("size", "moved", "right"), [(2e3, 1e-6, True), (0.0, 2e-5, False)])
+def test_native_in_fp32_is_known_no_better_than_the_last_place_of_its_input_moves_it(
+    size: float, moved: float, right: bool
+) -> None:
+    """Its kernels agree bit for bit: x + 2000 - 2000 has steps of 1e-4, and a number falls to the one or the other."""
+    native = model("b = Mul(x, g) s = Add(b, k) y = Sub(s, k)", "float[1, T, 4] x", "float[1, T, 4] y",
+                   g=np.float32(3), k=np.float32(size))  # fmt: skip
+    made = convert(native, ["x:1=T"], containers=[600], verify=False)
+    metadata = Metadata.loads(made.metadata_props[0].value, where="")
+    (gain,) = (tensor for tensor in made.graph.initializer if tensor.name == "g")
+    gain.CopyFrom(numpy_helper.from_array(np.float32(3 * (1 + moved)), "g"))
+    oracle = Oracle(native.SerializeToString(), metadata)
+    signals = Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, {"T": 600}, Numbers({}), 1, 0)
+    assert set(oracle.noise(signals, 0, {"T": 500}, {"y": np.inf}).values()) == {0.0}
+    candidate = Candidate("T=600", made.SerializeToString(), metadata, {"T": 600})
+    (row,) = judge_whole(candidate, oracle, signals, [{"T": 500}])
+    assert row.error > TOLERANCE and row.ok == right
