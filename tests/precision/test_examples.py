@@ -312,3 +312,41 @@ def test_no_answer_of_a_node_that_stays_is_told_to_be_near_the_end(tmp_path: Pat
             on_message=told.append)  # fmt: skip
     assert any("overflows: it reaches" in line for line in told)
     assert not any("Split Split_1" in line and "an input that makes" in line for line in told)
+
+
+MASKED = model(
+    """r = Unsqueeze(m, last) f = Cast<to = 1>(r) a = MatMul(x, u) h = Mul(a, f) c = Cast<to = 1>(n)
+    d = Unsqueeze(c, ends) e = Div(h, d) y = Relu(e)""",
+    "float[1, T, 8] x, int64[1] n, bool[1, T] m", "float[1, T, 5] y",
+    u=normal(8, 5), last=np.array([2]), ends=np.array([1, 2]),
+)  # fmt: skip
+
+
+def test_lengths_and_masks_that_say_what_the_arrays_are_long_are_taken(tmp_path: Path) -> None:
+    asked = {"length_inputs": ["n=T"], "mask_inputs": ["m:1=T"], "examples": tmp_path / "x.npz"}
+    x = RANDOM.standard_normal((1, 50, 8)).astype(np.float32)
+    whole = np.ones((1, 50), bool)
+    np.savez(tmp_path / "x.npz", x=x, n=np.array([50]), m=whole)
+    assert told_of(MASKED, **asked)
+    for n, mask, words in ((40, whole, "n is 40, and it has 50 steps of T"), (50, ~whole, "m masks steps, and it has")):
+        np.savez(tmp_path / "x.npz", x=x, n=np.array([n]), m=mask)
+        with pytest.raises(MisuseError, match=words):
+            told_of(MASKED, **asked)
+    np.savez(tmp_path / "x.npz", x=x, foo=x)
+    with pytest.raises(MisuseError, match=r"holds 'x', 'foo'.*; leave foo out"):
+        told_of(MASKED, **asked)
+
+
+def test_two_channels_are_taken_where_the_model_takes_two(tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    native = model("a = Conv(x, u) y = Relu(a)", "float[1, 2, T] x", "float[1, 5, T] y", u=normal(5, 2, 1))
+    time = np.arange(1000) / 16_000
+    sound = np.stack([0.3 * np.sin(2000 * time), -0.3 * np.sin(2000 * time)], 1)
+    given: dict[str, Any] = {"containers": [900], "rate": 16_000, "precision": "fp16", "gate_lengths": 2}
+    told: list[str] = []
+    soundfile.write(tmp_path / "a.wav", sound, 16_000)
+    convert(native, ["x:2=T"], examples=tmp_path / "a.wav", on_message=told.append, **given)
+    assert not any("mixed" in line for line in told)
+    soundfile.write(tmp_path / "a.wav", sound[:, 0], 16_000)
+    with pytest.raises(MisuseError, match="it has 1 channel, and x takes 2"):
+        convert(native, ["x:2=T"], examples=tmp_path / "a.wav", **given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from paddable.errors import MisuseError, UnreadableError
 from paddable.extras import import_extra
 from paddable.gates.engine import Array
 from paddable.gates.examples import Example, Inputs
+from paddable.gates.signals import evaluate
 
 __all__ = ["read_examples"]
 
@@ -81,7 +83,7 @@ class _Reader:
         self.names = [name for name in inputs.shapes if name not in self.made]
 
     def read(self, path: Path) -> list[Example]:
-        arrays = self._sound(path) if path.suffix.lower() in SOUNDS else self._arrays(path)
+        arrays = self._sound(path) if path.suffix.lower() in SOUNDS else self._without_made(path, self._arrays(path))
         lacking = tuple(name for name in self.names if name not in arrays)
         if lacking:
             self._lacking.setdefault(lacking, []).append(path.name)
@@ -146,21 +148,52 @@ class _Reader:
             if first:
                 self.told.append(f"{path.name}: its only array {first!r} is taken for {self.names[0]}, the only input")
             arrays = {self.names[0]: arrays[first]}
-        unknown = sorted(arrays.keys() - set(self.names))
-        if unknown or not arrays:
+        unknown = sorted(arrays.keys() - self.inputs.shapes.keys())
+        if unknown or self.made.issuperset(arrays):
             held = "an array without a name" if first == "" and arrays else ", ".join(map(repr, arrays)) or "nothing"
             raise MisuseError(
                 f"it holds {held}, and the graph wants {', '.join(map(repr, self.names))}"
                 + (
-                    f" ({', '.join(unknown)} is made of the lengths)"
-                    if unknown and self.made.issuperset(unknown)
+                    f" ({', '.join(sorted(arrays))} is made of the lengths)"
+                    if arrays and self.made.issuperset(arrays)
                     else ""
                 ),
                 where=str(path),
-                fix="name its arrays after the inputs" + (", in a .npz" if first == "" and arrays else ""),
+                fix=f"leave {', '.join(unknown)} out"
+                if self.inputs.shapes.keys() & arrays.keys() and unknown
+                else "name its arrays after the inputs" + (", in a .npz" if first == "" and arrays else ""),
             )
         where = f"{path}: input {{}}" if len(arrays) > 1 else str(path)
         return {name: self._typed(path, name, array, where.format(name)) for name, array in arrays.items()}
+
+    def _without_made(self, path: Path, arrays: Mapping[str, Array]) -> dict[str, Array]:
+        """The inputs but lengths and masks, which are made of the others' lengths and have to say the same."""
+        others = {name: self._with_all_axes(path, name, array) for name, array in arrays.items() if name in self.names}
+        there = {
+            name: others[symbol.input].shape[symbol.axis]
+            for name, symbol in self.metadata.symbols.items()
+            if symbol.input in others
+        }
+        for name in arrays.keys() & self.made:
+            text = self.metadata.length_inputs.get(name)
+            known = len(there) == len(self.metadata.symbols)
+            if text is None:
+                valid: Any = name not in self.metadata.padding_masks
+                said = "masks steps"
+            elif known:
+                valid = evaluate(text, there)
+                said = f"is {', '.join(map(str, np.unique(arrays[name]).tolist()))}"
+            else:
+                continue
+            if (arrays[name] != valid).any():
+                held = ", ".join(f"{size:,} steps of {symbol}" for symbol, size in there.items())
+                raise MisuseError(
+                    f"{name} {said}, and it has {held}",
+                    where=str(path),
+                    why="an example is as long as its arrays, and nothing of it is padding",
+                    fix=f"save each row at its own length, or leave {name} out",
+                )
+        return others
 
     def _typed(self, path: Path, name: str, array: Array, where: str) -> Array:
         wanted = self.inputs.dtypes[name]
@@ -198,6 +231,7 @@ class _Reader:
         samples = read_audio(path, rate).samples
         soundfile = import_extra("soundfile")
         about = soundfile.info(str(path))
+        channels = self._channels(path, name, about.channels)
         if about.samplerate != rate:
             raise MisuseError(
                 f"it has {about.samplerate} samples a second, the model takes {rate}",
@@ -206,7 +240,11 @@ class _Reader:
                 fix="resample it",
             )
         mixed = float(np.abs(samples).max(initial=0))
-        if about.channels > 1:
+        if channels is not None:
+            apart = soundfile.read(str(path), dtype="float32", always_2d=True)[0]
+            samples = apart if channels else apart.T
+            mixed = float(np.abs(samples).max(initial=0))
+        elif about.channels > 1:
             loudest = max(float(np.abs(block).max(initial=0)) for block in soundfile.blocks(str(path), 1 << 20))
             if loudest and not mixed:
                 self._lost[path] = "once its channels are mixed: they cancel"
@@ -223,6 +261,20 @@ class _Reader:
         if mixed and not typed.any():
             self._lost[path] = f"in {dtype}: it is too soft"
         return {name: typed}
+
+    def _channels(self, path: Path, name: str, count: int) -> bool | None:
+        """Whether channels stand behind the samples in an input that takes two of them; None where it takes one."""
+        shape, batch, ragged = self.inputs.shapes[name], self.inputs.batch(name), self.metadata.inputs.get(name, {})
+        axes = [axis for axis, size in enumerate(shape) if size == 2 and axis != batch and axis not in ragged]
+        if not axes or not ragged:
+            return None
+        if count != 2:
+            raise MisuseError(
+                f"it has {count} channel{'s'[: count != 1]}, and {name} takes 2",
+                where=str(path),
+                fix="give recordings of two channels, or .npz files",
+            )
+        return axes[0] > max(axis for axis in ragged if axis != batch)
 
     def _with_all_axes(self, path: Path, name: str, array: Array) -> Array:
         """An input with its axes of size 1 where the file left them out."""
