@@ -90,3 +90,22 @@ def test_one_mistake_reads_in_the_words_of_who_made_it(tmp_path: Path, capsys: p
         assert main(["check", str(tmp_path / "m.onnx"), "--length", "z:1=T", *extra]) == 2
         said = capsys.readouterr()
         assert "declare --length x:1=T" in (said.out if extra else said.err) and "`" not in said.out + said.err
+
+
+def test_no_precision_and_no_examples_replace_others_in_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> m (float[1,T] x) => (float[1,T] y) { y = Abs(x) }'
+    )
+    save(model, tmp_path / "m.onnx")
+    asked = ["convert", str(tmp_path / "m.onnx"), "--length", "x:1=T", "--container", "9", "-o", str(tmp_path / "b")]
+    for extra, words in (
+        (["--precision", ""], "'' names no precision"),
+        (["--precision", "fp16,"], "'fp16,' names no precision"),
+        (["--precision", "fp16", "--examples", "a.npz", "--examples", "b.npz"], "--examples is given 2 times, last as"),
+    ):
+        assert main([*asked, *extra]) == 2
+        assert words in capsys.readouterr().err
+    assert main([*asked, "--precision", "fp32", "--precision", "fp16"]) == 0
+    assert {file.name for file in (tmp_path / "b").glob("cpu-*")} == {"cpu-fp32-9.onnx", "cpu-fp16-9.onnx"}

@@ -48,7 +48,12 @@ def chosen_precisions(
             accepted, which fp32 has no use for; such limits where nothing is judged; or no examples, for one that fixes
             ranges.
     """
-    found = list(dict.fromkeys((precision or "fp32").split(",")))
+    found = list(dict.fromkeys(name.strip() for name in ("fp32" if precision is None else precision).split(",")))
+    if "" in found:
+        raise MisuseError(
+            f"{precision!r} names no precision" + ("" if found == [""] else " between two commas or behind the last"),
+            fix=f"choose {', '.join(PRECISIONS)}, or leave it out for fp32",
+        )
     if half is not None and half not in _HALVES:
         raise MisuseError(f"half is {half!r}", fix=f"choose {' or '.join(_HALVES)}")
     if half is not None and "fp16" not in found:

@@ -94,11 +94,27 @@ batch_size: Decorator = click.option(
     "--batch-size", type=click.IntRange(min=1), metavar="B", help="Size of a symbolic batch axis. Default: 1."
 )
 
+
+def _joined(context: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """Several as one with commas: the last alone would replace the others without a word."""
+    return ",".join(given) if given else None
+
+
+def _once(context: click.Context, parameter: click.Parameter, given: tuple[Path, ...]) -> Path | None:
+    if len(given) > 1:
+        raise click.UsageError(
+            f"{parameter.opts[0]} is given {len(given)} times, last as {given[-1]}: put them into one directory"
+        )
+    return given[0] if given else None
+
+
 precision: Decorator = click.option(
     "--precision",
+    multiple=True,
+    callback=_joined,
     metavar="fp32|fp16|int8|int8-dynamic|int8-static|int4",
     help="Precision of the result, several with commas: int8 and int4 store weights, int8-dynamic computes in 8 bits, "
-    "int8-static too and fixes its ranges from examples. Default: fp32.",
+    "int8-static too and fixes its ranges from examples. Default: fp32. Repeatable.",
 )
 
 half: Decorator = click.option(
@@ -116,6 +132,8 @@ forms: Decorator = click.option(
 
 examples: Decorator = click.option(
     "--examples",
+    multiple=True,
+    callback=_once,
     type=click.Path(path_type=Path),
     metavar="DIR|FILE.npz|CLIP.wav",
     help="Inputs that the model will meet, which a precision is chosen and judged by. Default: random ones at the "
