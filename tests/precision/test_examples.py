@@ -98,6 +98,7 @@ def test_integer_samples_are_sound_and_the_model_behind_them_is_half(tmp_path: P
     assert [one["name"] for one in ranges["examples"]] == ["sound at 1", "sound at 0.01", "sound at 0.0001"]
     assert {layer["node"] for layer in ranges["layers"]} == {"Conv_2", "Conv_4"}
     assert {node["op"] for node in ranges["stays"]} == {"Cast", "Unsqueeze"}
+    assert {node["why"] for node in ranges["stays"]} == {"made of integers of an input"}
     assert ranges["weights"]["fp16"] * 2 == ranges["weights"]["fp32"]
 
 

@@ -129,7 +129,8 @@ def test_each_precision_is_told_in_a_line(told_in_half: list[str]) -> None:
     (line,) = [line for line in told_in_half if "against fp32" in line]
     assert line.startswith("fp16: against fp32, the worst of 4 examples: cosine 1.0000") and "warning" not in line
     row = {"example": "a.npy", "output": "y", "error": 0.4, "cosine": 0.9999, "agreement": None}
-    assert "warning: that is far from fp32 (output y, a.npy)" in told_verdict("int4", [row])
+    assert "warning: that is far from fp32 (output y, a.npy): judge it on inputs" in told_verdict("int4", [row])
+    assert told_verdict("int4", [row], given=True).endswith("(output y, a.npy): take another precision")
     fixed: list[str] = []
     convert(PLAIN, [], bindings=["x:1=9"], precision="fp16", on_message=fixed.append)
     assert any("of scale from fp32 on" in line for line in fixed)
@@ -265,3 +266,16 @@ def test_what_stays_in_fp32_in_half_counts_where_half_is_compared_with(asked: st
         one=np.array([1]), w=normal(144, 8)[None] / 3, r=normal(144, 48)[None], c=normal(48, 256),
     )  # fmt: skip
     assert not [line for line in told_of(native, asked, out=tmp_path / "b") if "weights take" in line]
+
+
+def test_the_page_has_the_verdict_and_a_report_of_an_earlier_run_goes(tmp_path: Path) -> None:
+    native, out = tmp_path / "native.onnx", tmp_path / "b"
+    onnx.save(PLAIN, native)
+    judged: list[GateReport] = []
+    with pytest.raises(GateFailedError):
+        told_of(PLAIN, "int4", out=out, accept=["cosine=0.9999999"])
+    assert (tmp_path / "b.report.json").exists()
+    convert(native, ["x:1=T"], containers=[60], out=out, precision="int4", gate_lengths=2, on_report=judged.append)
+    assert not (tmp_path / "b.report.json").exists()
+    facts = about_result("convert", out, native, judged[0])["facts"]
+    assert facts["Answers in int4"].startswith("against fp32, the worst of 4 examples: cosine 0.")

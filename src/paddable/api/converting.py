@@ -189,7 +189,7 @@ def convert(
         if report is not None:
             demand(report, place)
             _tell_domain(report, on_message)
-            tell_precisions(report, on_message)
+            tell_precisions(report, on_message, given=examples is not None)
             if on_report is not None:
                 on_report(report)
         if place is None or place.suffix == ".onnx":

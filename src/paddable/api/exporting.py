@@ -240,7 +240,7 @@ def export(
             report = with_segments(report, opened, known, about.get("settings", {}), stage, folder, on_message)
         if report is not None:
             demand(report, place)
-            tell_precisions(report, on_message)
+            tell_precisions(report, on_message, given=examples is not None)
             if on_report is not None:
                 on_report(report)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -95,16 +96,18 @@ def largest(analysis: Analysis, containers: Sequence[Mapping[str, int]]) -> dict
 
 
 def demand(report: GateReport, place: Path | None) -> None:
-    """Let nothing through that fails a gate; the report stays beside the place where the model would have been.
+    """Let nothing through that fails a gate; the report stays beside the place where the model would have been, until
+    one passes there.
 
     Raises:
         GateFailedError: with the first thing that failed.
     """
+    path = None if place is None else place.with_name(place.name + ".report.json")
     if report.ok:
+        _remove_report(path)
         return
     told = ""
-    if place is not None:
-        path = place.with_name(place.name + ".report.json")
+    if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         told = f"the report is {path}; "
@@ -116,6 +119,13 @@ def demand(report: GateReport, place: Path | None) -> None:
         way_on = _without(report)
     fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
     raise GateFailedError(what, where=where, why="nothing was written", fix=fix, shown=about_refusal(report))
+
+
+def _remove_report(path: Path | None) -> None:
+    """Remove the report of an earlier run that failed; it would speak of another model than lies beside it."""
+    with suppress(OSError, ValueError):
+        if path is not None and path.is_file() and "rows" in json.loads(path.read_text(encoding="utf-8")):
+            path.unlink()
 
 
 def _without(report: GateReport) -> str:
@@ -131,11 +141,11 @@ def _without(report: GateReport) -> str:
     return ("take int8 or fp32, which are finite wherever native is" if lost else "ask for another precision") + less
 
 
-def tell_precisions(report: GateReport, on_message: Callable[[str], None] | None) -> None:
-    """A line for each precision: what it does to the answers."""
+def tell_precisions(report: GateReport, on_message: Callable[[str], None] | None, *, given: bool = False) -> None:
+    """A line for each precision: what it does to the answers; ``given`` as of ``told_verdict``."""
     if on_message is not None:
         for precision, rows in report.examples.items():
-            on_message(told_verdict(precision, rows))
+            on_message(told_verdict(precision, rows, given=given))
 
 
 def _first_failure(report: GateReport) -> tuple[str, str]:

@@ -28,6 +28,7 @@ from paddable.gates.engine import Engine, asked_of
 from paddable.gates.index_limits import index_limits
 from paddable.gates.shown import about_gates, gate_rows, range_rows
 from paddable.gates.signals import Signals
+from paddable.gates.verdict import told_verdict
 from paddable.graph.io.read import read_model
 from paddable.providers.report import lint_for
 from paddable.runtime.session.flavours import runtime_version
@@ -215,13 +216,15 @@ def _facts(where: Path, native: Model, metadata: Metadata, graph: Place, opened:
 
 
 def _stored(gates: GateReport | None) -> dict[str, str]:
-    """What the weights of a precision take, where it was measured."""
+    """What the weights of a precision take, and how far its answers on examples are, where it was measured."""
     found = {}
     for precision, told in (gates.ranges if gates is not None else {}).items():
         if "weights" in told:
             before, after = told["weights"]["fp32"], told["weights"][precision]
             note = "" if after < before else ": nothing is gained"
             found[f"Weights in {precision}"] = f"{_size(after)}, in fp32 {_size(before)}{note}"
+    for precision, rows in (gates.examples if gates is not None else {}).items():
+        found[f"Answers in {precision}"] = told_verdict(precision, rows, given=True).removeprefix(f"{precision}: ")
     return found
 
 

@@ -213,12 +213,13 @@ def without_classes(metadata: Metadata) -> dict[str, set[int]]:
     return {name: {*metadata.lengths.get(name, {}), *([rows[name]] if name in rows else [])} for name in names}
 
 
-def told_verdict(precision: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def told_verdict(precision: str, rows: Sequence[Mapping[str, Any]], *, given: bool = False) -> str:
     """What a precision does to the answers in a line: the worst of all examples and outputs, and whether that is far.
 
     Args:
         precision: its name.
         rows: of the report: ``example``, ``output``, and what ``Difference.to_json`` tells.
+        given: whether the examples are the user's: then there are no others to judge it on.
     """
     worst: dict[str, Mapping[str, Any]] = {}
     for name in _MEASURES:
@@ -238,8 +239,7 @@ def told_verdict(precision: str, rows: Sequence[Mapping[str, Any]]) -> str:
     line = f"{precision}: against fp32, the worst of {examples} example{'s'[: examples != 1]}: {told}"
     if bad:
         row = worst[bad[0]]
-        line += (
-            f"; warning: that is far from fp32 (output {row['output']}, {row['example']}): judge it on inputs that it "
-            "will meet, with `examples` and `accept`, or take another precision"
-        )
+        line += f"; warning: that is far from fp32 (output {row['output']}, {row['example']}): "
+        line += "" if given else "judge it on inputs that it will meet, with `examples` and `accept`, or "
+        line += "take another precision"
     return line

@@ -71,6 +71,7 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
     """
     sums = _SUMS - _NORMS if fast else _SUMS
     positions, codes = _positions(graph), between_codes(graph)
+    given = _of_an_input(graph, positions)
     exact: dict[ir.Node, str] = {}
     beyond = moved_with(graph, kept or {})
     for value, why in beyond.items():
@@ -84,7 +85,7 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
         exact.setdefault(node, "part of a front end")
     for node in graph:
         if node in positions:
-            exact.setdefault(node, "a position")
+            exact.setdefault(node, "made of integers of an input" if node in given else "a position")
         elif node.op_type in sums or _is_a_mean(node, positions):
             carried = node.op_type in _RECURRENT
             exact.setdefault(node, "a state that is carried over the steps" if carried else "a sum over an axis")
@@ -178,6 +179,18 @@ def _positions(graph: ir.Graph) -> set[ir.Node]:
         elif made and all(value in made or value in constant for value in floats):
             ends = sums_products(node) or node.op_type in _RECURRENT
             found |= {node} if not ends or node in angles | turned else set()
+    return found
+
+
+def _of_an_input(graph: ir.Graph, positions: Container[ir.Node]) -> set[ir.Node]:
+    """Of what is made of integers, that of an input's own: samples, times or scores, and no steps that are counted."""
+    moved = {value for value in graph.inputs if value.dtype in INTEGERS}
+    found: set[ir.Node] = set()
+    for node in graph:
+        if node.inputs and node.inputs[0] in moved and node.op_type in MOVES:
+            moved.update(node.outputs)
+        if node in positions and any(value in moved or (value and value.producer() in found) for value in node.inputs):
+            found.add(node)
     return found
 
 
