@@ -81,3 +81,17 @@ def test_native_in_fp32_is_known_no_better_than_the_last_place_of_its_input_move
     candidate = Candidate("T=600", made.SerializeToString(), metadata, {"T": 600})
     (row,) = judge_whole(candidate, oracle, signals, [{"T": 500}])
     assert row.error > TOLERANCE and row.ok == right
+
+
+def test_no_mask_is_moved() -> None:
+    """A float mask that is compared with 1 would mask all that is valid, and every fault would be allowed."""
+    native = model(
+        "k = Equal(m, one) q = Unsqueeze(k, last) y = Where(q, x, zero)",
+        "float[1, T, 4] x, float[1, T] m", "float[1, T, 4] y",
+        one=np.float32(1), zero=np.float32(0), last=np.array([2]),
+    )  # fmt: skip
+    made = convert(native, ["x:1=T"], containers=[600], mask_inputs=["m:1=T"], verify=False)
+    metadata = Metadata.loads(made.metadata_props[0].value, where="")
+    oracle = Oracle(native.SerializeToString(), metadata)
+    signals = Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, {"T": 600}, Numbers({}), 1, 0)
+    assert oracle.conditioned(signals, 0, {"T": 500}, {"y": np.inf})["y"] < 1e-6

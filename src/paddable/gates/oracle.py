@@ -245,13 +245,15 @@ class Oracle:
         """
         found = dict(self.noise(signals, row, steps, wanted))
         if self._moved_source is None and self._twins is None and not _reach(found, wanted):
-            outputs = self.answer(signals, row, steps)
-            for near in _nudged(signals.native(row, steps)):
-                moved = self._first_row(self.run(near))
-                found = {
-                    name: max(known, _distance(moved[name], outputs[name]) / scale(outputs[name]))
-                    for name, known in found.items()
-                }
+            outputs, feeds = self.answer(signals, row, steps), signals.native(row, steps)
+            made = {*self._metadata.length_inputs, *self._metadata.mask_inputs}  # a mask of 1 - 1e-7 masks, perhaps
+            for near in _nudged({name: array for name, array in feeds.items() if name not in made}):
+                with suppress(EngineError):
+                    moved = self._first_row(self.run({**feeds, **near}))
+                    found = {
+                        name: max(known, _distance(moved[name], outputs[name]) / scale(outputs[name]))
+                        for name, known in found.items()
+                    }
                 if _reach(found, wanted):
                     break
         if not _reach(found, wanted):
