@@ -279,3 +279,17 @@ def test_the_page_has_the_verdict_and_a_report_of_an_earlier_run_goes(tmp_path: 
     assert not (tmp_path / "b.report.json").exists()
     facts = about_result("convert", out, native, judged[0])["facts"]
     assert facts["Answers in int4"].startswith("against fp32, the worst of 4 examples: cosine 0.")
+
+
+def test_what_is_in_half_already_counts_where_nothing_is_gained(tmp_path: Path) -> None:
+    """A weight in half behind a Cast, and one in fp32 that stays since it overflows."""
+    native = model("c = Cast<to = 1>(v) a = MatMul(x, u) h = Relu(a) y = MatMul(h, c)", u=1e6 * normal(8, 256))
+    native.graph.initializer.append(numpy_helper.from_array(normal(256, 5).astype(np.float16), "v"))
+    judged: list[GateReport] = []
+    onnx.save(native, tmp_path / "native.onnx")
+    told = told_of(native, "fp16", out=tmp_path / "b", on_report=judged.append)
+    assert any(
+        "no weight gets smaller, 2,560 bytes are in half already, and 8,192 bytes are in fp32; in" in t for t in told
+    )
+    facts = about_result("convert", tmp_path / "b", tmp_path / "native.onnx", judged[0])["facts"]
+    assert facts["Weights in fp16"] == "10.8 kB, in fp32 10.8 kB, as native has them"

@@ -15,6 +15,7 @@ import onnx_ir as ir
 from paddable.api.observing import Observed, fixed_ranges
 from paddable.gates.examples import Example
 from paddable.gates.signals import Numbers
+from paddable.graph.lift import HALF
 from paddable.precision import PRECISIONS
 from paddable.precision.branches import UNHEARD, unheard
 from paddable.precision.codes import bits_computed
@@ -110,13 +111,15 @@ def measured(
     nodes = {str(value.name): node for node in native.graph for value in node.outputs}
     told = _told(observed, stays, nodes)
     before, after, changed = weight_bytes(native, kept, fast=fast)
+    held = _in_half_already(native)
+    weights = {"fp32": before + held, precision: after + held, **({"in half already": held} if held else {})}
     if on_message is not None:
         for line in (
             *_lines(precision, kept, stays, observed, nodes),
             *_gain(precision, before, after, changed, told, native),
         ):
             on_message(line)
-    return replace(blank, kept=kept, ranges={**told, "weights": {"fp32": before, precision: after}})
+    return replace(blank, kept=kept, ranges={**told, "weights": weights})
 
 
 def _beyond_half(observed: Observed) -> dict[str, str]:
@@ -290,14 +293,23 @@ def _gain(
         reason = "it computes in float64" if wide else "native has no value in fp32 that half would hold"
         yield f"{precision}: nothing changes, since {reason}"
     elif after >= before:
+        held = _in_half_already(native)
         coded = [f"{called(node)} is in {bits} bits already" for node in native.graph if (bits := bits_computed(node))]
         why = [f"{one['op']} {one['node']} {one['why']}" for one in told["stays"] if one["op"] in _LAYERS]
         more = f", {after - before:,} of them in both" if after > before else ""
+        beside = f"{held:,} bytes are in half already, and " if held else ""
+        gained = "" if held else ": nothing is gained, take fp32"
         yield (
-            f"{precision}: no weight gets smaller, {after:,} bytes are in fp32{more}: nothing is gained, take fp32"
+            f"{precision}: no weight gets smaller, {beside}{after:,} bytes are in fp32{more}{gained}"
             + (f"; in fp32 stay {_several(why)}" if why else "")
             + (f"; {_several(coded)}" if coded else "")
         )
+
+
+def _in_half_already(native: ir.Model) -> int:
+    """Bytes of the weights that native keeps in half itself."""
+    tensors = [value.const_value for value in native.graph.initializers.values()]
+    return sum(tensor.nbytes for tensor in tensors if tensor is not None and tensor.dtype in HALF)
 
 
 def _listed(kept: Mapping[str, str]) -> str:

@@ -221,7 +221,8 @@ def _stored(gates: GateReport | None) -> dict[str, str]:
     for precision, told in (gates.ranges if gates is not None else {}).items():
         if "weights" in told:
             before, after = told["weights"]["fp32"], told["weights"][precision]
-            note = "" if after < before else ": nothing is gained"
+            alike = ", as native has them" if told["weights"].get("in half already") else ": nothing is gained"
+            note = "" if after < before else alike
             found[f"Weights in {precision}"] = f"{_size(after)}, in fp32 {_size(before)}{note}"
     for precision, rows in (gates.examples if gates is not None else {}).items():
         found[f"Answers in {precision}"] = told_verdict(precision, rows, given=True).removeprefix(f"{precision}: ")
