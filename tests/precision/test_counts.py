@@ -53,3 +53,16 @@ def test_the_fraction_of_a_count_is_that_of_fp32(kind: str) -> None:
         "two counts": a - b[0] if b else a,
     }
     np.testing.assert_allclose(got, wanted[kind], atol=1e-4)
+
+
+def test_what_counts_on_examples_is_rounded_in_fp32_and_what_is_loud_is_not() -> None:
+    proto = onnx.parser.parse_model(
+        HEAD
+        + """net (float[1, 9, 4] x) => (float[1, 9, 4] y) <float seven = {7.0}> {
+            a = MatMul(x, p) u = Sigmoid(a) v = Relu(a) q = Abs(v) f = Floor(q) y = Mul(f, u) }"""
+    )
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.eye(4, dtype=np.float32), "p"))
+    for why, stays in (("loses integers: it counts to 9000, half to 2048", True), ("overflows: it reaches 5e4", False)):
+        half = in_precision(read_model(proto), "fp16", {"a": why})
+        types = {value.name: value.dtype for node in half.graph for value in node.outputs}
+        assert (types["f"] == onnx.TensorProto.FLOAT) == stays

@@ -26,7 +26,7 @@ _ADDENDS = {"HardSigmoid", "Sigmoid", "Softplus", "Sqrt", "Tanh", "Exp", "Pow", 
 _PRODUCTS = {"Conv", "Gemm", "MatMul"}
 
 
-def steps_of_counts(graph: ir.Graph, counting: Collection[ir.Node]) -> Iterator[ir.Node]:
+def steps_of_counts(graph: ir.Graph, counting: Collection[ir.Node | None]) -> Iterator[ir.Node]:
     """The nodes that take a step where a count does, and those on the way there.
 
     Args:

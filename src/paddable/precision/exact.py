@@ -32,7 +32,7 @@ from paddable.precision.codes import between_codes
 from paddable.precision.counts import steps_of_counts
 from paddable.precision.floors import SMALLEST, beyond_floors, moved_divisors
 from paddable.precision.moves import MOVES, moved_with
-from paddable.precision.ranges import LARGEST, SMALLEST_NORMAL
+from paddable.precision.ranges import COUNTS, LARGEST, SMALLEST_NORMAL
 
 __all__ = ["INTEGERS", "exact_nodes", "front_end_nodes", "sums_products"]
 
@@ -101,8 +101,8 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
         exact.setdefault(node, why)
     for node in moved_divisors(graph, exact):
         exact.setdefault(node, "a division by what stays")
-    counting = {producer for value in beyond if (producer := value.producer()) is not None} | positions
-    for node in steps_of_counts(graph, counting):
+    counting = {value.producer() for value, why in beyond.items() if why.startswith(COUNTS)}
+    for node in steps_of_counts(graph, counting | positions):
         exact.setdefault(node, "a step of what counts, or the difference of two counts")
     beside = [node for node in graph if node.op_type in _ARITHMETIC and not exact.keys().isdisjoint(_neighbours(node))]
     for node in beside:

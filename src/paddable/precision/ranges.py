@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-__all__ = ["LARGEST", "MARGIN", "SMALLEST_NORMAL", "Range", "beyond_half", "merged"]
+__all__ = ["COUNTS", "LARGEST", "MARGIN", "SMALLEST_NORMAL", "Range", "beyond_half", "merged"]
 
 LARGEST, SMALLEST_NORMAL, LAST_INTEGER = 65504.0, 2.0**-14, 2048.0
+
+COUNTS = "loses integers"
+"""How the reason of a value begins that counts beyond half."""
 
 MARGIN = 4.0
 """How much louder than the examples another input may be before half is infinite."""
@@ -51,7 +54,7 @@ class Range:
         if self.headroom < MARGIN:
             return f"overflows: it reaches {self.peak:.2g}, half ends at {LARGEST:.0f}"
         if self.whole and self.peak > LAST_INTEGER:
-            return f"loses integers: it counts to {self.peak:.0f}, half to {LAST_INTEGER:.0f}"
+            return f"{COUNTS}: it counts to {self.peak:.0f}, half to {LAST_INTEGER:.0f}"
         if 0 < self.quietest < SMALLEST_NORMAL:
             return f"underflows: it reaches {self.quietest:.1g}, half has fewer digits below {SMALLEST_NORMAL:.1g}"
         return ""
