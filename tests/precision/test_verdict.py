@@ -293,3 +293,11 @@ def test_what_is_in_half_already_counts_where_nothing_is_gained(tmp_path: Path) 
     )
     facts = about_result("convert", tmp_path / "b", tmp_path / "native.onnx", judged[0])["facts"]
     assert facts["Weights in fp16"] == "10.8 kB, in fp32 10.8 kB, as native has them"
+
+
+def test_the_steps_of_a_container_are_no_weights(tmp_path: Path) -> None:
+    """16,000 of them take 128 kB, and the weights 12."""
+    native = model("c = Conv(x, u) y = Relu(c)", "float[1, 2, T] x", "float[1, 96, T] y", u=normal(96, 2, 16))
+    told: list[str] = []
+    convert(native, ["x:2=T"], containers=[16_000], precision="fp16", gate_lengths=2, on_message=told.append)
+    assert not any("weights take" in line for line in told)

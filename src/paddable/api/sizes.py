@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from paddable.api.building import Padded
 from paddable.api.measuring import Measured
-from paddable.graph.constants import Constants
+from paddable.graph.constants import Constants, sized
 from paddable.graph.io.write import INLINE_BELOW
 from paddable.precision import PRECISIONS
 from paddable.precision.codes import bits_of
@@ -71,11 +71,11 @@ def changes_nothing(graph: Padded) -> bool:
     return all(_digest(tensor) in there[kind] for one in named for kind, tensors in one.items() for tensor in tensors)
 
 
-def _alike(model: ir.Model, least: int = 0) -> dict[object, list[ir.TensorProtocol]]:
-    """The weights of so many bytes by type and shape."""
+def _alike(model: ir.Model, least: int = 0, *, steps: bool = True) -> dict[object, list[ir.TensorProtocol]]:
+    """The constants of so many bytes by type and shape; those of the container's steps, too, or weights alone."""
     found: dict[object, list[ir.TensorProtocol]] = {}
     for value in model.graph.initializers.values():
-        if value.const_value is not None and value.const_value.nbytes >= least:
+        if value.const_value is not None and value.const_value.nbytes >= least and (steps or not sized(value)):
             found.setdefault((value.const_value.dtype, str(value.const_value.shape)), []).append(value.const_value)
     return found
 
@@ -103,7 +103,7 @@ def _in_half(graph: Padded, graphs: Sequence[Padded], known: Mapping[str, Measur
 def _room(model: ir.Model) -> int:
     """Bytes of the weights; equal ones count once, as in a data file."""
     seen: dict[object, int] = {}
-    for kind, tensors in _alike(model).items():
+    for kind, tensors in _alike(model, steps=False).items():
         for tensor in tensors:
             seen[kind, _digest(tensor) if len(tensors) > 1 else b""] = tensor.nbytes
     return sum(seen.values())
