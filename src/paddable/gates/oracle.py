@@ -28,6 +28,9 @@ _HALF_ULP = 2.0**-11
 _DRAWS = 4
 """Times that the inputs of a lift are moved."""
 
+_MOVED = 3e-4
+"""Of scale, the most that counts of what the last place of its input moves native in fp32 by: 9e-4 is allowed then."""
+
 _KEPT = 1 << 28
 """Bytes of native answers kept for the next container."""
 
@@ -242,6 +245,7 @@ class Oracle:
 
         Native in fp32 moves, besides, by what the last place of its inputs moves it by: its kernels often agree bit for
         bit with the optimiser and without, and say nothing then of how well a difference of two large numbers is known.
+        It counts up to ``_MOVED``: what moves by more is known so badly that a fault would hide behind it.
         """
         found = dict(self.noise(signals, row, steps, wanted))
         if self._moved_source is None and self._twins is None and not _reach(found, wanted):
@@ -251,7 +255,7 @@ class Oracle:
                 with suppress(EngineError):
                     moved = self._first_row(self.run({**feeds, **near}))
                     found = {
-                        name: max(known, _distance(moved[name], outputs[name]) / scale(outputs[name]))
+                        name: max(known, min(_distance(moved[name], outputs[name]) / scale(outputs[name]), _MOVED))
                         for name, known in found.items()
                     }
                 if _reach(found, wanted):
