@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 
 from paddable.api import convert
@@ -17,6 +18,7 @@ from paddable.errors import MisuseError, RefusedError, UnreadableError
 from paddable.gates.examples import Inputs, power_inputs, sound_inputs
 from paddable.graph.io.read import read_model
 from paddable.graph.types import know_types
+from paddable.precision import PRECISIONS, Precision
 from paddable.precision.half import reasons
 
 from .networks import model
@@ -268,8 +270,30 @@ def test_an_input_that_no_file_gives_is_told(tmp_path: Path) -> None:
 
 def test_the_one_precision_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     wide = model("a = MatMul(x, u) y = Relu(a)", "float[B, T, 8] x", "float[B, T, 256] y", u=normal(8, 256))
-    with pytest.raises(RefusedError, match="in int8-dynamic: one quantisation range"):
+    with pytest.raises(RefusedError, match=r"in int8-dynamic: one quantisation range.*or leave int8-dynamic out"):
         told_of(wide, precision="fp32,int8-dynamic", batch_size=2, out=tmp_path / "b", verify=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_one_precision_that_takes_no_such_container_is_named(tmp_path: Path, monkeypatch) -> None:
+    """Native changed before it is padded may have limits of its own."""
+
+    class ShorterTablePass(ir.passes.InPlacePass):
+        def __init__(self, kept: object) -> None: ...
+
+        def call(self, model: ir.Model) -> ir.passes.PassResult:
+            table = model.graph.initializers["table"]
+            table.const_value = ir.tensor(table.const_value.numpy()[:5])
+            table.shape = ir.Shape([5, 8])
+            return ir.passes.PassResult(model, True)
+
+    monkeypatch.setitem(PRECISIONS, "short", Precision("short", ShorterTablePass, first=True))
+    tabled = model("s = Shape<start = 1, end = 2>(x) t = Slice(table, zero, s, zero) y = Add(x, t)",
+                   output="float[1, T, 8] y", table=normal(30, 8), zero=np.array([0]))  # fmt: skip
+    found = "^in short: a container of 20 steps is longer than the model allows, 5;(.|\\s)*leave short out"
+    with pytest.raises(MisuseError, match=found):
+        told_of(tabled, precision="fp32,short", containers=[20], out=tmp_path / "b", verify=False)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("kind", "full"), [("int16", 32768), ("float", 1)])

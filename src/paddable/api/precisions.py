@@ -164,7 +164,11 @@ def padded_in_each(
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> list[Padded]:
-    """One padded graph in each precision. Padding, fixes and forms are the same for all. Arguments as of ``padded``."""
+    """One padded graph in each precision. Padding, fixes and forms are the same for all. Arguments as of ``padded``.
+
+    Raises:
+        MisuseError, RefusedError: as of ``padded``, and in which precision if not in fp32.
+    """
     kept = {value for known in precisions.values() for value in (*known.kept, *known.fixed)}
     coarse = any(PRECISIONS[name].bits < 32 or PRECISIONS[name].fixed for name in precisions)
     exact = padded(opened, container, target, forms=forms, kept=kept, coarse=coarse, on_message=on_message, lend=lend)
@@ -172,10 +176,19 @@ def padded_in_each(
     for name, known in precisions.items():
         try:
             found.append(exact if name == "fp32" else _made(opened, container, target, exact, name, known, forms, lend))
-        except RefusedError as error:
-            where = f"{error.where}, in {name}" if error.where else name
-            raise RefusedError(error.what, where=where, why=error.why, fix=error.fix, findings=error.findings) from None
+        except (MisuseError, RefusedError) as error:
+            raise _of(name, error, several=len(precisions) > 1) from None
     return found
+
+
+def _of(name: str, error: MisuseError | RefusedError, *, several: bool) -> MisuseError | RefusedError:
+    """An error of one precision by its name, and what becomes of the others."""
+    where = f"{error.where}, in {name}" if error.where else f"in {name}"
+    others = f"or leave {name} out: without it the others are written" if several else ""
+    fix = "; ".join(text for text in (error.fix, others) if text)
+    if isinstance(error, RefusedError):
+        return RefusedError(error.what, where=where, why=error.why, fix=fix, findings=error.findings)
+    return MisuseError(error.what, where=where, why=error.why, fix=fix)
 
 
 def _made(

@@ -140,6 +140,32 @@ def test_example(name: str) -> None:
     EXAMPLES[name].check()
 
 
+@pytest.mark.parametrize(
+    "product",
+    [
+        "raw = com.microsoft.DynamicQuantizeMatMul (centred, w, s, z)",
+        "q, qs, qz = DynamicQuantizeLinear (centred) raw = com.microsoft.MatMulIntegerToFloat (q, w, qs, s, qz, z)",
+        "q, qs, qz = DynamicQuantizeLinear (centred) i = MatMulInteger (q, w, qz, z) raw = Cast <to = 1> (i)",
+    ],
+)
+def test_positions_around_the_middle_stay_there(product: str) -> None:
+    """A relative shift needs them there, and the rows of the table beyond them are in no range."""
+    table = ", ".join(str((37 * i) % 251 - 9 * abs(i - 39)) for i in range(79 * 2))
+    assert_exact(
+        f"""g (float[1, T, 2] x) => (float[1, T, T] y) <{SCALE}, uint8[2, 2] w = {{1, 100, 200, 30}},
+            float[79, 2] table = {{{table}}}, int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] two2 = {{2}},
+            int64[1] huge = {{2147483647}}, int64[1] middle = {{40}}, int64[6] amounts = {{0, 0, 1, 0, 0, 0}}> {{
+           size = Shape <start = 1, end = 2> (x) start = Sub (middle, size) e = Add (middle, size) end = Sub (e, one)
+           centred = Slice (table, start, end, zero) {product} p = Transpose <perm = [1, 0]> (raw)
+           scores = MatMul (x, p) wide = Pad (scores, amounts) double = Mul (size, two2)
+           tallshape = Concat <axis = 0> (one, double, size) tall = Reshape (wide, tallshape)
+           cut = Slice (tall, one, huge, one) odd = Sub (double, one) backshape = Concat <axis = 0> (one, size, odd)
+           back = Reshape (cut, backshape) y = Slice (back, zero, size, two2) }}""",
+        "x:1=T",
+        needs=["PAD109"],
+    )
+
+
 MIXED = "f = Conv <pads = [1, 1]> (x, mix) b = Add (f, two)"  # nor is it a valid value, so it may widen a range
 
 

@@ -26,7 +26,8 @@ _LEAK = "the quantisation range sees the padding"
 
 
 def _zeroed(context: RuleContext, index: int) -> Facts:
-    value = context.data(index)
+    """The operand behind its remedy; a range sees a valid part in the middle as it sees one in front."""
+    value = context.data(index, shifted=True)
     if any(a.batch for a in value.atoms) and not context.scope.single_row:
         context.refuse("one quantisation range for all rows mixes them", "quantise with batch 1")
     return context.fill(index, value.ragged, 0.0, "PAD109", _LEAK)
@@ -56,6 +57,7 @@ def dynamic_quantize_matmul(context: RuleContext) -> Sequence[Facts | None]:
 @rule("DynamicQuantizeLSTM", domain="com.microsoft")
 def dynamic_quantize_lstm(context: RuleContext) -> Sequence[Facts | None]:
     """One range for the whole input; the state is quantised step by step."""
+    context.data(0)  # its steps follow each other from the first on
     _zeroed(context, 0)
     return recurrent(context)
 
