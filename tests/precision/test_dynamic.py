@@ -215,3 +215,21 @@ def test_two_products_may_share_a_weight(native: onnx.ModelProto, tmp_path) -> N
     shared.graph.initializer.extend(tensor for tensor in native.graph.initializer if tensor.name == "w")
     out = convert(shared, ["x:1=T"], containers=[20], out=tmp_path / "b", precision="int8-dynamic", gate_lengths=4)
     assert (out / "int8-dynamic.data").stat().st_size == 64 * 64  # equal weights have one place
+
+
+def test_native_shares_weights_that_a_container_has_in_another_layout(tmp_path) -> None:
+    """A chain of constants, as in front of an exported LSTM, is folded in the container alone."""
+    looked_up = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 18]> net (int64[1, T] x) => (float[1, T, 64] y) {
+        t = Transpose<perm = [1, 0]>(table) y = Gather(t, x) }"""
+    )
+    table = RANDOM.standard_normal((64, 300)).astype(np.float32)
+    looked_up.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    out = convert(
+        looked_up, ["x:1=T"], containers=[20], precision="fp32,int8-dynamic", gate_lengths=2, out=tmp_path / "b"
+    )
+    assert [file.name for file in out.glob("*.data")] == ["fp32.data"]
+    ids = np.arange(20)[None]
+    for native in (True, False):
+        loaded = paddable.load(out, "cpu", precision="int8-dynamic", native=native)
+        assert np.array_equal(loaded.run({"x": ids})["y"], table.T[ids])

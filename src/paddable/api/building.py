@@ -32,12 +32,14 @@ class Padded:
         metadata: what it says of itself.
         exact: the same in fp32, as the gates judge it first; ``model`` itself where that is its precision.
         native: native in its precision, where that was changed before it was padded.
+        before: native before that.
     """
 
     model: ir.Model
     metadata: Metadata
     exact: ir.Model
     native: ir.Model | None = None
+    before: ir.Model | None = None
 
     @property
     def name(self) -> str:

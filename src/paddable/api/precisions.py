@@ -209,4 +209,4 @@ def _made(
     oracle = native if opened.native is opened.model else opened.native
     made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)
     metadata = in_its_session(replace(made.metadata, precision=name, kept=known.kept), native)
-    return Padded(made.model, metadata, exact.model, native)
+    return Padded(made.model, metadata, exact.model, native, with_initialisers(opened.model))

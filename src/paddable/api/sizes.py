@@ -59,11 +59,15 @@ def told_sizes(graphs: Sequence[Padded], known: Mapping[str, Measured] | None = 
 
 
 def changes_nothing(graph: Padded) -> bool:
-    """Whether a graph in another precision has the weights of the one in fp32, so that one data file is enough.
+    """Whether a graph in another precision has the weights of the one in fp32, so that one data file is enough; and
+    native in it those of native, which padding may have folded or laid out anew.
 
     Those that a model file holds itself do not count, such as a scale that became half.
     """
-    known = _alike(graph.exact, INLINE_BELOW)
+    known: dict[object, list[ir.TensorProtocol]] = {}
+    for model in (graph.exact, graph.before):
+        for kind, tensors in _alike(model, INLINE_BELOW).items() if model is not None else ():
+            known.setdefault(kind, []).extend(tensors)
     named = [_alike(model, INLINE_BELOW) for model in (graph.model, graph.native) if model is not None]
     if any(one.keys() - known.keys() for one in named):
         return False  # without reading a number
