@@ -174,3 +174,24 @@ def test_what_is_quantised_to_signed_codes_asks_for_no_entry_that_it_does_not_lo
         graph = onnx.load(next(out.glob(f"cpu-{precision}-*.onnx")), load_external_data=False)
         (text,) = [entry.value for entry in graph.metadata_props if entry.key == "paddable"]
         assert "x64quantprecision" not in text
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4", "int8-dynamic", "int8-static"])
+@pytest.mark.parametrize("body", ["y = Conv<pads = [1, 1]>(x, d)", "y = MatMul(d, x)"])
+def test_weights_of_one_scale_stay_in_the_codes_that_they_have(body: str, precision: str, tmp_path: Path) -> None:
+    """As ``quantize_static`` writes them: a scale a channel, of what the codes stand for, is another rounding."""
+    text = '<ir_version: 10, opset_import: ["" : 20]> net (float[1, 40, T] x) => (float[1, 64, T] y) '
+    native = onnx.parser.parse_model(f"{text} {{ d = DequantizeLinear(w, s, z) {body} }}")
+    codes = RANDOM.integers(-127, 128, (64, 40, 3) if "Conv" in body else (1, 64, 40), dtype=np.int8)
+    for name, array in (("w", codes), ("s", np.float32(0.01)), ("z", np.int8(0))):
+        native.graph.initializer.append(numpy_helper.from_array(np.asarray(array), name))
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 40, 30)).astype(np.float32))
+    told: list[str] = []
+    made = convert(native, ["x:2=T"], containers=[30], precision=precision, examples=tmp_path / "x.npy",
+                   gate_lengths=2, on_message=told.append)  # fmt: skip
+    (held,) = [
+        numpy_helper.to_array(one) for one in made.graph.initializer if one.data_type == TensorProto.INT8 and one.dims
+    ]
+    assert np.array_equal(held.reshape(codes.shape), codes)
+    (line,) = [line for line in told if "no weight gets fewer bits" in line]
+    assert "which is in 8 bits already" in line

@@ -75,6 +75,10 @@ class Constants:
         """The initialisers that it is computed from: itself, or what stands in front of its chain."""
         return {source for source in self._chain(value) if source.producer() is None}
 
+    def makers(self, value: ir.Value) -> list[ir.Node]:
+        """The nodes that compute it."""
+        return [producer for step in self._chain(value) if (producer := step.producer()) is not None]
+
     def readers(self, source: ir.Value) -> list[tuple[ir.Node, int]]:
         """The nodes that read an initialiser or what is computed of it, and at which input; of chains only the end."""
         found: dict[tuple[ir.Node, int], None] = {}

@@ -24,6 +24,7 @@ from paddable.errors import RefusedError
 from paddable.graph.constants import Constants
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
+from paddable.precision.codes import bits_of
 from paddable.precision.exact import front_end_nodes
 from paddable.precision.moves import moved_with
 
@@ -216,8 +217,8 @@ def _table(value: ir.Value, axis: int) -> tuple[ir.Value, int] | None:
 def _weight(node: ir.Node, constants: Constants) -> Weight | None:
     if node.domain or len(node.inputs) < 2 or node.inputs[1] is None:
         return None
-    tensor = constants.tensor(node.inputs[1])
-    if tensor is None or tensor.dtype != ir.DataType.FLOAT or len(tensor.shape) < 2 or tensor.size < LEAST:
+    tensor = _worth_it(node.inputs[1], constants)
+    if tensor is None:
         return None
     axis = _channels(node, len(tensor.shape))
     return None if axis is None else Weight(node.inputs[1], tensor, axis)
@@ -227,11 +228,19 @@ def _left(node: ir.Node, constants: Constants) -> Weight | None:
     """The matrices in front of what a product is of; each row is a channel."""
     if node.op_type != "MatMul" or node.domain or node.inputs[0] is None:
         return None
-    tensor = constants.tensor(node.inputs[0])
-    if tensor is None or tensor.dtype != ir.DataType.FLOAT or len(tensor.shape) < 2 or tensor.size < LEAST:
+    tensor = _worth_it(node.inputs[0], constants)
+    if tensor is None:
         return None
     computed = constants.tensor(node.inputs[1]) is None
     return Weight(node.inputs[0], tensor, len(tensor.shape) - 2, at=0) if computed else None
+
+
+def _worth_it(value: ir.Value, constants: Constants) -> ir.TensorProtocol | None:
+    """A weight in fp32 that is large enough; none made of codes, which others would round again."""
+    tensor = constants.tensor(value)
+    if tensor is None or tensor.dtype != ir.DataType.FLOAT or len(tensor.shape) < 2 or tensor.size < LEAST:
+        return None
+    return None if any(bits_of(node) for node in constants.makers(value)) else tensor
 
 
 def _channels(node: ir.Node, rank: int) -> int | None:
