@@ -35,7 +35,9 @@ from paddable.gates.signals import Signals
 from paddable.gates.verdict import Difference, differences, without_classes
 from paddable.gates.whole import judge_whole, largest_of, open_candidate
 from paddable.padding.analysis import Analysis
-from paddable.precision import PRECISIONS
+from paddable.precision import PRECISIONS, session_config
+from paddable.precision.codes import rounds_to_ranges
+from paddable.runtime.session.saturation import asked_here
 
 __all__ = ["PrecisionReport", "judge_in_precision"]
 
@@ -93,6 +95,7 @@ def judge_in_precision(
     numbers, expressions = index_limits(analysis), ragged_lengths(analysis)
     exact = Oracle(native, replace(candidates[0].metadata, precision="fp32"))
     half = twins(twin, folder)
+    plain = _as_written(analysis, candidates[0].metadata)
     rows: list[Row] = []
     cost: dict[str, dict[str, float]] = {}
     widest = largest_of(candidates)
@@ -125,22 +128,26 @@ def judge_in_precision(
         judging = oracle if double is None else Oracle(twin, metadata, half, exact=double, moved=shifted, alike=alike)
         rows += judge_whole(candidate, judging, drawn(count), picked)
         for steps in picked:
-            answer = oracle.answer(drawn(count), 0, steps)
-            _keep_worst(cost, compare(answer, exact.answer(drawn(count), 0, steps)))
+            pair = [one.written if plain else one.answer for one in (oracle, exact)]
+            found, wanted = (answer(drawn(count), 0, steps) for answer in pair)
+            _keep_worst(cost, compare(found, wanted))
     if measured is None:
         return PrecisionReport(rows, cost)
     letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle
-    told = _on_examples(exact, letter, candidates, measured, folder)
+    told = _on_examples(exact, letter, candidates, measured, folder, plain)
     if half and _is_half(metadata):
         told = _with_culprit(told, half.rounded, exact, metadata, measured, folder)
     return PrecisionReport(rows, cost, told, measured.ranges)
 
 
 def _on_examples(
-    exact: Oracle, twin: Oracle | Engine, candidates: Sequence[Candidate], measured: Measured, folder: Path
+    exact: Oracle, twin: Oracle | Engine, candidates: Sequence[Candidate], measured: Measured, folder: Path, plain: bool
 ) -> list[dict[str, Any]]:
-    """Native and the padded graphs on each example, against native in fp32."""
+    """Native and the padded graphs on each example, against native in fp32; all of them without the optimiser, or as
+    they are run."""
     told: list[dict[str, Any]] = []
+    reference = exact.run_as_written if plain else exact.run
+    run = twin.run_as_written if plain and isinstance(twin, Oracle) else twin.run
     metadata = candidates[0].metadata
     compare = _comparison(metadata)
 
@@ -158,14 +165,14 @@ def _on_examples(
 
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)
-        told += _rows("native", example, compare(twin.run(feeds), exact.run(feeds)), measured.accept)
+        told += _rows("native", example, compare(run(feeds), reference(feeds)), measured.accept)
     for candidate in candidates:
         count = candidate.metadata.rows or 1
-        engine = _candidate_to_the_letter(candidate, folder)
+        engine = _candidate_to_the_letter(candidate, folder, plain)
         most = longest(candidate.metadata, candidate.largest)
         for example in measured.examples:
             steps = {name: min(length, most[name]) for name, length in example.steps.items()}
-            want = exact.run(drawn(example).native(0, steps))
+            want = reference(drawn(example).native(0, steps))
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
             told += _rows(candidate.name, example, compare(engine.run(feeds), want), measured.accept)
     return told
@@ -199,9 +206,16 @@ def _is_half(metadata: Metadata) -> bool:
     return PRECISIONS[metadata.precision].ranges
 
 
-def _candidate_to_the_letter(candidate: Candidate, folder: Path) -> Engine:
+def _as_written(analysis: Analysis, metadata: Metadata) -> bool:
+    """Whether answers are compared without the optimiser. What int8-dynamic adds would saturate without it, where the
+    processor's own products in 8 bits do."""
+    saturates = PRECISIONS[metadata.precision].first and bool(asked_here(session_config(metadata.precision)))
+    return rounds_to_ranges(analysis.model.graph) and not saturates
+
+
+def _candidate_to_the_letter(candidate: Candidate, folder: Path, plain: bool) -> Engine:
     if not (_is_half(candidate.metadata) and computes_in_half(candidate.model)):
-        return open_candidate(candidate)
+        return open_candidate(candidate, optimise=not plain)
     return Engine(rounded(candidate.model, folder / "rounded-padded.onnx"), optimise=False, where=candidate.name)
 
 

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from paddable.precision.moves import MOVES
 
-__all__ = ["between_codes", "bits_computed", "bits_of", "rounds_to_signed"]
+__all__ = ["between_codes", "bits_computed", "bits_of", "rounds_to_ranges", "rounds_to_signed"]
 
 _OF_8_BITS = {
     "ConvInteger", "DequantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeLinear", "DynamicQuantizeMatMul",
@@ -49,6 +49,11 @@ def rounds_to_signed(node: ir.Node) -> bool:
     zero = node.inputs[-1]  # of the answer; a bias behind it is no code of 8 bits
     known = [value.dtype for value in (*node.outputs, *([zero] if zero is not None else []))]
     return ir.DataType.INT8 in known
+
+
+def rounds_to_ranges(graph: ir.Graph) -> bool:
+    """Whether it rounds values to fixed ranges itself."""
+    return any(node.op_type == "QuantizeLinear" for node in graph)
 
 
 def between_codes(graph: ir.Graph) -> dict[ir.Node, str]:
