@@ -375,3 +375,17 @@ def test_two_channels_are_taken_where_the_model_takes_two(tmp_path: Path) -> Non
     soundfile.write(tmp_path / "a.wav", sound[:, 0], 16_000)
     with pytest.raises(MisuseError, match="it has 1 channel, and x takes 2"):
         convert(native, ["x:2=T"], examples=tmp_path / "a.wav", **given)
+
+
+@pytest.mark.parametrize(("body", "alike"), [("y = Relu(a)", True), ("y = LayerNormalization(a, g)", False)])
+def test_fast_half_that_is_no_other_than_exact_is_told(body: str, alike: bool) -> None:
+    plain = model(f"a = MatMul(x, u) {body}", u=normal(8, 5), g=np.ones(5))
+    made = {}
+    for half in ("exact", "fast"):
+        told: list[str] = []
+        made[half] = convert(
+            plain, ["x:1=T"], containers=[30], precision="fp16", half=half, gate_lengths=2, on_message=told.append
+        )
+        lines = [line for line in told if "`half='fast'` changes nothing" in line]
+        assert len(lines) == (alike and half == "fast")
+    assert (made["exact"].graph == made["fast"].graph) == alike

@@ -13,6 +13,7 @@ from typing import Any
 import onnx_ir as ir
 
 from paddable.api.observing import Observed, fixed_ranges
+from paddable.errors import arguments
 from paddable.gates.examples import Example
 from paddable.gates.signals import Numbers
 from paddable.graph.lift import HALF
@@ -117,6 +118,7 @@ def measured(
         for line in (
             *_lines(precision, kept, stays, observed, nodes),
             *_gain(precision, before, after, changed, told, native),
+            *_no_faster(precision, native, kept, stays, changed),
         ):
             on_message(line)
     return replace(blank, kept=kept, ranges={**told, "weights": weights})
@@ -303,6 +305,17 @@ def _gain(
             f"{precision}: no weight gets smaller, {beside}{after:,} bytes are in fp32{more}{gained}"
             + (f"; in fp32 stay {_several(why)}" if why else "")
             + (f"; {_several(coded)}" if coded else "")
+        )
+
+
+def _no_faster(
+    precision: str, native: ir.Model, kept: Mapping[str, str], stays: Mapping[str, str], changed: int
+) -> Iterable[str]:
+    """A line where no norm and no residual goes to half besides."""
+    if PRECISIONS[precision].fast and changed and reasons(native, kept).keys() == stays.keys():
+        yield (
+            f"{precision}: {arguments(half='fast')} changes nothing: no norm and no residual of this model goes to "
+            "half by it, so it computes what fp16 computes without"
         )
 
 
