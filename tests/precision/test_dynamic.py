@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -14,8 +15,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 import paddable
 from paddable.api import convert, verify
-from paddable.bundle import read_bundle
+from paddable.bundle import Metadata, read_bundle
+from paddable.gates import Candidate
 from paddable.gates.damage import compared
+from paddable.gates.oracle import Oracle
+from paddable.gates.signals import Numbers, Signals
+from paddable.gates.whole import judge_whole
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
 from paddable.precision import dynamic, in_precision, session_config
@@ -233,3 +238,31 @@ def test_native_shares_weights_that_a_container_has_in_another_layout(tmp_path) 
     for native in (True, False):
         loaded = paddable.load(out, "cpu", precision="int8-dynamic", native=native)
         assert np.array_equal(loaded.run({"x": ids})["y"], table.T[ids])
+
+
+@pytest.mark.parametrize(("moved", "behind", "right"), [(2e-6, 0.0, True), (1e-4, 0.0, False), (2e-6, 5.0, False)])
+def test_a_code_that_falls_the_other_way_is_no_fault_where_nothing_else_differs(
+    moved: float, behind: float, right: bool
+) -> None:
+    """A range that sees what stands behind the steps is none."""
+    text = """<ir_version: 10, opset_import: ["" : 18, "com.microsoft" : 1]>
+        net (float[1, T, 4] x) => (float[1, T, 4] y) {
+        p = Add(x, k) y = com.microsoft.DynamicQuantizeMatMul(p, w, s, z) }"""
+    model = onnx.parser.parse_model(text)
+    codes = 100 * np.eye(4, dtype=np.int8)
+    for name, array in (("k", np.float32(0)), ("w", codes), ("s", np.full(4, 0.01, np.float32)), ("z", np.int8(0))):
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    made = convert(model, ["x:1=T"], containers=[20_000], verify=False)
+    metadata = replace(Metadata.loads(made.metadata_props[0].value, where=""), precision="int8-dynamic")
+    (product,) = [node for node in made.graph.node if node.op_type == "DynamicQuantizeMatMul"]
+    (fill,) = [node for node in made.graph.node if product.input[0] in node.output]
+    made.graph.initializer.append(numpy_helper.from_array(np.float32(behind), "behind"))
+    fill.input[2] = "behind"
+    for tensor in made.graph.initializer:
+        if tensor.name == "k":
+            tensor.CopyFrom(numpy_helper.from_array(np.float32(moved), "k"))
+    oracle = Oracle(model.SerializeToString(), metadata)
+    candidate = Candidate("T=20000", made.SerializeToString(), metadata, {"T": 20_000})
+    signals = Signals(metadata, oracle.engine.dtypes, oracle.engine.shapes, {"T": 20_000}, Numbers({}), 1, 0)
+    (row,) = judge_whole(candidate, oracle, signals, [{"T": 19_000}])
+    assert row.ok == right and 3e-3 < row.error < 3e-2

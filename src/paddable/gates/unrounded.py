@@ -1,9 +1,9 @@
-"""A graph of fixed ranges without its rounding: the same products of numbers that are cut off and not rounded.
+"""A graph in 8 bits without its rounding: the same products of numbers that are not rounded; at fixed ranges, cut off.
 
-A number near the middle between two codes goes to either with its last place, so two right forms of int8-static differ
-by a code here and there, and how much one code moves an answer hangs on which it is. Where nothing is rounded they
-compute the same sums, and 1e-5 of scale tells them apart as it does in fp32. What is rounded, and to which codes, is
-the same where all scales and zeros are.
+A number near the middle between two codes goes to either with its last place, so two right forms differ by a code here
+and there, and how much one code moves an answer hangs on which it is. Where nothing is rounded they compute the same
+sums, and 1e-5 of scale tells them apart as it does in fp32. What is rounded, and to which codes, is the same where all
+scales and zeros are; where a product takes its range on every run, that is an answer of the graph besides.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ from paddable.graph.initialisers import add_initialiser
 from paddable.graph.io.write import to_proto
 from paddable.graph.names import Names
 
-__all__ = ["ranges_of", "unrounded"]
+__all__ = ["RANGE", "ranges_of", "unrounded"]
+
+RANGE = "paddable/range/"
+"""In front of the number of a product, in the order of the graph: its range, float32 [2], from the smallest number to
+the largest, 0 among them."""
 
 Code = tuple[float, int, str]
 """Scale, zero and type of what a value is rounded to."""
@@ -32,7 +36,8 @@ def ranges_of(source: Source) -> set[Code]:
 
 
 def unrounded(source: Source) -> bytes:
-    """A model, serialised, in which each pair that rounds a value to a fixed range only cuts it off at the ends.
+    """A model, serialised, in which each pair that rounds a value to a fixed range only cuts it off at the ends, and
+    each product in 8 bits is one in fp32, whose range is an output.
 
     Raises:
         ValueError: it is too large for one message.
@@ -40,7 +45,9 @@ def unrounded(source: Source) -> bytes:
     model = read_source(source)
     graph, names = model.graph, Names(model.graph)
     held = [value.const_value for value in graph.initializers.values()]
-    if sum(tensor.nbytes for tensor in held if tensor is not None) > _MOST:
+    products = [node for node in graph if node.op_type == "DynamicQuantizeMatMul"]
+    restored = [node.inputs[1].const_value for node in products if node.inputs[1] is not None]
+    if sum(tensor.nbytes for tensor in held + 4 * restored if tensor is not None) > _MOST:
         raise ValueError("it is too large for one message")
     for node in list(graph):
         code = _code(node)
@@ -57,7 +64,40 @@ def unrounded(source: Source) -> bytes:
             value.name, value.type, value.shape = names.fresh("cut"), old.type, old.shape
             ir.convenience.replace_nodes_and_values(graph, reader, [reader], [cut], [old], [value])
         graph.remove(node, safe=True)
+    for number, node in enumerate(products):
+        _in_floats(graph, names, node, f"{RANGE}{number}")
     return bytes(to_proto(model).SerializeToString())
+
+
+def _in_floats(graph: ir.Graph, names: Names, node: ir.Node, range_name: str) -> None:
+    """Replace a product in 8 bits with constant codes by one in fp32 that tells its range."""
+    value, *held = node.inputs[:4]
+    codes, scale, zero = (None if one is None else one.const_value for one in (*held, None)[:3])
+    if value is None or codes is None or scale is None:
+        return
+    point = 0 if zero is None else zero.numpy().astype(np.float32)
+    weight = add_initialiser(
+        graph,
+        names,
+        "paddable/restored",
+        ((codes.numpy().astype(np.float32) - point) * scale.numpy()).astype(np.float32),
+    )
+    none = add_initialiser(graph, names, "paddable/none", np.zeros(1, np.float32))
+    flat = add_initialiser(graph, names, "paddable/flat", np.array([-1]))
+    product = ir.node("MatMul", [value, weight])
+    bias = node.inputs[4] if len(node.inputs) > 4 else None
+    answers = [product, *([] if bias is None else [ir.node("Add", [product.outputs[0], bias])])]
+    numbers = ir.node("Reshape", [value, flat])
+    with_zero = ir.node("Concat", [numbers.outputs[0], none], attributes={"axis": 0})
+    ends = [ir.node(op, with_zero.outputs, attributes={"keepdims": 1}) for op in ("ReduceMin", "ReduceMax")]
+    told = ir.node("Concat", [end.outputs[0] for end in ends], attributes={"axis": 0})
+    made = [*answers, numbers, with_zero, *ends, told]
+    for one in made:
+        one.outputs[0].name = names.fresh("paddable/unrounded")
+    result = told.outputs[0]
+    result.name, result.type, result.shape = range_name, ir.TensorType(ir.DataType.FLOAT), ir.Shape([2])
+    ir.convenience.replace_nodes_and_values(graph, node, [node], made, node.outputs, answers[-1].outputs)
+    graph.outputs.append(result)
 
 
 def _code(node: ir.Node) -> Code | None:

@@ -16,7 +16,7 @@ from paddable.gates.junk import FILLINGS
 from paddable.gates.oracle import FLOOR, Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
-from paddable.gates.unrounded import ranges_of, unrounded
+from paddable.gates.unrounded import RANGE, ranges_of, unrounded
 from paddable.precision import PRECISIONS, least_noise
 
 __all__ = ["TOLERANCE", "Candidate", "Steps", "judge_whole", "largest_of", "open_candidate", "told"]
@@ -197,7 +197,8 @@ def _compare(
     Where values are rounded to fixed ranges, the kernels of an optimised session may round one the other way than
     native's do, which native alone does not show. So what is written decides, without the optimiser: where both agree
     there, what the optimiser moves is noise, up to some codes; where they are further apart than native's own codes
-    move there, that is the error, however much the optimiser moves native; unless all is the same but for the codes.
+    move there, that is the error, however much the optimiser moves native; unless all is the same but for the codes,
+    which excuses some where ranges are taken on every run as well.
     """
     blank = Row(candidate.name, "", told(lengths[0]), told(container), np.inf, 0.0, TOLERANCE, 0.0)
     expected = []
@@ -241,6 +242,13 @@ def _compare(
                         moved = _judge(candidate.metadata, here, row, steps, native[name], got).error
                         codes = min(moved, _CODES * least_noise(candidate.metadata.precision))
                         noise[name] = max(noise[name], codes)
+        elif least_noise(candidate.metadata.precision):
+            codes = _CODES * least_noise(candidate.metadata.precision)
+            noise = dict(noise)
+            for name, result in found.items():
+                here, near = replace(blank, output=name), _allowed(noise[name]) < result.error <= _allowed(codes)
+                if near and unrounded().agrees(here, row, steps, signals, feeds):
+                    noise[name] = min(result.error, codes)
         for name, result in found.items():
             allowed = replace(result, noise=noise[name], tolerance=_allowed(noise[name]))
             results[name] = _worse(results.get(name), allowed)
@@ -248,7 +256,7 @@ def _compare(
 
 
 class _Unrounded:
-    """Both graphs of a comparison without the rounding to fixed ranges, opened when they are first asked."""
+    """Both graphs of a comparison without the rounding to 8 bits, opened when they are first asked."""
 
     def __init__(self, candidate: Candidate, oracle: Oracle) -> None:
         self._metadata, self._oracle = candidate.metadata, oracle
@@ -262,10 +270,13 @@ class _Unrounded:
         with suppress(EngineError, ValueError):
             if self._engine is not None:
                 native = self._oracle.unrounded
-                wanted = native.answer(signals, row, steps)
-                found = _judge(self._metadata, blank, row, steps, wanted[blank.output], self._engine.run(feeds))
-                noise = native.noise(signals, row, steps, {blank.output: _deciding(found.error)})
-                return not found.note and found.error <= _allowed(noise[blank.output])
+                wanted, got = native.answer(signals, row, steps), self._engine.run(feeds)
+                told = [blank.output, *(name for name in wanted if name.startswith(RANGE))]
+                rows = [
+                    _judge(self._metadata, replace(blank, output=name), row, steps, wanted[name], got) for name in told
+                ]
+                noise = native.noise(signals, row, steps, {found.output: _deciding(found.error) for found in rows})
+                return all(not found.note and found.error <= _allowed(noise[found.output]) for found in rows)
         return False
 
 
