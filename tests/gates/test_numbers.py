@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,11 @@ import onnx.parser
 import pytest
 
 import paddable
+from paddable.api import verify
+from paddable.api.opened import open_model
 from paddable.errors import GateFailedError, RefusedError
 from paddable.gates.engine import Engine, EngineError
+from paddable.gates.index_limits import index_limits
 
 HEAD = '<ir_version: 10, opset_import: ["": 17]>\n'
 
@@ -76,3 +80,39 @@ def test_a_padded_model_that_stops_at_junk_is_told_as_such(monkeypatch: pytest.M
     text = "g (float[1, T, 4] x) => (float[1, 4] y) {y = ReduceMean <axes = [1], keepdims = 0> (x)}"
     with pytest.raises(GateFailedError, match=r"gate J: with junk in the padding it does not run: .*out of range"):
         converted(text)
+
+
+def test_a_fault_that_only_loud_samples_show_fails(tmp_path: Path) -> None:
+    """A quantiser that cuts off at full scale, 5% off: numbers from 0 to 7 are one code with it and without."""
+    rounded = """g (int16[1, T] x) => (float[1, T, 4] y) <float s = {257}, uint8 z = {128}, int64[1] axis = {2},
+        float[1, 4] w = {0.5, -1, 2, 0.25}> {
+        f = Cast <to = 1> (x)
+        q = QuantizeLinear (f, s, z)
+        d = DequantizeLinear (q, s, z)
+        c = Unsqueeze (d, axis)
+        y = MatMul (c, w)
+    }"""
+    onnx.save(onnx.parser.parse_model(HEAD + rounded), tmp_path / "native.onnx")
+    file = paddable.convert(tmp_path / "native.onnx", ["x:1=T"], containers=[400], out=tmp_path / "made.onnx")
+    assert isinstance(file, Path) and verify(file, tmp_path / "native.onnx", limit=4).ok
+    made = onnx.load(file)
+    (scale,) = (tensor for tensor in made.graph.initializer if tensor.name == "s")
+    scale.CopyFrom(onnx.numpy_helper.from_array(np.float32(257 * 1.05), "s"))
+    onnx.save(made, file)
+    assert not verify(file, tmp_path / "native.onnx", limit=4).ok
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "full"),
+    [
+        ("int16[1, T]", "f = Cast <to = 1> (x) g = Unsqueeze (f, axis) y = Conv (g, w)", 32768),
+        ("int32[1, T]", "f = Cast <to = 1> (x) g = Unsqueeze (f, axis) y = Conv (g, w)", 32768),
+        ("int64[1, T]", "f = Cast <to = 1> (x) g = Unsqueeze (f, axis) y = Sin (g)", None),
+        ("int64[1, T]", "y = Gather (w, x)", None),
+        ("uint8[1, T]", "f = Cast <to = 1> (x) g = Unsqueeze (f, axis) y = Conv (g, w)", None),
+    ],
+)
+def test_which_integers_are_samples(kind: str, body: str, full: float | None) -> None:
+    text = f"g ({kind} x) => (float y) <int64[1] axis = {{1}}, float[2, 1, 2] w = {{1, 2, 3, 4}}> {{ {body} }}"
+    analysis = open_model(onnx.parser.parse_model(HEAD + text), ["x:1=T"]).analyse()
+    assert index_limits(analysis).sounds == ({} if full is None else {"x": full})

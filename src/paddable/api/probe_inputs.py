@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -137,5 +137,5 @@ def draw_inputs(
     except PaddableError:
         answers = None
     if answers is None or any(a.dtype.kind == "f" and not np.isfinite(a).all() for a in answers.values()):
-        return Fed(drawn(Numbers(numbers.limits, positive=True)), inputs, steps, extra)
+        return Fed(drawn(replace(numbers, positive=True)), inputs, steps, extra)
     return Fed(signals, inputs, steps, extra, answers)

@@ -22,7 +22,7 @@ from paddable.bundle import Metadata
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
 from paddable.precision.exact import front_end_nodes
-from paddable.precision.samples import INT16, full_scale, is_listened_to
+from paddable.precision.samples import INT16, full_scale, takes_samples
 
 __all__ = ["Example", "Inputs", "is_waveform", "power_inputs", "sound_inputs"]
 
@@ -79,8 +79,7 @@ def sound_inputs(
         made = name in metadata.length_inputs or name in metadata.mask_inputs or name in indices
         if made or not is_waveform(shapes[name], metadata.inputs.get(name, {}), batch):
             continue
-        whole = dtype.kind == "i" and dtype.itemsize > 1 and (dtype == np.int16 or is_listened_to(values[name]))
-        if dtype.kind == "f" or whole:
+        if dtype.kind == "f" or takes_samples(values[name]):
             found[name] = full_scale(values[name])
     return found
 

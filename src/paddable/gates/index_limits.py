@@ -1,13 +1,18 @@
-"""Which integers are valid inputs: an input that indexes a table must stay inside it."""
+"""Which integers are valid inputs: one that indexes a table must stay inside it, and samples of sound are loud."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import onnx_ir as ir
 
+from paddable.gates.examples import is_waveform
 from paddable.gates.signals import Numbers
+from paddable.graph.types import know_types
 from paddable.lengths import Length, constant
 from paddable.padding.analysis import Analysis
 from paddable.padding.deduce.scope import BATCH
+from paddable.precision.samples import full_scale, takes_samples
 
 __all__ = ["index_limits"]
 
@@ -33,13 +38,40 @@ _SELECTS = {"Gather", "GatherElements", "GatherND"}
 
 
 def index_limits(analysis: Analysis) -> Numbers:
-    """For each input that indexes something, the sizes of the axes that it indexes: constants, or lengths."""
+    """For each input that indexes something, the sizes of the axes that it indexes: constants, or lengths.
+
+    For each integer one that takes samples, full scale.
+    """
     limits = {}
     for value in analysis.model.graph.inputs:
         found = _indexed(value, analysis)
         if found:
             limits[value.name or ""] = found
-    return Numbers(limits)
+    return Numbers(limits, sounds=_sounds(analysis, limits))
+
+
+def _sounds(analysis: Analysis, indices: Collection[str]) -> dict[str, float]:
+    """The integer inputs that take samples, each with the amplitude of full scale."""
+    declared = analysis.declarations
+    made = {*declared.masks, *declared.length_inputs, *indices}
+    integers = [value for value in analysis.model.graph.inputs if value.dtype is not None and value.dtype.is_integer()]
+    waves = {str(value.name) for value in integers if value.name not in made and _is_long(value, analysis)}
+    if not waves:
+        return {}
+    typed = analysis.model.clone()
+    know_types(typed)
+    found = [value for value in typed.graph.inputs if value.name in waves and takes_samples(value)]
+    return {str(value.name): full_scale(value) for value in found}
+
+
+def _is_long(value: ir.Value, analysis: Analysis) -> bool:
+    facts, declared = analysis.values.get(str(value.name)), analysis.declarations
+    if facts is None:
+        return False
+    sizes = [facts.size(axis) for axis in range(facts.rank)]
+    shape = [size.constant if isinstance(size, Length) and size.is_constant else str(size) for size in sizes]
+    rows = [axis for axis, size in enumerate(sizes) if isinstance(size, Length) and BATCH in size.symbols]
+    return is_waveform(shape, declared.axes.get(str(value.name), {}), rows[0] if rows else None)
 
 
 def _indexed(value: ir.Value, analysis: Analysis) -> list[Length]:

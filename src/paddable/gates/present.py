@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -104,15 +105,18 @@ def _repair(message: str) -> str:
 
 
 def _choices(engine: Engine, candidate: Candidate, known: Numbers) -> Iterator[Numbers]:
-    """What the graph tells; then integers as of a mask, and all 0; then floats that are not negative."""
+    """What the graph tells; then small integers for samples, integers as of a mask, and all 0; then floats that are not
+    negative."""
     held = {*candidate.metadata.length_inputs, *candidate.metadata.mask_inputs}
     free = {name: dtype.kind for name, dtype in engine.dtypes.items() if name not in held}
     integers = [name for name, kind in free.items() if kind in "iu"]
     yield known
+    if known.sounds:
+        yield replace(known, sounds={})
     for below in (2, 1) if integers else ():
         yield Numbers({**known.limits, **{name: [*known.limits.get(name, ()), constant(below)] for name in integers}})
     if "f" in free.values():
-        yield Numbers(known.limits, positive=True)
+        yield replace(known, positive=True)
 
 
 _ALL_NAN, _SOME_NAN, _ANSWERED = 1, 2, 3

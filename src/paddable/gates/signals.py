@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,12 @@ class Numbers:
     Attributes:
         limits: by input, the sizes that its integers index; they lie in 0 .. 7 where none is known.
         positive: floats are not negative.
+        sounds: integers that are samples, by input, with the amplitude of full scale.
     """
 
     limits: Mapping[str, Sequence[Length]]
     positive: bool = False
+    sounds: Mapping[str, float] = field(default_factory=dict)
 
 
 def evaluate(text: str, steps: Mapping[str, int]) -> int:
@@ -76,12 +78,17 @@ class Signals:
                 if given and name in given:
                     self._whole[row][name] = given[name].astype(dtype)
                     continue
+                if name in numbers.sounds:
+                    self._whole[row][name] = _noise(rng, sizes, dtype, numbers.sounds[name])
+                    continue
                 high = self.limit(name, largest) - 1 if dtype.kind in "iu" else np.inf
                 drawn = draw(rng, sizes, dtype, high=high)
                 self._whole[row][name] = np.abs(drawn) if numbers.positive and dtype.kind == "f" else drawn
 
     def limit(self, name: str, steps: Mapping[str, int]) -> int:
         """Valid integers of an input are below this at given steps."""
+        if name in self.numbers.sounds:
+            return int(self.numbers.sounds[name])
         return max(1, min((size.evaluate(dict(steps)) for size in self.numbers.limits.get(name, ())), default=8))
 
     def _sizes(self, name: str, shape: Sequence[Any], steps: Mapping[str, int]) -> tuple[int, ...]:
@@ -175,3 +182,9 @@ class Signals:
         result = fill(filling, shape, valid.dtype, rng, self.limit(name, steps))
         result[tuple(slice(size) for size in valid.shape)] = valid
         return result
+
+
+def _noise(rng: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype[Any], full: float) -> Array:
+    """Samples of noise up to full scale, a few of them cut off there: one quieter is none to whoever rounds it."""
+    most = min(full - 1, float(np.iinfo(dtype).max))
+    return np.asarray(np.clip(np.rint(full / 3 * rng.standard_normal(shape)), -most, most)).astype(dtype)

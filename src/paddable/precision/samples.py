@@ -14,7 +14,7 @@ import onnx_ir as ir
 from paddable.precision.exact import INTEGERS, sums_products
 from paddable.precision.moves import MOVES, moved_with
 
-__all__ = ["INT16", "full_scale", "held_samples", "is_listened_to"]
+__all__ = ["INT16", "full_scale", "held_samples", "is_listened_to", "takes_samples"]
 
 INT16 = 32768.0
 """Full scale of 16-bit samples."""
@@ -42,6 +42,13 @@ def is_listened_to(value: ir.Value) -> bool:
             if node.op_type in MOVES | _SHAPED and not looked_up:
                 waiting += node.outputs
     return False
+
+
+def takes_samples(value: ir.Value) -> bool:
+    """Whether an integer input, shaped as a waveform is, holds samples: of 16 bits, or wider ones that are heard."""
+    if value.dtype is None or not value.dtype.is_integer() or not value.dtype.is_signed() or value.dtype.itemsize < 2:
+        return False
+    return value.dtype == ir.DataType.INT16 or is_listened_to(value)
 
 
 def full_scale(value: ir.Value) -> float:
