@@ -350,3 +350,29 @@ def test_a_mask_that_is_missing_in_front_of_a_mean_fails(tmp_path: Path) -> None
     total.input[0] = mask.input[1]
     onnx.save(made, file)
     assert not verify(file, native=tmp_path / "native.onnx", limit=2).ok
+
+
+POOLED = """<ir_version: 10, opset_import: ["" : 17]>
+net (float[1, T, 32] x) => (float[1, 1, 40] y) { m = ReduceMean<axes = [1]>(x) y = MatMul(m, w) }"""
+
+
+def test_ranges_hold_in_smaller_containers_and_what_is_shorter_still_is_told(tmp_path: Path) -> None:
+    """A mean over few steps is larger than one over many, as what is attended over few is."""
+    model = onnx.parser.parse_model(POOLED)
+    weight = RANDOM.standard_normal((32, 40)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    x = np.linspace(4, 0, 400)[None, :, None] * np.sign(RANDOM.standard_normal((1, 1, 32)))
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    told: list[str] = []
+    out = convert(model, ["x:1=T"], containers=[100, 400], out=tmp_path / "b", precision="int8-static",
+                  examples=tmp_path / "x.npy", gate_lengths=2, on_message=told.append)  # fmt: skip
+    assert isinstance(out, Path)
+    rows = json.loads((out / "report.json").read_text())["examples"]["int8-static"]
+    assert {row["model"] for row in rows} > {"int8-static T=100", "int8-static T=400"}
+    assert max(row["error"] for row in rows) < 0.05
+    assert not [line for line in told if "cut off" in line]
+    np.save(tmp_path / "x.npy", np.concatenate([8 * x[:, :40], x[:, 40:]], 1).astype(np.float32))
+    convert(model, ["x:1=T"], containers=[400], out=tmp_path / "c", precision="int8-static",
+            examples=tmp_path / "x.npy", gate_lengths=2, on_message=told.append)  # fmt: skip
+    (line,) = [line for line in told if "cut off" in line]
+    assert "the first 50 steps of T of x.npy are cut off at 1 of 1 ranges (m)" in line

@@ -157,7 +157,7 @@ def _with_fixed(
     }
     fixed = {}
     for bits in (8, 16):
-        known = fixed_ranges(observed.native, observed.ranges, bits)
+        known = fixed_ranges(observed.native, observed.fixing, bits)
         for node, value in rounded_inputs(observed.native.graph):
             name = str(node.outputs[0].name)
             rounded = name in eight and name not in kept and (bits == 8 or name in wide)
@@ -179,6 +179,8 @@ def _with_fixed(
                 f"{precision}: sound scaled to 16 bits, up to {INT16:.0f}, is cut off at {len(cut)} of {len(fixed)} "
                 "ranges; feed samples as those of the examples"
             )
+        if passed := _passed(observed, fixed):
+            on_message(f"{precision}: {passed}")
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed, **none})
 
@@ -188,6 +190,21 @@ def _unheard(observed: Observed, *, by_numbers: bool = False) -> set[str]:
     graph = observed.native.graph
     taken = {name for name, found in observed.ranges.items() if found.peak}
     return {str(value.name) for node in unheard(graph, taken, by_numbers=by_numbers) for value in node.outputs}
+
+
+def _passed(observed: Observed, fixed: Mapping[str, FixedRange]) -> str:
+    """What is shorter than all that fixed the ranges and leaves the most of them; nothing where none is left."""
+    left = {
+        part: [name for name, found in ranges.items() if name in fixed and _cut(found, fixed[name])]
+        for part, ranges in observed.shorter.items()
+    }
+    worst = max(left, key=lambda part: len(left[part]), default="")
+    if not left.get(worst):
+        return ""
+    return (
+        f"{worst} are cut off at {len(left[worst])} of {len(fixed)} ranges ({_several(left[worst])}); "
+        "add examples that are so short if it will hear any"
+    )
 
 
 def _cut(loud: Range, fixed: FixedRange) -> bool:

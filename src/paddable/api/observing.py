@@ -1,14 +1,15 @@
 """Native on examples: the range of every value, and what fewer bits do to each product.
 
 Native runs once on each example, in fp32, and once more on those that are shorter than the largest container, repeated
-until they fill it: a sum over the steps grows with them.
+until they fill it: a sum over the steps grows with them. Where ranges are fixed, it runs on the beginning of each too:
+what is attended over few steps, or is nearer to an end, leaves the range that it has over many.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import onnx_ir as ir
@@ -29,6 +30,12 @@ from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, rounded_inputs, twins_in
 
 __all__ = ["Louder", "Observed", "fixed_ranges", "longest", "observe"]
+
+_PARTS = (2, 4)
+"""A half and a quarter of each example fix ranges too, beside the smaller containers."""
+
+_SHORTEST = 8
+"""An eighth of each fixes none: it shows whether what is shorter still stays inside them."""
 
 _SILENT = 1e-30
 """A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
@@ -64,6 +71,8 @@ class Observed:
         damage: what fewer bits do to each node at worst, by precision, and ``8`` and ``16`` for ranges that are fixed.
         full: ranges on the user's examples of sound, where they are softer than full scale, at full scale.
         softer: ranges on the first of the user's examples, half as loud.
+        fixing: ranges over all examples and their beginnings, where a precision fixes them.
+        shorter: by name of an example, ranges on a beginning that is shorter than all of them.
     """
 
     native: ir.Model
@@ -76,6 +85,8 @@ class Observed:
     damage: Mapping[str, Mapping[str, float]]
     full: Mapping[str, Range] = field(default_factory=dict)
     softer: Mapping[str, Range] = field(default_factory=dict)
+    fixing: Mapping[str, Range] = field(default_factory=dict)
+    shorter: Mapping[str, Mapping[str, Range]] = field(default_factory=dict)
 
 
 def observe(
@@ -87,6 +98,7 @@ def observe(
     numbers: Numbers | None = None,
     examples: str | Path | None = None,
     precisions: Collection[str] = (),
+    smaller: Sequence[Mapping[str, int]] = (),
     on_message: Callable[[str], None] | None = None,
 ) -> Observed:
     """Run native on examples.
@@ -99,6 +111,7 @@ def observe(
         numbers: which numbers native takes besides.
         examples: a directory or file of examples; levels that speech models meet by default.
         precisions: that are asked for; what some of them do to each product is measured too.
+        smaller: steps of the other containers.
         on_message: called with a line for what of the examples does not count.
 
     Raises:
@@ -132,6 +145,8 @@ def observe(
                 if given is not None:
                     raise MisuseError(f"native does not run on it: {error.what}", where=example.name) from None
         long = _filled(used, inputs, most, ranges_of, on_message)
+        fixes = any(PRECISIONS[name].fixed for name in precisions)
+        begun, shorter = _beginnings(used, metadata, smaller, ranges_of) if fixes else ([], {})
         full: dict[str, Range] = {}
         softer: dict[str, Range] = {}
         if given is not None and any(PRECISIONS[name].ranges for name in precisions):
@@ -143,14 +158,15 @@ def observe(
             for example, advice in inputs.louder(most):
                 with suppress(EngineError):
                     louder.append(Louder(example.name, advice, ranges_of(example)))
-        elif any(PRECISIONS[name].fixed for name in precisions):
+        elif fixes:
             with suppress(EngineError):
                 scaled = merged(map(ranges_of, inputs.scaled_to_16_bits(used)))
                 louder.append(Louder("sound scaled to 16 bits", "feed samples as those of the examples", scaled))
     ranges = merged([*found, *(ranges for _, ranges in long)])
+    fixing = merged([ranges, *begun])
     kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
-    if any(PRECISIONS[name].fixed for name in precisions):
-        kinds |= {bits: twins_in(fixed_ranges(native, ranges, int(bits))) for bits in ("8", "16")}
+    if fixes:
+        kinds |= {bits: twins_in(fixed_ranges(native, fixing, int(bits))) for bits in ("8", "16")}
     damage: dict[str, dict[str, float]] = {}
     for kind, twins in kinds.items():
         worst = damage.setdefault(kind, {})
@@ -169,7 +185,9 @@ def observe(
     # The loudest of the long ones is judged as well: each costs a run of every container.
     loudest = max(long, key=lambda one: max((found.peak for found in one[1].values()), default=0.0), default=None)
     judged = [*used, loudest[0]] if loudest is not None else used
-    return Observed(native, judged, numbers, ranges, louder, given is not None, samples, damage, full, softer)
+    return Observed(
+        native, judged, numbers, ranges, louder, given is not None, samples, damage, full, softer, fixing, shorter
+    )
 
 
 def longest(metadata: Metadata, steps: Mapping[str, int]) -> dict[str, int]:
@@ -202,6 +220,37 @@ def _filled(
         )
         on_message(f"the examples cover {reach}, and native does not run on them repeated: what grows is not known")
     return found
+
+
+def _beginnings(
+    examples: Sequence[Example],
+    metadata: Metadata,
+    smaller: Sequence[Mapping[str, int]],
+    ranges_of: Callable[[Example], dict[str, Range]],
+) -> tuple[list[dict[str, Range]], dict[str, dict[str, Range]]]:
+    """Ranges on what smaller containers hold of each example and on parts of it; by name, those on a shorter part."""
+
+    def part(steps: Mapping[str, int], divisor: int) -> dict[str, int]:
+        least = {name: metadata.symbols[name].min for name in steps}
+        return longest(metadata, {name: max(least[name], count // divisor) for name, count in steps.items()})
+
+    found: list[dict[str, Range]] = []
+    shorter: dict[str, dict[str, Range]] = {}
+    fits = [longest(metadata, size) for size in smaller]
+    for example in examples:
+        whole = dict(example.steps)
+        cuts = [{name: min(count, size[name]) for name, count in whole.items()} for size in fits]
+        cuts += [part(whole, divisor) for divisor in _PARTS]
+        for place, steps in enumerate(cuts):
+            if steps not in (whole, *cuts[:place]):
+                with suppress(EngineError):  # native may need more steps than the domain says
+                    found.append(ranges_of(replace(example, steps=steps)))
+        last = part(whole, _SHORTEST)
+        if last not in (whole, *cuts):
+            with suppress(EngineError):
+                told = ", ".join(f"{count:,} steps of {name}" for name, count in last.items())
+                shorter[f"the first {told} of {example.name}"] = ranges_of(replace(example, steps=last))
+    return found, shorter
 
 
 def fixed_ranges(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:

@@ -131,6 +131,7 @@ def measure_native(
                 numbers=numbers,
                 examples=examples,
                 precisions=named,
+                smaller=[size for size in containers if size and size != steps],
                 on_message=on_message,
             )
             found |= {name: measured(seen, name, limits, on_message) for name in named}
