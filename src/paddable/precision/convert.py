@@ -65,6 +65,10 @@ class Precision:
 NO_SATURATION = {"session.x64quantprecision": "1"}
 """For processors that saturate (``paddable.runtime.session.saturation``); the runtime leaves it out on the others."""
 
+INPUTS_AS_WRITTEN = {"session.qdq_matmulnbits_accuracy_level": "1"}
+"""ONNX Runtime 1.32 makes a MatMulNBits of a product whose weight is in codes. Left alone, that rounds what goes in to
+8 bits, the 16 bits of a fixed range too; at this level it computes in fp32."""
+
 PRECISIONS: dict[str, Precision] = {}
 """By name; fp32 is what models are in."""
 
@@ -115,7 +119,7 @@ register_precision(
         rounds=True,
         flips=1e-3,
         moves=2e-1,
-        session_config=NO_SATURATION,
+        session_config={**NO_SATURATION, **INPUTS_AS_WRITTEN},
     )
 )
 register_precision(
