@@ -390,3 +390,30 @@ def test_what_is_fixed_in_16_bits_runs_in_16_bits(native: onnx.ModelProto, tmp_p
     file = convert(native, ["x:1=T"], containers=[30], out=tmp_path / "made.onnx", precision="int8-static",
                    examples=tmp_path / "x.npy", gate_lengths=2)  # fmt: skip
     assert read_metadata(file).advice["cpu"]["config"].items() >= asked.items()
+
+
+def test_who_reads_what_is_in_16_bits_is_counted_and_a_lookup_is_no_product(tmp_path: Path) -> None:
+    """One loud channel leaves few codes to the others, which is all that p hears, and nothing to q."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 18]> net (float[1, T, 64] x, int64[1, T] i) => '
+        "(float[1, T, 48] p, float[1, T, 48] q, float[1, T, 90] z) "
+        "{ p = MatMul(x, w) q = MatMul(x, v) a = Gather(e, i) t = Transpose<perm = [1, 0]>(e) z = MatMul(a, t) }"
+    )
+    random = np.random.default_rng(5)
+    weights = {
+        name: random.standard_normal(shape) for name, shape in (("w", (64, 48)), ("v", (64, 48)), ("e", (90, 64)))
+    }
+    weights["w"][0] = 0
+    for name, array in weights.items():
+        model.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+    x = random.standard_normal((1, 9, 64)).astype(np.float32)
+    x[..., 0] = 100 * np.sign(x[..., 0])
+    np.savez(tmp_path / "x.npz", x=x, i=random.integers(0, 90, (1, 9)))
+    told: list[str] = []
+    made = convert(model, ["x:1=T", "i:1=T"], containers=[12], precision="int8-static", examples=tmp_path / "x.npz",
+                   gate_lengths=2, on_message=told.append)  # fmt: skip
+    kinds = [zero.data_type for zero in made.graph.initializer if zero.name.endswith("_zero") and not zero.dims]
+    assert sorted(kinds) == [TensorProto.UINT8, TensorProto.UINT16]
+    (line,) = [line for line in told if "16 bits" in line]
+    assert line.startswith("int8-static: 2 of 3 products and convolutions take 16 bits: p: 8 bits move it by ")
+    assert line.endswith("; q: it reads x, as p does")

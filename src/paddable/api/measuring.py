@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import onnx_ir as ir
 
@@ -95,8 +95,9 @@ def measured(
         kept = worth_keeping(damage, PRECISIONS[precision].bits, PRECISIONS[precision].most)
         if not PRECISIONS[precision].rounds:
             kept |= kept_with_others(native, damage.keys() - kept.keys())
-        if on_message is not None and kept:
-            on_message(f"{precision}: {len(kept)} of {len(damage)} {_NODES} stay in fp32: {_listed(kept)}")
+        counted, all_of_them = _products(kept, native), _products(damage, native)
+        if on_message is not None and counted:
+            on_message(f"{precision}: {len(counted)} of {len(all_of_them)} {_NODES} stay in fp32: {_listed(counted)}")
         if on_message is not None:
             for line in told_tables(native, damage.keys() - kept.keys(), apart=PRECISIONS[precision].rounds):
                 on_message(f"{precision}: {line}")
@@ -167,9 +168,9 @@ def _with_fixed(
     if on_message is not None:
         for line in told_tables(observed.native, eight.keys() - kept.keys(), apart=True):
             on_message(f"{precision}: {line}")
-        count = len(eight.keys() | kept.keys())
-        sixteens = {name: why for name, why in wide.items() if name not in kept}
-        for chosen, what in ((sixteens, "take 16 bits"), (kept, "stay in fp32")):
+        count = len(_products({**dict.fromkeys(eight, ""), **kept}, observed.native))
+        sixteens = _in_16_bits(observed.native, fixed, wide, kept)
+        for chosen, what in ((sixteens, "take 16 bits"), (_products(kept, observed.native), "stay in fp32")):
             if chosen:
                 on_message(f"{precision}: {len(chosen)} of {count} {_NODES} {what}: {_listed(chosen)}")
         scaled = next((one.ranges for one in observed.louder if one.name.startswith("sound")), {})
@@ -190,6 +191,33 @@ def _unheard(observed: Observed, *, by_numbers: bool = False) -> set[str]:
     graph = observed.native.graph
     taken = {name for name, found in observed.ranges.items() if found.peak}
     return {str(value.name) for node in unheard(graph, taken, by_numbers=by_numbers) for value in node.outputs}
+
+
+_Told = TypeVar("_Told")
+
+
+def _products(answers: Mapping[str, _Told], native: ir.Model) -> dict[str, _Told]:
+    """Those that are answers of products and convolutions, not of lookups in their tables."""
+    rows = {str(node.outputs[0].name) for node in native.graph if node.op_type == "Gather"}
+    return {name: told for name, told in answers.items() if name not in rows}
+
+
+def _in_16_bits(
+    native: ir.Model, fixed: Mapping[str, FixedRange], wide: Mapping[str, str], kept: Collection[str]
+) -> dict[str, str]:
+    """Names of the answers made of what is fixed in 16 bits, each with why; who reads the same follows."""
+    found: dict[str, str] = {}
+    first: dict[str, str] = {}
+    readers = [(str(value.name), str(node.outputs[0].name)) for node, value in rounded_inputs(native.graph)]
+    taken = [(value, name) for value, name in readers if value in fixed and name not in kept]
+    for value, name in taken:
+        if name in wide:
+            found[name] = wide[name]
+            first.setdefault(value, name)
+    for value, name in taken:
+        if fixed[value][2] == 16 and name not in found:
+            found[name] = f"it reads {value}, as {first[value]} does"
+    return found
 
 
 def _passed(observed: Observed, fixed: Mapping[str, FixedRange]) -> str:
