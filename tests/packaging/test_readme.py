@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import click
@@ -39,13 +40,37 @@ def test_ci_runs_the_test_command_of_the_readme(readme: str, repository: Path) -
     assert ["check", "pytest"] in ci
 
 
-def test_commands_in_the_readme_parse(readme: str) -> None:
-    shown = [shlex.split(line) for line in shell_lines(readme) if line.startswith("paddable ")]
-    assert shown
-    for _, name, *words in shown:
+def documented(repository: Path) -> list[tuple[str, bool, list[str]]]:
+    """Every command that a page shows, with whether it is alone on a line; those with gaps to fill in aside."""
+    found = []
+    for page in [repository / "README.md", *sorted((repository / "docs").rglob("*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        lines = re.findall(r"^ *(paddable [^`\n]+)$|`(paddable [^`\n]+)`", text, re.MULTILINE)
+        for alone, within in lines:
+            line = re.sub(r"  +\(.*\)$", "", alone or within)
+            if not re.search(r"\.\.\.|[\[|…]|\bNAME\b|^paddable -", line):
+                found.append((f"{page.name}: {line}", bool(alone), shlex.split(line, comments=True)[1:]))
+    return found
+
+
+def test_commands_in_the_documents_parse(repository: Path) -> None:
+    """One that is only spoken of need not be whole, as ``paddable convert --target cuda``."""
+    shown = documented(repository)
+    assert len(shown) > 80
+    for line, alone, (name, *words) in shown:
         command = paddable.get_command(click.Context(paddable), name)
-        assert command is not None, name
-        command.make_context(name, words)
+        assert command is not None, line
+        with nullcontext() if alone else suppress(click.MissingParameter, click.BadOptionUsage):
+            command.make_context(name, words)
+
+
+def test_containers_in_seconds_have_a_rate_in_the_documents(repository: Path) -> None:
+    """A family knows how many steps a second has; nothing says it of a graph."""
+    shown = documented(repository)
+    asked = [(line, words) for line, _, (name, *words) in shown if name in ("check", "convert", "probe")]
+    seconds = [(line, words) for line, words in asked if re.search(r"--containers? [\d.]+s\b", line)]
+    assert len(seconds) > 6
+    assert [line for line, words in seconds if "--rate" not in words] == []
 
 
 def test_links_lead_somewhere(repository: Path) -> None:
