@@ -18,6 +18,7 @@ import paddable
 from paddable.audio.front_ends import Features, Kaldi, Nemo, Waveform
 from paddable.errors import MisuseError, PaddableError, UnreadableError
 from paddable.families.ctc.graph import open_graph
+from paddable.gates.examples import Example, Inputs
 from paddable.runtime import Model
 
 from .ctc_models import CLASSES, LABELS, STRIDE, recogniser, tokens
@@ -102,6 +103,37 @@ def test_the_probe_hears_a_sound_as_the_bundle_does(name: str, tmp_path: Path) -
     soundfile.write(tmp_path / "click.wav", SOUND[:30], 16_000, subtype="FLOAT")
     with pytest.raises(MisuseError, match="outside what the model accepts"):
         paddable.probe(tmp_path / "bundle", inputs=tmp_path / "click.wav")
+
+
+@pytest.mark.parametrize("name", ["features", "channels first", "a mask"])
+def test_recordings_are_examples_of_a_model_that_takes_features(name: str, tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    form, choices, features = FORMS[name]
+    place = tmp_path / "recordings"
+    place.mkdir()
+    soundfile.write(place / "a.wav", np.stack([SOUND[:9_000]] * 2, 1), 16_000)
+    soundfile.write(place / "b.wav", np.tile(SOUND, 2), 16_000)
+    seen: list[np.ndarray] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("paddable.gates.examples.Inputs.repeated", _noting(seen, Inputs.repeated))
+        _, told = bundle(tmp_path, choices={**choices, "precision": "int8", "examples": place}, **form)
+    assert "a.wav: its 2 channels are mixed to one" in told
+    assert any(line.startswith("b.wav: the first 2") and "of its 2.5 seconds count" in line for line in told)
+    want = features(soundfile.read(place / "a.wav", dtype="float32")[0].mean(1).astype(np.float32))
+    got = seen[0].reshape(want.T.shape).T if name == "channels first" else seen[0].reshape(want.shape)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+    for file in place.iterdir():
+        soundfile.write(file, np.zeros(9_000), 16_000)
+    with pytest.raises(MisuseError, match="each example holds nothing but zeros"):
+        bundle(tmp_path, choices={**choices, "precision": "int8", "examples": place, "force": True}, **form)
+
+
+def _noting(seen: list[np.ndarray], repeated: Any) -> Any:
+    def noting(self: Inputs, example: Example, steps: Any) -> Example:
+        seen.extend(example.arrays.values())
+        return repeated(self, example, steps)
+
+    return noting
 
 
 def test_what_was_found_is_told_with_its_evidence(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paddable.audio.read import SOUNDS, read_audio
 from paddable.bundle.foreign import HEAD, POINTER, foreign
@@ -16,6 +17,7 @@ from paddable.extras import import_extra
 from paddable.gates.engine import Array
 from paddable.gates.examples import Example, Inputs
 from paddable.gates.signals import evaluate
+from paddable.runtime.speech.sound_input import SoundInput
 
 __all__ = ["read_examples"]
 
@@ -25,7 +27,12 @@ _CANCELLED = 0.1
 
 
 def read_examples(
-    place: Path, inputs: Inputs, largest: Mapping[str, int], on_message: Callable[[str], None] | None = None
+    place: Path,
+    inputs: Inputs,
+    largest: Mapping[str, int],
+    on_message: Callable[[str], None] | None = None,
+    *,
+    sound: SoundInput | None = None,
 ) -> list[Example]:
     """Read one file, or every array and recording of a directory, in the order of their names; each row is an example.
 
@@ -35,6 +42,7 @@ def read_examples(
         inputs: of native.
         largest: steps at which longer examples are cut.
         on_message: called with a line for what of a file does not count: what is cut, mixed down, or silent.
+        sound: how a recording becomes an input of a model whose front end is not in its graph.
 
     Raises:
         MisuseError: nothing to read, or an example of another rate, shape or type; it names the file. Or all are
@@ -51,7 +59,7 @@ def read_examples(
         files = [place]
     else:
         raise UnreadableError("no such file or directory", where=str(place), fix="check `examples`")
-    reader = _Reader(inputs, largest)
+    reader = _Reader(inputs, largest, sound)
     found = [example for path in files for example in reader.read(path)]
     if len(reader.silent) == len(found):
         (first, *others) = dict.fromkeys(reader.silent.values())
@@ -73,17 +81,21 @@ def read_examples(
 class _Reader:
     """Attributes: ``told`` are lines on what of the files does not count, ``silent`` why by example that gives none."""
 
-    def __init__(self, inputs: Inputs, largest: Mapping[str, int]) -> None:
-        self.inputs, self.largest, self.metadata = inputs, largest, inputs.metadata
+    def __init__(self, inputs: Inputs, largest: Mapping[str, int], sound: SoundInput | None = None) -> None:
+        self.inputs, self.largest, self.metadata, self.sound = inputs, largest, inputs.metadata, sound
         self.told: list[str] = []
         self.silent: dict[str, str] = {}
         self._lost: dict[Path, str] = {}
+        self._soundless: dict[Path, str] = {}
         self._lacking: dict[tuple[str, ...], list[str]] = {}
         self.made = {*self.metadata.length_inputs, *self.metadata.mask_inputs}
         self.names = [name for name in inputs.shapes if name not in self.made]
 
     def read(self, path: Path) -> list[Example]:
-        arrays = self._sound(path) if path.suffix.lower() in SOUNDS else self._without_made(path, self._arrays(path))
+        if path.suffix.lower() not in SOUNDS:
+            arrays = self._without_made(path, self._arrays(path))
+        else:
+            arrays = self._sound(path) if self.sound is None else self._features(path, self.sound)
         lacking = tuple(name for name in self.names if name not in arrays)
         if lacking:
             self._lacking.setdefault(lacking, []).append(path.name)
@@ -116,6 +128,8 @@ class _Reader:
 
     def _why_silent(self, path: Path, rows: Mapping[str, Array], cut: Mapping[str, Array]) -> str:
         """Why an example gives no sound and no features; nothing where it does, or is of indices alone."""
+        if path in self._soundless:
+            return self._soundless[path]
         names = [name for name, array in cut.items() if name in self.inputs.sounds or array.dtype.kind == "f"]
         if not names or any(cut[name].any() for name in names):
             return ""
@@ -227,31 +241,14 @@ class _Reader:
             raise MisuseError(
                 "it is not known how many samples a second the model takes", where=str(path), fix="say it with `rate`"
             )
-        rate = int(rates[0])
-        samples = read_audio(path, rate).samples
-        soundfile = import_extra("soundfile")
-        about = soundfile.info(str(path))
-        channels = self._channels(path, name, about.channels)
-        if about.samplerate != rate:
-            raise MisuseError(
-                f"it has {about.samplerate} samples a second, the model takes {rate}",
-                where=str(path),
-                why="an example has to be what the model will hear",
-                fix="resample it",
-            )
-        mixed = float(np.abs(samples).max(initial=0))
+        samples, count = self._mixed(path, int(rates[0]))
+        channels = self._channels(path, name, count)
         if channels is not None:
-            apart = soundfile.read(str(path), dtype="float32", always_2d=True)[0]
+            apart = import_extra("soundfile").read(str(path), dtype="float32", always_2d=True)[0]
             samples = apart if channels else apart.T
-            mixed = float(np.abs(samples).max(initial=0))
-        elif about.channels > 1:
-            loudest = max(float(np.abs(block).max(initial=0)) for block in soundfile.blocks(str(path), 1 << 20))
-            if loudest and not mixed:
-                self._lost[path] = "once its channels are mixed: they cancel"
-            lost = (
-                f": they cancel, {loudest:.2g} apart and {mixed:.2g} together" if mixed < _CANCELLED * loudest else ""
-            )
-            self.told.append(f"{path.name}: its {about.channels} channels are mixed to one{lost}")
+        elif count > 1:
+            self._tell_mixed(path, samples, count)
+        mixed = float(np.abs(samples).max(initial=0))
         dtype = self.inputs.dtypes[name]
         if dtype.kind == "i":
             bounds = np.iinfo(dtype)
@@ -261,6 +258,45 @@ class _Reader:
         if mixed and not typed.any():
             self._lost[path] = f"in {dtype}: it is too soft"
         return {name: typed}
+
+    def _features(self, path: Path, sound: SoundInput) -> dict[str, Array]:
+        """What the front end of a bundle makes of a recording, no longer than the largest container."""
+        samples, count = self._mixed(path, sound.rate)
+        if count > 1:
+            self._tell_mixed(path, samples, count)
+        steps = next((self.largest[name] for name, s in self.metadata.symbols.items() if s.input == sound.name), None)
+        most = len(samples) if steps is None else sound.features.most_samples(steps)
+        if len(samples) > most:
+            seconds, there = most / sound.rate, len(samples) / sound.rate
+            self.told.append(f"{path.name}: the first {seconds:.3g} of its {there:.3g} seconds count, the rest is cut")
+        heard = samples[:most]
+        if not heard.any():
+            end = " up to the end of the largest container" if samples.any() else ""
+            lost = f" {self._lost[path]}" if path in self._lost else end
+            self._soundless[path] = f"holds nothing but zeros{lost}"
+        return {name: array.astype(self.inputs.dtypes[name]) for name, array in sound(heard).items()}
+
+    def _mixed(self, path: Path, rate: int) -> tuple[NDArray[np.float32], int]:
+        """Samples of one channel, and how many the recording has."""
+        samples = read_audio(path, rate).samples
+        about = import_extra("soundfile").info(str(path))
+        if about.samplerate != rate:
+            raise MisuseError(
+                f"it has {about.samplerate} samples a second, the model takes {rate}",
+                where=str(path),
+                why="an example has to be what the model will hear",
+                fix="resample it",
+            )
+        return samples, about.channels
+
+    def _tell_mixed(self, path: Path, samples: NDArray[np.float32], count: int) -> None:
+        mixed = float(np.abs(samples).max(initial=0))
+        blocks = import_extra("soundfile").blocks(str(path), 1 << 20)
+        loudest = max(float(np.abs(block).max(initial=0)) for block in blocks)
+        if loudest and not mixed:
+            self._lost[path] = "once its channels are mixed: they cancel"
+        lost = f": they cancel, {loudest:.2g} apart and {mixed:.2g} together" if mixed < _CANCELLED * loudest else ""
+        self.told.append(f"{path.name}: its {count} channels are mixed to one{lost}")
 
     def _channels(self, path: Path, name: str, count: int) -> bool | None:
         """Whether channels stand behind the samples in an input that takes two of them; None where it takes one."""

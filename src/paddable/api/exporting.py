@@ -13,7 +13,8 @@ A gate that fails leaves ``<out>.report.json`` and no bundle.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,8 +44,9 @@ from paddable.api.precisions import chosen_precisions, measure_native, padded_in
 from paddable.api.room import demand_room
 from paddable.api.sizes import told_sizes
 from paddable.api.staging import staging
+from paddable.audio.front_ends import Waveform
 from paddable.bundle import refuse_what_is_there
-from paddable.errors import MisuseError, arguments
+from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.families.family import Loaded
 from paddable.families.registry import spec_of
 from paddable.forms.applying import chosen_forms
@@ -55,6 +57,8 @@ from paddable.graph.io.write import write_model
 from paddable.lengths.declare import parse_container
 from paddable.precision import PRECISIONS, in_precision
 from paddable.providers.registry import provider as provider_named
+from paddable.runtime.families import sound_input
+from paddable.runtime.speech.sound_input import SoundInput
 
 __all__ = ["export"]
 
@@ -199,7 +203,14 @@ def export(
         # ── Stage 3: convert
         done(2)
         known = measure_native(
-            opened, wanted, precisions, stage.lending, examples=examples, accept=accept, on_message=on_message
+            opened,
+            wanted,
+            precisions,
+            stage.lending,
+            examples=examples,
+            accept=accept,
+            sound=_front_end(about),
+            on_message=on_message,
         )
         graphs = [
             graph
@@ -249,6 +260,14 @@ def export(
         finish_bundle(stage, files, report, belongings)
     done(5)
     return place
+
+
+def _front_end(about: Mapping[str, Any]) -> SoundInput | None:
+    """What makes an input of sound outside the graph; None where samples are the input, or nobody knows it."""
+    with suppress(UnreadableError):
+        taken = sound_input(about.get("front_end"), about.get("sample_rate"))
+        return None if taken.features == Waveform() else taken
+    return None
 
 
 def _takes_one_row(what: str, why: str, rows: int) -> MisuseError:

@@ -28,6 +28,7 @@ from paddable.precision import PRECISIONS
 from paddable.precision.ranges import Range, merged
 from paddable.precision.samples import INT16, held_samples
 from paddable.precision.static import FixedRange, rounded_inputs, twins_in
+from paddable.runtime.speech.sound_input import SoundInput
 
 __all__ = ["Louder", "Observed", "fixed_ranges", "longest", "observe"]
 
@@ -99,6 +100,7 @@ def observe(
     examples: str | Path | None = None,
     precisions: Collection[str] = (),
     smaller: Sequence[Mapping[str, int]] = (),
+    sound: SoundInput | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Observed:
     """Run native on examples.
@@ -112,6 +114,7 @@ def observe(
         examples: a directory or file of examples; levels that speech models meet by default.
         precisions: that are asked for; what some of them do to each product is measured too.
         smaller: steps of the other containers.
+        sound: how a recording becomes an input of a model whose front end is not in its graph.
         on_message: called with a line for what of the examples does not count.
 
     Raises:
@@ -135,7 +138,7 @@ def observe(
         def ranges_of(example: Example) -> dict[str, Range]:
             return observer.ranges(feeds_of(example))
 
-        given = None if examples is None else read_examples(Path(examples), inputs, most, on_message)
+        given = None if examples is None else read_examples(Path(examples), inputs, most, on_message, sound=sound)
         found, used = [], []
         for example in inputs.default(most) if given is None else given:
             try:

@@ -22,6 +22,7 @@ from paddable.padding.analysis import Analysis
 from paddable.padding.facts.axes import axis_size
 from paddable.precision import PRECISIONS, before, in_precision
 from paddable.precision.half import with_initialisers
+from paddable.runtime.speech.sound_input import SoundInput
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
@@ -101,9 +102,12 @@ def measure_native(
     *,
     examples: str | Path | None = None,
     accept: Sequence[str] = (),
+    sound: SoundInput | None = None,
     on_message: Callable[[str], None] | None = None,
 ) -> Precisions:
     """What each precision knows of native, from one run an example at the length of the largest container.
+
+    Recordings among the examples become an input by ``sound``, where the front end is not in the graph.
 
     Raises:
         MisuseError: examples that do not fit the model, or limits of what no output has.
@@ -131,6 +135,7 @@ def measure_native(
                 numbers=numbers,
                 examples=examples,
                 precisions=named,
+                sound=sound,
                 smaller=[size for size in containers if size and size != steps],
                 on_message=on_message,
             )

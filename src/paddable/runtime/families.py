@@ -37,7 +37,7 @@ from paddable.runtime.speech.punctuation import PunctuationLayout, Punctuator, r
 from paddable.runtime.speech.sound_input import SoundInput
 from paddable.runtime.speech.text import Vocabulary, read_pieces, read_vocabulary
 
-__all__ = ["abilities_of", "detector_of", "punctuator_of", "recogniser_of", "sound_input_of"]
+__all__ = ["abilities_of", "detector_of", "punctuator_of", "recogniser_of", "sound_input", "sound_input_of"]
 
 _Layout = TypeVar("_Layout")
 
@@ -88,7 +88,7 @@ def detector_of(bundle: Bundle, session: Unjudged) -> Detector:
     Raises:
         UnreadableError: its settings are damaged.
     """
-    front_end = _front_end_of(bundle)
+    front_end = _front_end_of(bundle.front_end)
     options = VadOptions.from_funasr(bundle.settings["vad"], where="bundle.json", path="settings.vad")
     context = bundle.settings.get("context")
     if type(context) is not int or context < 0:
@@ -111,10 +111,9 @@ def punctuator_of(bundle: Bundle, folder: Path, session: Unjudged) -> Punctuator
     return Punctuator(session, rows_of(read_pieces(table), str(table)), layout, longest)
 
 
-def _front_end_of(bundle: Bundle) -> FrontEnd | None:
+def _front_end_of(said: Mapping[str, Any] | None) -> FrontEnd | None:
     """Features in numpy, or None where the graph makes its own."""
-    said: Mapping[str, Any] = bundle.front_end or {"in_graph": True}
-    if said.get("in_graph"):
+    if said is None or said.get("in_graph"):
         return None
     try:
         cmvn = said["cmvn"] and Cmvn(*(np.array(said["cmvn"][part], np.float32) for part in ("shift", "scale")))
@@ -129,18 +128,33 @@ def sound_input_of(bundle: Bundle) -> SoundInput:
     Raises:
         UnreadableError: what the bundle says of it is damaged.
     """
-    said: Mapping[str, Any] = bundle.front_end or {}
-    if "input" not in said:
-        front_end = _front_end_of(bundle)
+    if bundle.front_end and "input" in bundle.front_end and not bundle.metadata.symbols:
+        raise _damaged("front_end.input is no input whose length varies")
+    fewest = next((symbol.min for symbol in bundle.metadata.symbols.values()), 0)
+    return sound_input(bundle.front_end, bundle.sample_rate, fewest)
+
+
+def sound_input(said: Mapping[str, Any] | None, rate: int | None, fewest: int = 0) -> SoundInput:
+    """How a graph takes sound, as ``front_end`` of bundle.json says.
+
+    Args:
+        said: ``front_end``.
+        rate: samples a second; 16,000 where it is not said.
+        fewest: steps that the graph accepts.
+
+    Raises:
+        UnreadableError: what it says is damaged.
+    """
+    if said is None or "input" not in said:
+        front_end = _front_end_of(said)
         return SoundInput() if front_end is None else SoundInput.of_features(front_end)
     kind, axes = FRONT_ENDS.get(said.get("kind", "")), said.get("axes")
     if kind is None or not isinstance(axes, str) or not set(axes) <= set("B1STC") or len(set(axes) & set("ST")) != 1:
         raise _damaged(f"front_end has the kind {said.get('kind')!r} and the axes {axes!r}")
-    if not conforms(said["input"], str) or not bundle.metadata.symbols:
+    if not conforms(said["input"], str):
         raise _damaged("front_end.input is no input whose length varies")
     features = _read_settings(kind, said.get("options", {}), "front_end.options")
-    fewest = next(iter(bundle.metadata.symbols.values())).min
-    return SoundInput(said["input"], axes, features, bundle.sample_rate or SAMPLE_RATE, fewest)
+    return SoundInput(said["input"], axes, features, rate or SAMPLE_RATE, fewest)
 
 
 def _longest_seconds(session: Unjudged, taken: SoundInput) -> float | None:
