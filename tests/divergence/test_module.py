@@ -43,6 +43,10 @@ def scaled():
     model, sample = build()
     model[4].norm.eps = 0.5
     return model, sample
+
+
+def narrow():
+    return build()[0], torch.randn(1, 9, 5)
 """
 
 
@@ -80,6 +84,12 @@ def test_other_code_is_found_in_its_module(place: Path) -> None:
 def test_a_padded_graph_is_misuse(place: Path, folder: Path) -> None:
     with pytest.raises(MisuseError, match="compared with its native graph"):
         paddable.probe(f"{place}/model.py:build", folder / "padded.onnx")
+
+
+def test_a_module_that_raises_on_its_sample(place: Path) -> None:
+    told = r"^0.norm \(LayerNorm\): the module raises on its sample; RuntimeError: Given .*; return a sample"
+    with pytest.raises(MisuseError, match=told):
+        paddable.probe(f"{place}/model.py:narrow", place / "model.onnx")
 
 
 def test_a_python_file_without_its_function(place: Path) -> None:

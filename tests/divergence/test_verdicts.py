@@ -254,6 +254,13 @@ def test_nothing_given_beside_a_module_is_dropped() -> None:
         paddable.probe("model.py:build", "native.onnx", at=3, inputs="x.npz")
 
 
+def test_a_negative_seed_is_refused() -> None:
+    with pytest.raises(MisuseError, match="`seed`: -1 is no seed; random numbers are drawn from one of 0 or more"):
+        paddable.probe("a.onnx", "b.onnx", seed=-1)
+    with pytest.raises(MisuseError, match="`seed`: -1 is no seed"):
+        paddable.verify("a.onnx", seed=-1)
+
+
 def test_two_modules_are_refused() -> None:
     with pytest.raises(MisuseError, match=r"^a.py:f and b.py:f: two PyTorch modules cannot be compared"):
         paddable.probe("a.py:f", "b.py:f")

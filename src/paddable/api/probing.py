@@ -26,6 +26,7 @@ from paddable.api.probe_places import (
     told_size,
 )
 from paddable.api.probing_module import names_module, probe_module, refuse_beside_module
+from paddable.api.seeds import refuse_negative
 from paddable.api.versions import versions
 from paddable.bundle import Metadata, Symbol, refuse_what_is_there
 from paddable.divergence import Known, ProbeReport, Side, find
@@ -105,9 +106,11 @@ def probe(
 
     Raises:
         UnreadableError: one of them is not a model.
-        MisuseError: nothing to compare with, or a length or input that does not fit.
+        MisuseError: nothing to compare with, a length, input or seed that does not fit, or a module that raises on its
+            sample.
         PaddableError: one of them does not run.
     """
+    refuse_negative(seed)
     if tolerance is not None and not 0 < tolerance < math.inf:
         raise MisuseError(
             f"{tolerance:g} is no tolerance", where="`tolerance`", fix="give an error above 0, such as `tolerance=1e-4`"

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from paddable.errors import MisuseError
 from paddable.gates.engine import Array
 
 __all__ = ["Run", "Use", "run_module", "tensors"]
@@ -58,6 +59,9 @@ def run_module(module: Any, sample: Any) -> Run:
     Args:
         module: the module.
         sample: its positional arguments, or a mapping of keywords.
+
+    Raises:
+        MisuseError: the module raises on it.
     """
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -129,6 +133,8 @@ def run_module(module: Any, sample: Any) -> Run:
                 result = module(**sample)
             else:
                 result = module(*(sample if isinstance(sample, tuple) else (sample,)))
+    except Exception as error:  # whatever the module's own code raises
+        raise _raised(module, inside[-1], error) from error
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
         for handle in held:
@@ -136,6 +142,18 @@ def run_module(module: Any, sample: Any) -> Run:
     calls = {path: array for path, array in ended if times[path] == 1}
     read, within = ([use for group in found.values() for _, use in group] for found in (uses, inner))
     return Run(calls, entered, tensors(result), read, within)
+
+
+def _raised(module: Any, path: str, error: Exception) -> MisuseError:
+    """That a module raises on its sample, and which of its parts does."""
+    part = module.get_submodule(path)
+    text = " ".join(str(error).split())
+    return MisuseError(
+        "the module raises on its sample",
+        where=f"{path or 'the root'} ({type(part).__name__})",
+        why=f"{type(error).__name__}: {text}" if text else type(error).__name__,
+        fix="return a sample that the module takes, or mend its forward",
+    )
 
 
 def tensors(output: Any) -> list[Array]:

@@ -12,6 +12,7 @@ from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import largest
 from paddable.api.judging_precision import judge_in_precision
 from paddable.api.opened import Model, Progress, open_as_converted
+from paddable.api.seeds import refuse_negative
 from paddable.bundle import Graph, Metadata, read_bundle, read_metadata
 from paddable.errors import MisuseError, UnreadableError
 from paddable.gates import Candidate, GateReport, judge
@@ -57,10 +58,11 @@ def verify(
 
     Raises:
         UnreadableError: one of the models cannot be read, or a file of the bundle is not the one it was written with.
-        MisuseError: the padded file was not made by Paddable, or from another model; or there is no native model to
-            compare with.
+        MisuseError: the padded file was not made by Paddable, or from another model; there is no native model to
+            compare with; or the seed is negative.
         RefusedError: native is not understood, so its operators cannot be judged alone.
     """
+    refuse_negative(seed)
     place = Path(padded)
     metadata = read_metadata(place)
     if on_message is not None:
