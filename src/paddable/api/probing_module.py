@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import onnx_ir as ir
 
 from paddable.api.probe_given import signature
 from paddable.api.probe_places import found_place
+from paddable.api.probing_blocks import Blocks, blocks_apart
 from paddable.api.probing_entry import Entry, below, entry_that_differs
 from paddable.api.probing_parameters import Parameters, compare_parameters
 from paddable.api.probing_settings import setting_apart
@@ -107,6 +109,10 @@ def probe_module(
     fork = next((path for path, result in found.items() if result.error > limit), None)
     if max(outputs.values(), default=0.0) <= limit:
         fork, training = None, None
+    blocks = blocks_apart(plain, module, run.order) if fork is not None and training is None else None
+    if blocks is not None:  # by their names, all of their weights differ
+        kept = [each for each in parameters.changed if not each.name.startswith(f"{blocks.path}.".lstrip("."))]
+        parameters = replace(parameters, changed=kept)
 
     def enter(path: str) -> Entry | None:
         paths = [*(layer for layer, norm in parameters.folded.items() if norm == path), path]
@@ -126,7 +132,9 @@ def probe_module(
         tolerance=limit,
         differences=(),
         outputs=outputs,
-        forks=[_record(plain, module, fork, values, found, parameters, enter, training)] if fork is not None else [],
+        forks=[_record(plain, module, fork, values, found, parameters, enter, training, blocks)]
+        if fork is not None
+        else [],
         layers=[
             Layer(path, _node_of(values[path]).op_type, path, str(values[path].name), result.error)
             for path, result in found.items()
@@ -213,6 +221,7 @@ def _record(
     parameters: Parameters,
     enter: Callable[[str], Entry | None],
     training: Cause | None,
+    blocks: Blocks | None,
 ) -> ForkRecord:
     order, value, error = list(found), values[path], found[path].error
     agree: dict[ir.Value, str] = {}
@@ -221,7 +230,11 @@ def _record(
     nodes = below(plain, path) or [_node_of(value)]
     made, read = region(plain, value, agree.__contains__)
     module: str | None = path
-    changed = _changed_in(made, parameters) or _other_setting(plain, root, path, made, parameters)
+    changed: tuple[ir.Node, Cause] | None
+    if blocks is not None:
+        changed = blocks.node, Cause("structure", blocks.told, _SETTINGS)
+    else:
+        changed = _changed_in(made, parameters) or _other_setting(plain, root, path, made, parameters)
     entry = enter(path) if changed is None and training is None else None
     if entry is not None:
         value, error = entry.value, entry.error

@@ -93,7 +93,7 @@ def compare_parameters(plain: Plain, module: Any, run: Run, *, first: bool) -> P
     folded: dict[str, str] = {}
     changed: list[ChangedParameter] = []
     lost: list[str] = []
-    for path, fold in _folds(module, list(run.calls)):
+    for path, fold in _folds(module, list(dict.fromkeys(run.order))):
         convolution = fold.node(plain, path)
         if convolution is not None:
             folded[path] = fold.path
@@ -169,7 +169,9 @@ def _made_of(use: Use, theirs: Array, arrays: Mapping[str, Array]) -> str:
     origins = [name for name in use.origins if name in arrays]
     tables = [name for name in origins if arrays[name].dtype.kind == "f"]
     indices = [name for name in origins if name not in tables]
-    if tables and indices and np.isin(theirs, np.concatenate([arrays[name].ravel() for name in tables])).all():
+    if tables and np.isin(theirs, np.concatenate([arrays[name].ravel() for name in tables])).all():
+        if not indices:
+            return f"{' or '.join(tables)}, read at other places,"
         tables = indices
     names = tables or list(use.origins)
     rest = [name for name in use.origins if name not in names]

@@ -44,6 +44,7 @@ class Run:
         results: of the module.
         uses: of constants, in the order in which they are read.
         inner: of those that operators read that make constants only.
+        order: the path of every call of a module, in the order in which they end.
     """
 
     calls: Mapping[str, Array]
@@ -51,6 +52,7 @@ class Run:
     results: Sequence[Array]
     uses: Sequence[Use]
     inner: Sequence[Use]
+    order: Sequence[str]
 
 
 def run_module(module: Any, sample: Any) -> Run:
@@ -68,7 +70,7 @@ def run_module(module: Any, sample: Any) -> Run:
     from torch.utils._pytree import tree_leaves
 
     ended: list[tuple[str, Array]] = []
-    times: Counter[str] = Counter()
+    order: list[str] = []
     entered: dict[str, tuple[Any, Any]] = {}
     inside = [""]
     states = {**dict(module.named_parameters()), **dict(module.named_buffers())}
@@ -92,6 +94,8 @@ def run_module(module: Any, sample: Any) -> Run:
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             result = func(*args, **(kwargs or {}))
             read = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
+            if func is torch.ops.aten.lift_fresh.default:  # numbers that the code writes down, such as a prompt's
+                read = []
             made = [each for each in tree_leaves(result) if isinstance(each, torch.Tensor)]
             if all(id(each) in known for each in read):
                 origins = tuple(dict.fromkeys(name for each in read for name in known[id(each)][1]))
@@ -115,7 +119,7 @@ def run_module(module: Any, sample: Any) -> Run:
     def leave(path: str) -> Any:
         def catch(_: Any, __: Any, output: Any) -> None:
             inside.pop()
-            times[path] += 1
+            order.append(path)
             found = tensors(output)
             if found:
                 ended.append((path, found[0]))
@@ -139,9 +143,10 @@ def run_module(module: Any, sample: Any) -> Run:
         torch.backends.mha.set_fastpath_enabled(fast)
         for handle in held:
             handle.remove()
+    times = Counter(order)
     calls = {path: array for path, array in ended if times[path] == 1}
     read, within = ([use for group in found.values() for _, use in group] for found in (uses, inner))
-    return Run(calls, entered, tensors(result), read, within)
+    return Run(calls, entered, tensors(result), read, within, order)
 
 
 def _raised(module: Any, path: str, error: Exception) -> MisuseError:
