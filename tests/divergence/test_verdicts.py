@@ -49,6 +49,22 @@ def test_two_graphs_with_nothing_in_common(tmp_path: Path) -> None:
     assert "0 of 2 nodes are paired and 0 values" in report.cause.text
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_models_of_which_one_does_not_run_with_the_inputs_of_the_other(tmp_path: Path, turned: bool) -> None:
+    text = "(float[1, {}] x) => (float[1, {}] y) {{ {} }}"
+    layers = [[f"v{i + 1} = {op} (v{i}, {op}{i})" for i in range(4)] for op in ("Conv", "MatMul")]
+    texts = [["v0 = Identity (x)", *each, "y = Relu (v4)"] for each in layers]
+    convs = {f"Conv{i}": np.ones((16, 16, 3), np.float32) for i in range(4)}
+    one = save(tmp_path / "conv.onnx", text.format("16, T", "16, U", " ".join(texts[0])), **convs)
+    products = {f"MatMul{i}": np.ones((24, 24), np.float32) for i in range(4)}
+    other = save(tmp_path / "linear.onnx", text.format("T, 24", "T, 24", " ".join(texts[1])), **products)
+    told = r"^these are two different models: .* conv.onnx takes x \[1, 16, 'T'\]"
+    with pytest.raises(
+        MisuseError, match=told.replace("conv", "linear").replace("16, 'T'", "'T', 24") if turned else told
+    ):
+        paddable.probe(*((other, one) if turned else (one, other)), [f"x:{2 if turned else 1}=T"], at=20)
+
+
 def test_one_pair_in_many_blames_no_node(tmp_path: Path) -> None:
     rest = [f"v{i + 1} = {{}} (v{i})" for i in range(20)]
     body = ["v0 = Neg (x)", *rest, "y = Relu (v20)"]

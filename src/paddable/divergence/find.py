@@ -15,6 +15,7 @@ from paddable.divergence.changed import Changed, Weights, changed_weights, count
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.joined import same_names, taken_apart
+from paddable.divergence.matching import match
 from paddable.divergence.outputs import told_alone
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain
@@ -24,7 +25,9 @@ from paddable.divergence.saturation import hint
 from paddable.divergence.side import Side
 from paddable.divergence.unpaired import unpaired
 from paddable.divergence.weights import Fingerprint
+from paddable.errors import MisuseError
 from paddable.findings import Finding
+from paddable.gates.engine import EngineError
 from paddable.graph.trace import module_path, source
 
 __all__ = ["TOLERANCE", "find", "tolerance_of"]
@@ -70,10 +73,17 @@ def find(
         force: replace what is there.
         versions: of the packages that run.
         tick: called with the nodes done and their number.
+
+    Raises:
+        MisuseError: one of them does not run with what the other takes: they are two models.
+        EngineError: one of them does not run.
     """
     limit = tolerance_of(one, other) if tolerance is None else tolerance
     one, other, known = _in_parts(one, other, known)
-    parting = part(one, other, known, tolerance=limit, tick=tick)
+    try:
+        parting = part(one, other, known, tolerance=limit, tick=tick)
+    except EngineError as error:
+        raise _not_one_model(one, other, error) or error from None
     values = parting.matching.values()
     unlike = _unlike(parting)
     places = list(parting.forks) if unlike is None else []
@@ -183,10 +193,24 @@ _TELLING, _LARGE = 4, 64
 
 
 def _unlike(parting: Parting) -> Cause | None:
-    """Why the two are no two graphs of one model: most weights of the smaller one have neither a partner of their size
-    nor their numbers in the other, or too few nodes are paired."""
+    """Why the two are no two graphs of one model: their weights are others', or too few nodes are paired."""
     one, other, pairs = parting.one, parting.other, parting.matching.pairs
-    mine, theirs = _large(one.plain), _large(other.plain)
+    in_float = "int" not in one.precision + other.precision
+    apart = _unlike_weights(one.plain, other.plain, pairs) if in_float else None
+    if apart is not None:
+        return apart
+    if not parting.measures or parting.matching.share < _RELATED:
+        paired, fewest = len(pairs), min(len(one.plain.nodes), len(other.plain.nodes))
+        return _unrelated(
+            "the two graphs have nothing in common that could be compared: "
+            f"{paired} of {fewest} nodes are paired and {len(parting.measures)} values could be compared"
+        )
+    return None
+
+
+def _unlike_weights(one: Plain, other: Plain, pairs: Mapping[ir.Node, ir.Node]) -> Cause | None:
+    """Most weights of the smaller graph have neither a partner of their size nor their numbers in the other."""
+    mine, theirs = _large(one), _large(other)
     if len(mine) > len(theirs):
         mine, theirs, pairs = theirs, mine, {partner: node for node, partner in pairs.items()}
     held = {each for prints in theirs.values() for each in prints}
@@ -195,19 +219,31 @@ def _unlike(parting: Parting) -> Cause | None:
         partner = pairs.get(node)
         sizes = {size for size, _ in theirs.get(partner, ())} if partner is not None else set()
         found += any(each in held or each[0] in sizes for each in prints)
-    in_float = "int" not in one.precision + other.precision
-    if in_float and len(mine) >= _TELLING and found < len(mine) / 2:
+    if len(mine) >= _TELLING and found < len(mine) / 2:
         return _unrelated(
             f"these are two different models: of the {len(mine)} nodes with weights in the smaller one, {found} have a "
             "partner with weights of that size in the other"
         )
-    if not parting.measures or parting.matching.share < _RELATED:
-        paired, fewest = len(pairs), min(len(one.plain.nodes), len(other.plain.nodes))
-        return _unrelated(
-            "the two graphs have nothing in common that could be compared: "
-            f"{paired} of {fewest} nodes are paired and {len(parting.measures)} values could be compared"
-        )
     return None
+
+
+def _not_one_model(one: Side, other: Side, error: EngineError) -> MisuseError | None:
+    """What to say where one of two runs fails because it is fed what another model takes; None for two graphs of one
+    model."""
+    if "int" in one.precision + other.precision:
+        return None
+    matching = match(one.plain, other.plain)
+    apart = _unlike_weights(matching.one, matching.other, matching.pairs)
+    if apart is None:
+        return None
+    shapes = [f"{side.title} takes {', '.join(_taken(side.plain))}" for side in (one, other)]
+    return MisuseError(apart.text, why=f"{' and '.join(shapes)}; {error.where} does not run with it", fix=apart.fix)
+
+
+def _taken(plain: Plain) -> list[str]:
+    """The inputs of a graph as it declares them."""
+    values = [value for value in plain.model.graph.inputs if value.const_value is None]
+    return [f"{value.name} {[n if isinstance(n, int) else str(n) for n in value.shape or ()]}" for value in values]
 
 
 def _large(plain: Plain) -> dict[ir.Node, list[Fingerprint]]:
