@@ -149,3 +149,41 @@ def test_products_of_one_input_are_not_mistaken_for_changed_ones(tmp_path: Path)
     other = save(tmp_path / "8.onnx", stored, q=Q, r=np.flip(Q).copy(), s=S, z=np.int8(0))
     report = paddable.probe(other, right, ["x:1=T"])
     assert not report.changed, report.verdict
+
+
+RECURRENT = (
+    f"(float[T, 1, {WIDTH}] x) => (float[T, 1, {WIDTH}] y) {{ a = MatMul (x, w) "
+    f"h, s, l = LSTM <hidden_size = {WIDTH}> (a, i, r, b) y = Squeeze (h, one) }}"
+)
+
+
+def recurrent() -> dict[str, np.ndarray]:
+    """The weights of an LSTM; the sums of its two biases are small beside them."""
+    rng = np.random.default_rng(1)
+    i, r = (rng.standard_normal((1, 4 * WIDTH, WIDTH)).astype(np.float32) / 4 for _ in range(2))
+    bias = rng.standard_normal((1, 4 * WIDTH)).astype(np.float32)
+    return {"w": W, "i": i, "r": r, "b": np.concatenate([bias, 1e-4 - bias], 1), "one": np.array([1])}
+
+
+def test_a_number_of_what_stays_in_float_beside_8_bits(tmp_path: Path) -> None:
+    weights = recurrent()
+    native = save(tmp_path / "native.onnx", RECURRENT, **weights)
+    made = dynamic(native)
+    assert not paddable.probe(made, native, ["x:0=T"]).changed
+    weights["r"][0, 3, 2] += 1e-2
+    other = save(tmp_path / "other.onnx", RECURRENT, **weights)
+    report = paddable.probe(made, other, ["x:0=T"])
+    assert report.changed.startswith(
+        "1 weight differs: input 2 (r) of LSTM differs from the second graph's in 1 of 1024"
+    )
+
+
+def test_biases_whose_sum_is_small_are_rounded_before_they_are_added(tmp_path: Path) -> None:
+    weights = recurrent()
+    native = save(tmp_path / "native.onnx", RECURRENT, **weights)
+    half = {name: a.astype(np.float16) if a.dtype.kind == "f" else a for name, a in weights.items()}
+    half["i"][0, 3, 2] += 1
+    text = RECURRENT.replace("a = MatMul (x, w)", "c = Cast <to = 10> (x) a = MatMul (c, w)")
+    text = text.replace("y = Squeeze (h, one)", "e = Squeeze (h, one) y = Cast <to = 1> (e)")
+    changed = paddable.probe(save(tmp_path / "half.onnx", text, **half), native, ["x:0=T"]).changed
+    assert changed.startswith("1 weight differs: input 1 (i) of LSTM differs from the second graph's in 1 of 1024")

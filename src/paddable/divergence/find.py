@@ -266,11 +266,16 @@ def _at_node(change: Changed) -> str:
 def _weights(parting: Parting) -> Weights:
     """What became of the weights that both compute with."""
     one, other = parting.one, parting.other
-    if one.precision != other.precision and "int" in one.precision + other.precision:
-        return Weights(changed_quantised(parting), 0)
     equal = {node for each in parting.displaced.values() for node in each.nodes}
     exact = one.precision == other.precision
-    return changed_weights(parting.matching, exact=exact, layers=parting.layers, equal=equal)
+    found = changed_weights(parting.matching, exact=exact, layers=parting.layers, equal=equal)
+    if exact or "int" not in one.precision + other.precision:
+        return found
+    stored = changed_quantised(parting)
+    taken = {each.node for each in stored}
+    in_float = [each for each in found.changed if each.node not in taken]  # such as LSTM, which no 8 bits are kept for
+    place = one.plain.place
+    return Weights(sorted([*stored, *in_float], key=lambda each: place[each.node]), 0)
 
 
 def _cause_of_whole(parting: Parting, limit: float, unlike: Cause | None) -> Cause | None:
