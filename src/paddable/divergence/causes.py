@@ -495,9 +495,11 @@ def _elsewhere(parting: Parting, only: Unpaired) -> Cause | None:
 
 
 def _kind(plain: Plain, node: ir.Node) -> tuple[object, ...]:
-    """What a node is without its place: its operator, how much that is computed it reads, and its constants."""
+    """What a node is without its place: its operator, how much that is computed it reads, its constants, and the size
+    of its largest weight."""
     held = sorted(plain.fingerprint(value) for value in plain.weights(node) if not is_weight(value))
-    return plain.kinds[node], len(list(plain.inputs(node))), tuple(held)
+    largest = max((plain.fingerprint(value)[0] for value in plain.weights(node) if is_weight(value)), default=0)
+    return plain.kinds[node], len(list(plain.inputs(node))), tuple(held), largest
 
 
 def _without(parting: Parting, plain: Plain) -> list[ir.Node]:

@@ -9,6 +9,7 @@ from functools import cached_property
 import onnx_ir as ir
 
 from paddable.divergence.constants import compute_constants
+from paddable.divergence.unfused import unfused
 from paddable.divergence.weights import Fingerprint, fingerprint
 from paddable.graph.prepare.normalise import reads
 
@@ -23,7 +24,7 @@ _SEQUENCES = frozenset(
 
 class Plain:
     """A model in plain form (`paddable.graph.prepare.normalise`), its nodes in one topological order, its constants
-    computed.
+    computed, and what ONNX Runtime has fused in its parts.
 
     Args:
         model: the model.
@@ -36,7 +37,7 @@ class Plain:
     """
 
     def __init__(self, model: ir.Model, nodes: Sequence[ir.Node] | None = None) -> None:
-        self.model = compute_constants(model) if nodes is None else model
+        self.model = compute_constants(unfused(model)) if nodes is None else model
         self.nodes = list(self.model.graph) if nodes is None else list(nodes)
         self.place = {node: index for index, node in enumerate(self.nodes)}
         self._fingerprints: dict[ir.Value, Fingerprint] = {}
