@@ -57,8 +57,8 @@ def louder(model: Model) -> Model:
     return planted.changed(model, "g4", lambda a: np.multiply(a, 3, out=a))
 
 
-def negated(model: Model) -> Model:
-    return planted.changed(model, "w4", lambda a: np.negative(a, out=a))
+def negated(model: Model, name: str = "w4") -> Model:
+    return planted.changed(model, name, lambda a: np.negative(a, out=a))
 
 
 def blurred(model: Model) -> Model:
@@ -131,3 +131,15 @@ def test_what_a_static_quantiser_puts_in_place_is_rounding(tmp_path: Path, form:
     quantize_static(right, tmp_path / "a.onnx", _Heard(), quant_format=form)
     fork = paddable.probe(tmp_path / "a.onnx", right, ["x:1=T"], tolerance=1e-4).fork
     assert fork is not None and fork.cause.kind == "precision", fork
+
+
+@pytest.mark.parametrize("fault", [True, False])
+def test_a_fault_that_the_output_feels_as_little_of_as_rounding(tmp_path: Path, fault: bool) -> None:
+    rng = np.random.default_rng(0)
+    weights = {name: rng.standard_normal((16, 16)).astype(np.float32) / 4 for name in "wv"} | {"s": np.float32(0.01)}
+    body = "{ a = MatMul (x, w) b = Relu (a) c = MatMul (b, v) d = Sin (c) e = Mul (d, s) y = Add (a, e) }"
+    right = save(tmp_path / "b.onnx", f"(float[1, T, 16] x) => (float[1, T, 16] y) {body}", **weights)
+    made = in_8_bits(negated(onnx.load(right), "v") if fault else onnx.load(right), tmp_path / "a.onnx")
+    fork = paddable.probe(made, right, ["x:1=T"], tolerance=FINE).fork
+    assert fork is not None and fork.cause.kind == ("weights" if fault else "precision"), fork
+    assert not fault or "v_quantized differs" in fork.cause.text

@@ -187,3 +187,51 @@ def test_biases_whose_sum_is_small_are_rounded_before_they_are_added(tmp_path: P
     text = text.replace("y = Squeeze (h, one)", "e = Squeeze (h, one) y = Cast <to = 1> (e)")
     changed = paddable.probe(save(tmp_path / "half.onnx", text, **half), native, ["x:0=T"]).changed
     assert changed.startswith("1 weight differs: input 1 (i) of LSTM differs from the second graph's in 1 of 1024")
+
+
+def quantised(native: Path, kind: str) -> Path:
+    """What ``quantize_dynamic`` makes of the nodes of one kind."""
+    made = native.with_name("quantised.onnx")
+    quantize_dynamic(native, made, weight_type=QuantType.QInt8, op_types_to_quantize=[kind])
+    return made
+
+
+def test_a_dilation_beside_a_convolution_in_8_bits_is_told(tmp_path: Path) -> None:
+    text = "(float[1, 4, T] x) => (float[1, 4, T] y) "
+    text += "{{ a = Conv <pads = [{0}, {0}], dilations = [{0}]> (x, k) y = Elu (a) }}"
+    weight = RNG.standard_normal((4, 4, 3)).astype(np.float32)
+    other = quantised(save(tmp_path / "native.onnx", text.format(2), k=weight), "Conv")
+    fork = paddable.probe(save(tmp_path / "other.onnx", text.format(1), k=weight), other, ["x:2=T"]).fork
+    assert fork is not None and fork.cause.kind == "attributes"
+    assert "Conv has dilations=(1,) in the first graph and dilations=(2,) in the second" in fork.cause.text
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_directions_of_an_lstm_in_8_bits_that_changed_places(tmp_path: Path, first: bool) -> None:
+    text = (
+        f"(float[T, 1, {WIDTH}] x) => (float[T, 2, 1, {WIDTH}] y) "
+        f'{{ a = Sin (x) e, s, l = LSTM <hidden_size = {WIDTH}, direction = "bidirectional"> (a, i, r) y = Sin (e) }}'
+    )
+    weights = {name: RNG.standard_normal((2, 4 * WIDTH, WIDTH)).astype(np.float32) / 2 for name in "ir"}
+    native = save(tmp_path / "native.onnx", text, **weights)
+    made = quantised(native, "LSTM")
+    fork = paddable.probe(made, native, ["x:0=T"], tolerance=1e-5).fork
+    assert fork is not None and fork.cause.kind == "precision", "the quantiser's own operator is no cause"
+    other = save(tmp_path / "other.onnx", text, **{**weights, "r": weights["r"][::-1]})
+    fork = paddable.probe(*((other, made) if first else (made, other)), ["x:0=T"]).fork
+    assert fork is not None and (fork.op.endswith("LSTM"), fork.cause.kind) == (True, "weights")
+    assert ("r differs" if first else "r_quantized differs") in fork.cause.text
+
+
+def test_a_norm_beside_one_in_8_bits(tmp_path: Path) -> None:
+    text = f"(float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) {{ %s y = LayerNormalization (x, %s, %s) }}"
+    gain, step = (1 + RNG.standard_normal(WIDTH) / 5).astype(np.float32), np.float32(0.02)
+    codes = {
+        "gain_quantized": np.round(gain / step).astype(np.int8),
+        "shift_quantized": np.round(C / step).astype(np.int8),
+    }
+    parts = [f"{name[0]}0 = DequantizeLinear ({name}, s, z)" for name in codes]
+    stored = save(tmp_path / "stored.onnx", text % (" ".join(parts), "g0", "s0"), s=step, z=np.int8(0), **codes)
+    other = save(tmp_path / "other.onnx", text % ("", "gain", "shift"), gain=gain[::-1], shift=C)
+    fork = paddable.probe(other, stored, ["x:1=T"]).fork
+    assert fork is not None and "gain differs from the second graph's gain_quantized" in fork.cause.text

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.cause import Cause
 from paddable.divergence.changed import changed_between, is_weight
 from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.flow import fed, in_one_order
@@ -19,7 +20,7 @@ from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
-from paddable.divergence.quantised import beside_rounding, changed_quantised, in_8_bits
+from paddable.divergence.quantised import beside_rounding, changed_quantised, in_8_bits, products_of_both
 from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
@@ -29,27 +30,6 @@ from paddable.padding.deduce.pointwise import POINTWISE
 __all__ = ["Cause", "cause_of"]
 
 _HALF_MAX = 65504.0
-
-
-@dataclass(frozen=True)
-class Cause:
-    """Why two runs part.
-
-    Attributes:
-        kind: ``weights``, ``wiring``, ``attributes``, ``structure``, ``padding``, ``precision``, ``provider``,
-            ``optimiser``, ``rounding``, ``training``, ``unrelated``, ``nan`` or ``unknown``.
-        text: the reason, one sentence.
-        fix: what to do.
-        code: of the finding that explains it, such as ``PAD102``; empty without one.
-        place: ``at`` the fork's node; ``in front of`` or ``behind`` it, where nodes are missing; or at ``another`` that
-            only the first graph has.
-    """
-
-    kind: str
-    text: str
-    fix: str
-    code: str = ""
-    place: str = "at"
 
 
 def cause_of(
@@ -110,6 +90,9 @@ def cause_of(
         lacking = unpaired(parting, fork, others, remedied=trial.felt is False)
         if trial.felt is False:
             lacking = lacking.but_for({(finding.node, finding.op) for finding in findings})
+    stored = _stored(parting, fork, others) if found is None else None
+    if stored is not None:
+        return stored
     found = (
         found
         or _quantised(parting, fork, others, lacking)
@@ -514,14 +497,25 @@ _SCALES = frozenset({"Add", "Div", "Mul", "Sub"})
 """One exporter has them as nodes, another in the product in front of them."""
 
 
+def _stored(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> tuple[Cause, ir.Node] | None:
+    """A weight in 8 bits that is another one in float, and the node that reads it."""
+    if parting.one.precision == parting.other.precision or not any(map(in_8_bits, (*fork.nodes, *others))):
+        return None
+    change = next((each for each in changed_quantised(parting) if each.node in fork.nodes), None)
+    if change is None:
+        return None
+    fix = "quantise the same checkpoint again, and look at the scale and zero point"
+    return Cause("weights", change.text, fix), change.node
+
+
 def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node], lacking: Unpaired) -> Cause | None:
-    """One graph computes in 8 bits here and the other does not: operators differ by design, weights by a step."""
+    """One graph computes in 8 bits here and the other does not: operators differ by design, their attributes do not."""
     here = [node for node in (*fork.nodes, *others) if in_8_bits(node)]
     if parting.one.precision == parting.other.precision or not here:
         return None
-    change = next((each for each in changed_quantised(parting) if each.node in fork.nodes), None)
-    if change is not None:
-        return Cause("weights", change.text, "quantise the same checkpoint again, and look at the scale and zero point")
+    setting = next(_attributes(list(products_of_both(parting, fork.nodes, others))), None)
+    if setting is not None:
+        return setting
     beside = beside_rounding(lacking, (*fork.nodes, *others))
     if beside.extra or beside.missing:
         return _structure(parting, beside)

@@ -105,9 +105,16 @@ class Parting:
         return self.ends.get(value) or made
 
     def above(self, level: float) -> list[Fork]:
-        """Where they part by more than a level above the tolerance."""
-        bad = [value for value in self.ends if self.errors.get(value, 0.0) > level]
-        return forks(self.one.plain, bad, self.errors, level)
+        """Where they part by more than a level above the tolerance. What an output feels less of, behind sums and
+        norms, is among it, in front of outputs that differ at all."""
+        plain = self.one.plain
+        bad = [value for value in self.ends if self.errors.get(value, 0.0) > self.tolerance]
+        felt: set[ir.Value] = set(bad)
+        for node in reversed(plain.nodes):
+            if not felt.isdisjoint(node.outputs):
+                felt.update(plain.inputs(node))
+        high = [value for node in plain.nodes for value in node.outputs if self.errors.get(value, 0.0) > level]
+        return forks(plain, [value for value in high if value in felt], self.errors, level)
 
 
 def part(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,7 @@ from paddable.divergence.unpaired import Unpaired
 from paddable.gates.engine import Array
 from paddable.precision.codes import bits_of
 
-__all__ = ["beside_rounding", "changed_quantised", "computes_in_8_bits", "in_8_bits"]
+__all__ = ["beside_rounding", "changed_quantised", "computes_in_8_bits", "in_8_bits", "products_of_both"]
 
 _STORED: dict[str, tuple[int, int | None, int]] = {
     "ConvInteger": (1, None, 3),
@@ -39,6 +40,18 @@ class _Weight:
     name: str
     numbers: Array
     step: Array | None
+    place: int = 0
+    """Of a recurrent node, which of its weights."""
+
+    @property
+    def like(self) -> tuple[int, int]:
+        """What a weight for the same place has as well."""
+        return self.numbers.size, self.place
+
+    @property
+    def stem(self) -> str:
+        """Its name before it was quantised."""
+        return self.name.removesuffix("_quantized")
 
 
 def in_8_bits(node: ir.Node) -> bool:
@@ -70,17 +83,49 @@ def beside_rounding(one: Unpaired, nodes: Sequence[ir.Node]) -> Unpaired:
 
 
 def _kind(node: ir.Node) -> str:
-    return node.op_type.removeprefix("QLinear")
+    return node.op_type.removeprefix("QLinear").removeprefix("DynamicQuantize") or node.op_type
 
 
 _QUANTISERS = frozenset(
-    {"Add", "Cast", "Conv", "ConvTranspose", "Div", "DynamicQuantizeLinear", "DynamicQuantizeMatMul", "Gemm", "MatMul"}
+    {"Add", "Cast", "Conv", "ConvTranspose", "Div", "DynamicQuantizeLinear", "Gemm", "Linear", "LSTM", "MatMul"}
     | {"MatMulIntegerToFloat", "Mul", "QuantizeLinear", "Sub", *_STORED}
 )
 """Operators that a product in 8 bits consists of, and those that it stands for."""
 
 _CUT = frozenset({"Clip", "Relu"})
 """What the ends of the codes do as well."""
+
+
+def products_of_both(
+    parting: Parting, nodes: Sequence[ir.Node], others: Sequence[ir.Node]
+) -> Iterator[tuple[ir.Node, ir.Node]]:
+    """Nodes at a fork of which the quantiser put one in the other's place: alone of their kind and the size of their
+    weights, one of them in 8 bits.
+
+    Args:
+        parting: both runs.
+        nodes: those of the first graph.
+        others: those of the second.
+    """
+    taken = {*parting.matching.pairs, *parting.matching.pairs.values()}
+    mine, theirs = (
+        [(key, node) for node in each if node not in taken and (key := _product(node)) is not None]
+        for each in (nodes, others)
+    )
+    counts = [Counter(key for key, _ in each) for each in (mine, theirs)]
+    for key, node in mine:
+        partner = next((each for other, each in theirs if other == key), None)
+        if partner is not None and counts[0][key] == counts[1][key] == 1 and in_8_bits(node) != in_8_bits(partner):
+            yield node, partner
+
+
+def _product(node: ir.Node) -> tuple[str, int] | None:
+    """What a product is in either precision: its kind, and the size of its weight; None for what is none."""
+    kind = _kind(node).removesuffix("Integer")
+    if kind not in ("Conv", "LSTM"):
+        return None
+    held = _constant(node, 3 if node.op_type == "QLinearConv" else 1)
+    return (kind, held.size) if held is not None else None
 
 
 def computes_in_8_bits(plain: Plain) -> bool:
@@ -109,10 +154,12 @@ def changed_quantised(parting: Parting) -> list[Changed]:
 
 
 def _alike(mine: Sequence[_Weight], theirs: Sequence[_Weight]) -> Iterator[tuple[_Weight, _Weight]]:
-    """Weights that alone have their size, one of them in 8 bits."""
+    """Weights that alone have their size, or their name too, one of them in 8 bits."""
     for a in mine:
-        twins = [b for b in theirs if b.numbers.size == a.numbers.size and (a.step is None) != (b.step is None)]
-        if len(twins) == 1 and sum(each.numbers.size == a.numbers.size for each in mine) == 1:
+        twins = [b for b in theirs if b.like == a.like and (a.step is None) != (b.step is None)]
+        if len(twins) > 1 or sum(each.like == a.like for each in mine) > 1:  # such as gain and shift of a norm
+            twins = [b for b in twins if b.stem == a.stem]
+        if len(twins) == 1:
             yield a, twins[0]
 
 
@@ -134,11 +181,30 @@ def _corner(weight: _Weight) -> _Weight:
 def _floats(plain: Plain, node: ir.Node) -> Iterator[_Weight]:
     for value in plain.weights(node):
         if is_weight(value) and value.const_value is not None:
-            yield _Weight(node, str(value.name), value.const_value.numpy(), None)
+            place = list(node.inputs).index(value) if node.op_type == "LSTM" and value in node.inputs else 0
+            yield _Weight(node, str(value.name), value.const_value.numpy(), None, place)
+
+
+def _of_lstm(node: ir.Node) -> Iterator[_Weight]:
+    """The two weights of an LSTM in 8 bits, which lie turned: [directions, inputs, gates]."""
+    for place, scale_at in ((1, 8), (2, 10)):
+        held, stored = node.inputs[place], _constant(node, place)
+        scale, zero = _constant(node, scale_at), _constant(node, scale_at + 1)
+        if held is None or stored is None or scale is None or stored.dtype.itemsize != 1:
+            continue
+        shape = (len(stored), 1, -1)
+        step = np.abs(scale).astype(np.float64).reshape(shape)
+        offset = 0 if zero is None else zero.astype(np.float64).reshape(shape)
+        numbers = (stored.astype(np.float64) - offset) * step
+        numbers, step = (np.swapaxes(each, 1, 2) for each in (numbers, np.broadcast_to(step, stored.shape)))
+        yield _Weight(node, str(held.name), numbers, step, place)
 
 
 def _weights(plain: Plain, nodes: Sequence[ir.Node]) -> Iterator[_Weight]:
     for node in nodes:
+        if node.op_type == "DynamicQuantizeLSTM":
+            yield from _of_lstm(node)
+            continue
         if node.op_type not in _STORED:
             yield from _floats(plain, node)
             continue
