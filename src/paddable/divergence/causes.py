@@ -14,6 +14,7 @@ from paddable.divergence.changed import changed_between, is_weight
 from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
+from paddable.divergence.leading import is_padded, leads
 from paddable.divergence.norms import epsilons, trains
 from paddable.divergence.origins import MOVING, made_of_lengths, origin, reads_alike, through_mask
 from paddable.divergence.padding import Trial, try_padding
@@ -79,10 +80,10 @@ def cause_of(
         or (next(_made_of(parting, pairs), None) if next(_attributes(moving), None) else None)
         or next(_attributes(moving), None)
         or next(_bodies(fitting), None)
-        or (_structure(parting, lacking) if _leads(parting, fork, lacking) else None)
+        or (_structure(parting, lacking) if leads(parting, fork, others, lacking) else None)
     )
     trial = Trial(False)
-    if found is None and _is_padded(parting):
+    if found is None and is_padded(parting):
         trial = try_padding(parting, fork, others)
         if any(trial.replaced):
             return _masked(trial, fork)
@@ -132,23 +133,6 @@ def _displaced(parting: Parting, fork: Fork) -> Cause | None:
         )
         return Cause("structure", told, "compare the two models' code for this module")
     return None
-
-
-def _leads(parting: Parting, fork: Fork, lacking: Unpaired) -> bool:
-    """Whether nodes that one graph lacks come before the padding that is read: a remedy puts others in their place, and
-    where nothing but masks lies between what is compared, nothing is."""
-    if parting.other.metadata is not None or not _is_padded(parting):
-        return False
-    if parting.one.metadata is None:
-        return True
-    carried = {value for value in fork.inputs if value in parting.measures or value.name in parting.other.feeds}
-    for node in fork.nodes:
-        if carried.isdisjoint(node.inputs):
-            continue
-        if node not in parting.matching.pairs and node.op_type not in ("Cast", "Where"):
-            return False
-        carried.update(node.outputs)
-    return True
 
 
 def _overflow(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
@@ -400,11 +384,6 @@ def _inner_constants(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause
                 yield Cause("weights", told, "load both graphs from one checkpoint")
 
 
-def _is_padded(parting: Parting) -> bool:
-    """Whether one of the runs has steps behind the valid ones: only there is padding to read."""
-    return any(side.container != side.steps for side in (parting.one, parting.other))
-
-
 def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     if finding is None:
         return None
@@ -539,7 +518,7 @@ def _run(parting: Parting, fork: Fork, trial: Trial) -> Cause | None:
         measured is not None
         and measured.error <= parting.tolerance
         and fork.value in parting.ends
-        and _is_padded(parting)
+        and is_padded(parting)
     ):
         return Cause(
             "unknown",

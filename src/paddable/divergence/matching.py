@@ -33,6 +33,9 @@ _TRUSTED = 0.5
 _TELLING = 16
 """Elements from which a weight is unlikely to be like another by chance."""
 
+_COUNTED = "paddable/"
+"""How names of remedies begin. A number follows, which counts them: where a layer is missing, it is another's."""
+
 _Kinds = Mapping[ir.Node, tuple[str, str]]
 
 _WIDEST = 1 << 21
@@ -188,7 +191,8 @@ class _Tokens:
         self.operators = [plain.kinds[node] for node in plain.nodes]
         self.outputs = [node.outputs[0].name for node in plain.nodes]
         self.names: list[Hashable] = [
-            (*operator, name) if name else None for operator, name in zip(self.operators, self.outputs, strict=True)
+            (*operator, name) if name and not name.startswith(_COUNTED) else None
+            for operator, name in zip(self.operators, self.outputs, strict=True)
         ]
         self.prints = [tuple(sorted(map(plain.fingerprint, _telling(plain, node)))) for node in plain.nodes]
         self.weights: list[Hashable] = [
@@ -229,7 +233,8 @@ def _names_count(mine: _Tokens, theirs: _Tokens) -> bool:
     """Whether names mean the same on both sides: a counter's numbers, shifted by one, would too often fit."""
     right = {name: index for index, name in enumerate(theirs.names) if name is not None}
     shared = [(i, right[name]) for i, name in enumerate(mine.names) if name in right]
-    if len(shared) < _TRUSTED * max(1, min(len(mine.names), len(theirs.names))):
+    named = [sum(name is not None for name in names) for names in (mine.names, theirs.names)]
+    if len(shared) < _TRUSTED * max(1, min(named)):
         return False
     weighty = [(i, j) for i, j in shared if mine.weights[i] is not None and theirs.weights[j] is not None]
     equal = sum(mine.weights[i] == theirs.weights[j] for i, j in weighty)

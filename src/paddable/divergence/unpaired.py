@@ -12,6 +12,7 @@ from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.regions import made_of_sizes
+from paddable.divergence.remedies import of_the_model
 from paddable.divergence.side import Side
 
 __all__ = ["Unpaired", "unpaired"]
@@ -26,7 +27,7 @@ class Unpaired:
 
     Attributes:
         extra: of the first graph. In a padded graph a remedy's nodes are normal: there only one that reads what a
-            missing node reads, and so stands for it.
+            missing node reads, and so stands for it; of two padded graphs, the model's own nodes.
         missing: of the second graph.
         last: behind the last missing node none of the second graph has a partner: what is paired lies in front of it.
     """
@@ -74,10 +75,15 @@ def unpaired(
         missing = [node for node in missing if not right.issuperset(node.outputs)]
     partners = parting.matching.values()
     back = {theirs: mine for mine, theirs in partners.items()}
-    if parting.other.metadata is not None:
-        missing = _beside_remedies(parting.other, missing, extra, one, back, remedied)
-    if parting.one.metadata is not None:
-        extra = _beside_remedies(parting.one, extra, missing, other, partners, remedied)
+    own = of_the_model(parting.one, extra), of_the_model(parting.other, missing)
+    padded = parting.one.metadata is not None, parting.other.metadata is not None
+    if all(padded) and bool(extra) == bool(own[0]) and bool(missing) == bool(own[1]):
+        extra, missing = own  # none of them stands where the other graph has a remedy alone
+    else:
+        if padded[1]:
+            missing = _beside_remedies(parting.other, missing, extra, one, back, remedied)
+        if padded[0]:
+            extra = _beside_remedies(parting.one, extra, missing, other, partners, remedied)
     behind = others[others.index(missing[-1]) + 1 :] if missing else others
     return Unpaired(extra, missing, bool(missing) and theirs.isdisjoint(behind))
 
