@@ -22,6 +22,7 @@ from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import beside_rounding, changed_quantised, in_8_bits, products_of_both
+from paddable.divergence.remedies import size_makers
 from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
@@ -49,6 +50,8 @@ def cause_of(
     partners = parting.matching.pairs
     pairs = [(node, partners[node]) for node in fork.nodes if node in partners]
     pairs += _leftovers(parting, fork, others)
+    beside = size_makers(parting.one) | size_makers(parting.other)
+    pairs = [pair for pair in pairs if beside.isdisjoint(pair) or not _lays_out(pair)]
     fitting = [pair for pair in pairs if reads_alike(parting, *pair)]
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
@@ -165,6 +168,13 @@ def _in_half(node: ir.Node) -> bool:
     return (to is not None and to.value == ir.DataType.FLOAT16) or any(
         value is not None and value.dtype == ir.DataType.FLOAT16 for value in (*node.inputs, *node.outputs)
     )
+
+
+def _lays_out(pair: tuple[ir.Node, ir.Node]) -> bool:
+    """Whether a node only gives what it reads another shape, or takes a part of it, so that its constants are axes and
+    places; not of a table."""
+    weighty = any(value is not None and is_weight(value) for node in pair for value in node.inputs)
+    return not weighty and (_only_moves(pair[0]) or pair[0].op_type == "Shape")
 
 
 def _leftovers(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> list[tuple[ir.Node, ir.Node]]:

@@ -1,4 +1,4 @@
-"""Of the nodes of a padded graph, those that its remedies are made of, and those of the model."""
+"""Nodes that stand beside what a model computes: those of a padded graph's remedies, and those that make sizes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from paddable.divergence.origins import made_of_lengths
+from paddable.divergence.regions import made_of_sizes
 from paddable.divergence.side import Side
 
-__all__ = ["of_the_model"]
+__all__ = ["of_the_model", "size_makers"]
 
 
 def of_the_model(side: Side, nodes: Sequence[ir.Node]) -> list[ir.Node]:
@@ -28,3 +29,15 @@ def of_the_model(side: Side, nodes: Sequence[ir.Node]) -> list[ir.Node]:
         if not (node.name or "").startswith("paddable/")
         and lengths.isdisjoint((*side.plain.inputs(node), *node.outputs))
     ]
+
+
+def size_makers(side: Side) -> set[ir.Node]:
+    """Nodes that compute sizes, lengths and masks of these, and a remedy's own: how they lay out what they make is an
+    exporter's habit.
+
+    Args:
+        side: a run.
+    """
+    sizes = made_of_sizes(side.plain, constants=True) | made_of_lengths(side)
+    own = set(of_the_model(side, side.plain.nodes))
+    return {node for node in side.plain.nodes if node not in own or sizes.issuperset(node.outputs)}

@@ -1,0 +1,33 @@
+"""Nodes that make sizes and masks beside what a model computes: how an exporter lays them out is no cause."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+import paddable
+
+from .test_verdicts import save
+
+CONV = "Conv <kernel_shape = [3], pads = [1, 1]>"
+RNG = np.random.default_rng(0)
+V, W = (0.2 * RNG.standard_normal((4, 4, 3)).astype(np.float32) for _ in range(2))
+
+
+def _last_block(place: Path, block: str, name: str) -> Path:
+    text = f"(float[1, 4, T] x) => (float[1, 4, T] y) {{ a = {CONV} (x, v) {block} }}"
+    return save(place / name, text, v=V, w=W, one=np.array([0]), two=np.array([1]))
+
+
+def test_axes_of_what_sizes_make_are_no_cause(tmp_path: Path) -> None:
+    """One graph has a block more, with a shape of its own in it."""
+    more = (
+        "s = Shape <start = 2> (x) l = Cast <to = 1> (s) i = Unsqueeze (l, one) j = Unsqueeze (i, two) "
+        f"b = {CONV} (a, w) c = Div (b, j) d = Add (c, a) y = Tanh (d)"
+    )
+    less = "s = Shape <start = 2> (x) l = Cast <to = 1> (s) i = Unsqueeze (l, two) c = Div (a, i) y = Tanh (c)"
+    files = _last_block(tmp_path, more, "more.onnx"), _last_block(tmp_path, less, "less.onnx")
+    for one, other in (files, files[::-1]):
+        fork = paddable.probe(one, other, ["x:2=T"], at=17).fork
+        assert fork is not None and fork.cause.kind == "structure" and "Conv" in fork.cause.text, fork
