@@ -31,3 +31,29 @@ def test_axes_of_what_sizes_make_are_no_cause(tmp_path: Path) -> None:
     for one, other in (files, files[::-1]):
         fork = paddable.probe(one, other, ["x:2=T"], at=17).fork
         assert fork is not None and fork.cause.kind == "structure" and "Conv" in fork.cause.text, fork
+
+
+def test_a_mask_that_is_right_elsewhere_is_no_cause(tmp_path: Path) -> None:
+    """One exporter inverts the mask once for all blocks, the other in each; one block has another mask."""
+    head = "(float[1, 4, T] x, float[T] m) => (float[1, 4, T] y)"
+    convs = [f"a{k} = {CONV} (b{k}, w)" for k in range(4)]
+    once = [f"{each} b{k + 1} = Where (n, zero, a{k})" for k, each in enumerate(convs)]
+    each = [
+        f"{conv} t{k} = Unsqueeze (p, two) u{k} = Unsqueeze (t{k}, two) i{k} = Equal (u{k}, no) b{k + 1} = Where (i{k}, zero, a{k})"
+        for k, conv in enumerate(convs)
+    ]
+    each[2] = "q = Sub (m, half) " + each[2].replace("Unsqueeze (p, two)", "Unsqueeze (r, two)")
+    each[2] = each[2].replace("t2 =", "r = Greater (q, zero) t2 =")
+    start = "{ p = Greater (m, zero) b0 = Tanh (x)"
+    held = {"w": W, "zero": np.zeros((), np.float32), "half": np.full((), 0.5, np.float32), "two": np.array([0])}
+    held |= {"both": np.array([0, 1]), "no": np.array(False)}
+    right = save(
+        tmp_path / "right.onnx",
+        f"{head} {start} u = Unsqueeze (p, both) n = Not (u) {' '.join(once)} y = Tanh (b4) }}",
+        **held,
+    )
+    wrong = save(tmp_path / "wrong.onnx", f"{head} {start} {' '.join(each)} y = Tanh (b4) }}", **held)
+    for one, other in ((wrong, right), (right, wrong)):
+        fork = paddable.probe(one, other, ["x:2=T", "m:0=T"], at=17).fork
+        assert fork is not None and fork.cause.kind == "structure", fork
+        assert "Sub" in fork.cause.text and "where the" not in fork.cause.text, fork.cause.text

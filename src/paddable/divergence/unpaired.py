@@ -84,8 +84,38 @@ def unpaired(
             missing = _beside_remedies(parting.other, missing, extra, one, back, remedied)
         if padded[0]:
             extra = _beside_remedies(parting.one, extra, missing, other, partners, remedied)
+    extra, missing = _but_for_right(parting, extra, missing)
     behind = others[others.index(missing[-1]) + 1 :] if missing else others
     return Unpaired(extra, missing, bool(missing) and theirs.isdisjoint(behind))
+
+
+def _but_for_right(
+    parting: Parting, extra: list[ir.Node], missing: list[ir.Node]
+) -> tuple[list[ir.Node], list[ir.Node]]:
+    """The same without what is read elsewhere too, and right there, such as the mask of all blocks, unless it is all."""
+    there = {
+        theirs: parting.errors[mine] for mine, theirs in parting.matching.values().items() if mine in parting.errors
+    }
+    mine = [node for node in extra if not _right(parting.one, node, parting.errors, parting.tolerance)]
+    theirs = [node for node in missing if not _right(parting.other, node, there, parting.tolerance)]
+    return (mine, theirs) if mine or theirs else (extra, missing)
+
+
+def _right(side: Side, node: ir.Node, errors: Mapping[ir.Value, float], tolerance: float) -> bool:
+    """Whether a value that agrees is made of a node's result."""
+    sizes = made_of_sizes(side.plain, constants=True)
+    stack, seen = list(node.outputs), set[ir.Node]()
+    while stack:
+        for use in stack.pop().uses():
+            if use.node in seen or use.node not in side.plain.place:
+                continue
+            seen.add(use.node)
+            for value in use.node.outputs:
+                if value not in errors:
+                    stack.append(value)
+                elif value not in sizes and errors[value] <= tolerance:
+                    return True
+    return False
 
 
 def _beside_remedies(
