@@ -39,7 +39,8 @@ def test_a_mask_that_is_right_elsewhere_is_no_cause(tmp_path: Path) -> None:
     convs = [f"a{k} = {CONV} (b{k}, w)" for k in range(4)]
     once = [f"{each} b{k + 1} = Where (n, zero, a{k})" for k, each in enumerate(convs)]
     each = [
-        f"{conv} t{k} = Unsqueeze (p, two) u{k} = Unsqueeze (t{k}, two) i{k} = Equal (u{k}, no) b{k + 1} = Where (i{k}, zero, a{k})"
+        f"{conv} t{k} = Unsqueeze (p, two) u{k} = Unsqueeze (t{k}, two) i{k} = Equal (u{k}, no) "
+        f"b{k + 1} = Where (i{k}, zero, a{k})"
         for k, conv in enumerate(convs)
     ]
     each[2] = "q = Sub (m, half) " + each[2].replace("Unsqueeze (p, two)", "Unsqueeze (r, two)")
@@ -57,3 +58,19 @@ def test_a_mask_that_is_right_elsewhere_is_no_cause(tmp_path: Path) -> None:
         fork = paddable.probe(one, other, ["x:2=T", "m:0=T"], at=17).fork
         assert fork is not None and fork.cause.kind == "structure", fork
         assert "Sub" in fork.cause.text and "where the" not in fork.cause.text, fork.cause.text
+
+
+def test_a_dropped_layer_is_told_by_where_its_numbers_are(tmp_path: Path) -> None:
+    """Of whichever graph is named first."""
+    held = {f"w{k}": (0.2 * RNG.standard_normal((4, 4, 3))).astype(np.float32) for k in range(6)}
+
+    def chain(name: str, kept: list[int]) -> Path:
+        convs = [f"a{k + 1} = {CONV} (b{k}, w{at}) b{k + 1} = Tanh (a{k + 1})" for k, at in enumerate(kept)]
+        text = f"(float[1, 4, T] x) => (float[1, 4, T] y) {{ b0 = Relu (x) {' '.join(convs)} y = Abs (b{len(kept)}) }}"
+        return save(tmp_path / name, text, **{f"w{at}": held[f"w{at}"] for at in kept})
+
+    whole, short = chain("whole.onnx", list(range(6))), chain("short.onnx", [0, 1, 2, 3, 5])
+    for one, other in ((whole, short), (short, whole)):
+        fork = paddable.probe(one, other, ["x:2=T"], at=17).fork
+        assert fork is not None, fork
+        assert "lack" in fork.cause.text or "numbers are those of Conv" in fork.cause.text, fork.cause

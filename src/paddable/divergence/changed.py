@@ -53,7 +53,8 @@ class Changed:
         text: which, where and by how much.
         numbers: how many of its numbers differ; 0 where the shapes do.
         size: how many it has.
-        moved: where the first graph's numbers are in the second, if they are there; begins with a semicolon.
+        moved: where the first graph's numbers are in the second, or else the second's in the first, if they are there;
+            begins with a semicolon.
     """
 
     node: ir.Node
@@ -117,7 +118,8 @@ def changed_between(
             if apart is not None:
                 told_apart = f"{where} differs from the second graph's {apart[1]}"
                 moved = _within(one, node, other, partner, a, b) or reordered(x, y)
-                moved = moved or _held_by(other, one.fingerprint(a), one.kinds[node], partner)
+                moved = moved or _held_by(other, one.fingerprint(a), one.kinds[node], partner, "second")
+                moved = moved or _held_by(one, other.fingerprint(b), other.kinds[partner], node, "first")
                 yield Changed(node, told_apart, apart[0], x.size, moved)
 
 
@@ -168,7 +170,7 @@ def reordered(x: Array, y: Array) -> str:
     return told
 
 
-def _held_by(plain: Plain, wanted: Fingerprint, kind: tuple[str, str], partner: ir.Node) -> str:
+def _held_by(plain: Plain, wanted: Fingerprint, kind: tuple[str, str], partner: ir.Node, which: str) -> str:
     """The only node of a kind that holds a weight in another place than it is looked for; empty where there is none or
     several: then the numbers do not tell where they are from."""
     if wanted[0] < _WEIGHT:
@@ -182,7 +184,8 @@ def _held_by(plain: Plain, wanted: Fingerprint, kind: tuple[str, str], partner: 
         return ""
     module = module_path(held[0])
     name = f"{held[0].op_type} {held[0].name}".rstrip() + (f" ({module})" if module else "")
-    return f"; these numbers are those of {name} in the second graph"
+    numbers = "these numbers" if which == "second" else "the second graph's numbers"
+    return f"; {numbers} are those of {name} in the {which} graph"
 
 
 def inside(layers: Mapping[ir.Node, Layers]) -> set[ir.Node]:

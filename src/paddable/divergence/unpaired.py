@@ -92,7 +92,7 @@ def unpaired(
 def _but_for_right(
     parting: Parting, extra: list[ir.Node], missing: list[ir.Node]
 ) -> tuple[list[ir.Node], list[ir.Node]]:
-    """The same without what is read elsewhere too, and right there, such as the mask of all blocks, unless it is all."""
+    """The same without what is read elsewhere too, and right there, such as a mask of all blocks, unless it is all."""
     there = {
         theirs: parting.errors[mine] for mine, theirs in parting.matching.values().items() if mine in parting.errors
     }
