@@ -74,3 +74,18 @@ def test_a_dropped_layer_is_told_by_where_its_numbers_are(tmp_path: Path) -> Non
         fork = paddable.probe(one, other, ["x:2=T"], at=17).fork
         assert fork is not None, fork
         assert "lack" in fork.cause.text or "numbers are those of Conv" in fork.cause.text, fork.cause
+
+
+def test_one_name_of_two_nodes_is_no_exchange(tmp_path: Path) -> None:
+    """An exporter counts the nodes of a module: one more has the name that another has elsewhere."""
+    text = "(float[1, 4, T] x) => (float[1, 2, T] y) {{ a0 = {} (x, v) a = Tanh (a0) {} y = Tanh (d) }}"
+    held = {"v": V, "w": W[:2], "u": V[::-1], "f": np.full((), 1.1, np.float32), "g": np.full((), 0.3, np.float32)}
+    block = (
+        f"{{0}}p = {CONV} (a, u) {{0}}e = Tanh ({{0}}p) {{1}} = Mul ({{0}}e, g) {{0}}b = Relu ({{1}}) "
+        f"{{0}}q = {CONV} ({{0}}b, w) {{0}}c = Tanh ({{0}}q)"
+    )
+    right = save(tmp_path / "right.onnx", text.format(CONV, block.format("", "m") + " d = Sigmoid (c)"), **held)
+    more = block.format("o", "k") + " m = Mul (oc, f) d = Sigmoid (m)"
+    wrong = save(tmp_path / "wrong.onnx", text.format(CONV, more), **held)
+    fork = paddable.probe(wrong, right, ["x:2=T"], at=17).fork
+    assert fork is not None and (fork.op, fork.cause.kind) == ("Mul", "structure"), fork

@@ -16,7 +16,7 @@ from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.leading import is_padded, leads
 from paddable.divergence.norms import epsilons, trains
-from paddable.divergence.origins import MOVING, made_of_lengths, origin, reads_alike, through_mask
+from paddable.divergence.origins import MOVING, made_of_lengths, misnamed, origin, reads_alike, through_mask
 from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
@@ -50,8 +50,13 @@ def cause_of(
     partners = parting.matching.pairs
     pairs = [(node, partners[node]) for node in fork.nodes if node in partners]
     pairs += _leftovers(parting, fork, others)
-    beside = size_makers(parting.one) | size_makers(parting.other)
-    pairs = [pair for pair in pairs if beside.isdisjoint(pair) or not _lays_out(pair)]
+    beside = size_makers(parting.one), size_makers(parting.other)
+    pairs = [
+        (node, partner)
+        for node, partner in pairs
+        if (node in beside[0]) == (partner in beside[1]) and not (node in beside[0] and _lays_out((node, partner)))
+        if not misnamed(parting, node, partner)
+    ]
     fitting = [pair for pair in pairs if reads_alike(parting, *pair)]
     here = {node.name for node in (*fork.nodes, *others)}
     finding = next((found for found in findings if found.node in here), None)
@@ -75,13 +80,14 @@ def cause_of(
     if table is not None:
         return Cause("weights", table.text, "load both graphs from one checkpoint"), table.node
     alone = [pair for pair in fitting if pair[0] not in parting.layers]
+    alike = _moves_alone(lacking)
     moving = [pair for pair in alone if _only_moves(pair[0])]
     found = (
         next(_attributes([pair for pair in alone if pair not in moving]), None)
         or next(_factors(parting, fitting), None)
-        or next(_wiring(parting, pairs), None)
+        or next(_wiring(parting, pairs if alike else [pair for pair in pairs if not _only_moves(pair[0])]), None)
         or (next(_made_of(parting, pairs), None) if next(_attributes(moving), None) else None)
-        or next(_attributes(moving), None)
+        or (next(_attributes(moving), None) if alike else None)
         or next(_bodies(fitting), None)
         or (_structure(parting, lacking) if leads(parting, fork, others, lacking) else None)
     )
@@ -102,6 +108,7 @@ def cause_of(
         or _quantised(parting, fork, others, lacking)
         or (next(_made_of(parting, pairs), None) if _moves_alone(lacking) else None)
         or _structure(parting, lacking)
+        or next(_attributes(moving), None)
         or (shapes[0] if shapes is not None else None)
         or _moved(fork)
         or _run(parting, fork, trial)

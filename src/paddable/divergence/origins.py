@@ -11,7 +11,7 @@ from paddable.divergence.parting import Parting
 from paddable.divergence.regions import made_of_sizes
 from paddable.divergence.side import Side
 
-__all__ = ["MOVING", "made_of_lengths", "origin", "reads_alike", "through_mask"]
+__all__ = ["MOVING", "made_of_lengths", "misnamed", "origin", "reads_alike", "through_mask"]
 
 MOVING = frozenset(
     {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
@@ -46,6 +46,37 @@ def reads_alike(parting: Parting, node: ir.Node, partner: ir.Node) -> bool:
         (a not in values and b not in theirs) or {values[x] for x in _behind(a, values)} & _behind(b, theirs)
         for a, b in read
     )
+
+
+def misnamed(parting: Parting, node: ir.Node, partner: ir.Node) -> bool:
+    """Whether two nodes share their name alone: what they read and what reads them is one of other nodes,
+    as where a module has one operator more and an exporter counts on.
+
+    Args:
+        parting: both runs.
+        node: of the first graph.
+        partner: of the second.
+    """
+    pairs = parting.matching.pairs
+    if parting.matching.by.get(node) != "name" or any(value.size >= _WEIGHT for value in _held(node)):
+        return False
+    after = {pairs[use.node] for value in node.outputs for use in value.uses() if use.node in pairs}
+    behind = {use.node for value in partner.outputs for use in value.uses()}
+    if not after or not behind or not after.isdisjoint(behind):
+        return False
+    values = parting.matching.values()
+    if any(a in values and values[a] is b for a, b in in_one_order(node, partner) if a is not None):
+        return False
+    masked = parting.one.metadata is not None or parting.other.metadata is not None
+    return not masked or not reads_alike(parting, node, partner)
+
+
+def _held(node: ir.Node) -> list[ir.TensorProtocol]:
+    return [value.const_value for value in node.inputs if value is not None and value.const_value is not None]
+
+
+_WEIGHT = 16
+"""Elements from which a constant tells what a node is."""
 
 
 def _behind(value: ir.Value, paired: Collection[ir.Value]) -> set[ir.Value]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from paddable.divergence.fork import Fork
+from paddable.divergence.origins import misnamed
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
@@ -63,8 +64,10 @@ def unpaired(
     """
     one, other = parting.one.plain, parting.other.plain
     layers = [layer for each in parting.layers.values() for layer in (each.one, each.other)]
+    here = set(fork.nodes)
     folded = {node for layer in layers for node in (*layer.front, *layer.behind)}
-    mine, theirs = folded | parting.matching.pairs.keys(), folded | set(parting.matching.pairs.values())
+    pairs = {a: b for a, b in parting.matching.pairs.items() if a not in here or not misnamed(parting, a, b)}
+    mine, theirs = folded | pairs.keys(), folded | set(pairs.values())
     extra = [node for node in fork.nodes if node not in mine and node.op_type not in _TYPES]
     missing = [node for node in others if node not in theirs and node.op_type not in _TYPES]
     settled = _in_pads(parting)
