@@ -23,6 +23,7 @@ from paddable.errors import MisuseError
 from paddable.gates.engine import Engine
 from paddable.gates.oracle import Oracle
 from paddable.gates.signals import Numbers, Signals
+from paddable.gates.unrounded import unrounded
 from paddable.gates.whole import Candidate, judge_whole, open_candidate
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import to_proto
@@ -328,6 +329,21 @@ def test_a_range_that_is_off_by_2_percent_fails(native: onnx.ModelProto, tmp_pat
         onnx.save(made, file)
         assert not verify(file, native=tmp_path / "native.onnx", limit=2).ok
         scale.CopyFrom(numpy_helper.from_array(right, scale.name))
+
+
+def test_without_rounding_no_product_reads_codes(native: onnx.ModelProto, tmp_path: Path) -> None:
+    """ONNX Runtime fuses a product that does to one that rounds what goes in: a weight 3% off hid behind that."""
+    np.save(tmp_path / "x.npy", RANDOM.standard_normal((1, 35, 64)).astype(np.float32))
+    onnx.save(native, tmp_path / "native.onnx")
+    file = convert(tmp_path / "native.onnx", ["x:1=T"], containers=[20], out=tmp_path / "made.onnx", verify=False,
+                   precision="int8-static", examples=tmp_path / "x.npy")  # fmt: skip
+    plain = onnx.load_from_string(unrounded(file))
+    codes = {name for node in plain.graph.node if node.op_type == "DequantizeLinear" for name in node.output}
+    assert codes and not [node.name for node in plain.graph.node if codes & set(node.input)]
+    feeds = {"x": RANDOM.standard_normal((1, 20, 64)).astype(np.float32), "ilens": np.array([20])}
+    engines = [Engine(plain.SerializeToString(), optimise=optimise) for optimise in (True, False)]
+    answers = [engine.run(feeds)["y"] for engine in engines]
+    assert np.abs(answers[0] - answers[1]).max() < 1e-5 * np.abs(answers[1]).max()
 
 
 def test_a_mask_that_is_missing_in_front_of_a_mean_fails(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ scales and zeros are; where a product takes its range on every run, that is an a
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import onnx_ir as ir
 
 from paddable.gates.engine import Source
@@ -36,8 +37,9 @@ def ranges_of(source: Source) -> set[Code]:
 
 
 def unrounded(source: Source) -> bytes:
-    """A model, serialised, in which each pair that rounds a value to a fixed range only cuts it off at the ends, and
-    each product in 8 bits is one in fp32, whose range is an output.
+    """A model, serialised, in which each pair that rounds a value to a fixed range only cuts it off at the ends, each
+    product in 8 bits is one in fp32, whose range is an output, and weights are restored to fp32: beside codes, ONNX
+    Runtime fuses a product to one that rounds what goes in.
 
     Raises:
         ValueError: it is too large for one message.
@@ -46,7 +48,9 @@ def unrounded(source: Source) -> bytes:
     graph, names = model.graph, Names(model.graph)
     held = [value.const_value for value in graph.initializers.values()]
     products = [node for node in graph if node.op_type == "DynamicQuantizeMatMul"]
+    stored = [node for node in graph if _is_stored(node)]
     restored = [node.inputs[1].const_value for node in products if node.inputs[1] is not None]
+    restored += [node.inputs[0].const_value for node in stored if node.inputs[0] is not None]
     if sum(tensor.nbytes for tensor in held + 4 * restored if tensor is not None) > _MOST:
         raise ValueError("it is too large for one message")
     for node in list(graph):
@@ -64,9 +68,34 @@ def unrounded(source: Source) -> bytes:
             value.name, value.type, value.shape = names.fresh("cut"), old.type, old.shape
             ir.convenience.replace_nodes_and_values(graph, reader, [reader], [cut], [old], [value])
         graph.remove(node, safe=True)
+    for node in stored:
+        weight = add_initialiser(graph, names, "paddable/restored", _restored(node))
+        ir.convenience.replace_all_uses_with(node.outputs[0], weight)
     for number, node in enumerate(products):
         _in_floats(graph, names, node, f"{RANGE}{number}")
     return bytes(to_proto(model).SerializeToString())
+
+
+def _is_stored(node: ir.Node) -> bool:
+    """Whether a node restores a weight from codes, with one scale or one for each place along an axis."""
+    held = [value is not None and value.const_value is not None for value in node.inputs]
+    blocks = "block_size" in node.attributes
+    return node.op_type == "DequantizeLinear" and all(held) and not blocks and not node.outputs[0].is_graph_output()
+
+
+def _restored(node: ir.Node) -> npt.NDArray[np.float32]:
+    """The numbers of that weight."""
+    codes, scale, *zero = (
+        value.const_value.numpy() for value in node.inputs if value and value.const_value is not None
+    )
+    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 1
+    shape = [1] * codes.ndim
+    if scale.size != 1:
+        shape[axis] = -1
+    whole = codes.astype(np.float32)
+    if zero:
+        whole -= zero[0].astype(np.float32).reshape(shape)
+    return np.asarray(whole * scale.astype(np.float32).reshape(shape), np.float32)
 
 
 def _in_floats(graph: ir.Graph, names: Names, node: ir.Node, range_name: str) -> None:
