@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-__all__ = ["built"]
+import torch
+
+__all__ = ["built", "exported"]
 
 
 def built(folder: Path, text: str) -> Any:
@@ -14,3 +16,12 @@ def built(folder: Path, text: str) -> Any:
     scope: dict[str, Any] = {}
     exec(compile(text, str(folder / "model.py"), "exec"), scope)
     return scope["build"]()
+
+
+def exported(folder: Path, text: str) -> Path:
+    """The module of such a file in three exports beside it: by dynamo, by TorchScript, and by that without folding."""
+    model, sample = built(folder, text)
+    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
+    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
+    torch.onnx.export(model, (sample,), folder / "unfolded.onnx", dynamo=False, do_constant_folding=False)
+    return folder

@@ -8,7 +8,7 @@ import pytest
 
 import paddable
 
-from .built import built
+from .built import built, exported
 
 torch = pytest.importorskip("torch")
 
@@ -276,12 +276,7 @@ MOVES = {
 @pytest.fixture(scope="module")
 def permuted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Square weights, a norm of numbers, positions and a prompt out of a table, by three exports."""
-    folder = tmp_path_factory.mktemp("permuted")
-    model, sample = built(folder, PERMUTED)
-    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
-    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
-    torch.onnx.export(model, (sample,), folder / "unfolded.onnx", dynamo=False, do_constant_folding=False)
-    return folder
+    return exported(tmp_path_factory.mktemp("permuted"), PERMUTED)
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)

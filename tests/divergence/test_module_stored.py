@@ -8,7 +8,7 @@ import pytest
 
 import paddable
 
-from .built import built
+from .built import built, exported
 from .test_module import MODEL
 
 torch = pytest.importorskip("torch")
@@ -111,12 +111,7 @@ STORED += "\n".join(
 @pytest.fixture(scope="module")
 def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model whose weights every exporter stores in another form, by three of them."""
-    folder = tmp_path_factory.mktemp("stored")
-    model, sample = built(folder, STORED)
-    torch.onnx.export(model, (sample,), folder / "dynamo.onnx", dynamo=True, verbose=False)
-    torch.onnx.export(model, (sample,), folder / "script.onnx", dynamo=False)
-    torch.onnx.export(model, (sample,), folder / "unfolded.onnx", dynamo=False, do_constant_folding=False)
-    return folder
+    return exported(tmp_path_factory.mktemp("stored"), STORED)
 
 
 @pytest.mark.parametrize("exporter", EXPORTERS)

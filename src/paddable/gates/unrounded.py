@@ -69,7 +69,10 @@ def unrounded(source: Source) -> bytes:
             ir.convenience.replace_nodes_and_values(graph, reader, [reader], [cut], [old], [value])
         graph.remove(node, safe=True)
     for node in stored:
-        weight = add_initialiser(graph, names, "paddable/restored", _restored(node))
+        axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 1
+        codes, factor, point = _held(node, 0)
+        assert codes is not None and factor is not None
+        weight = add_initialiser(graph, names, "paddable/restored", _restored(codes, factor, point, axis))
         ir.convenience.replace_all_uses_with(node.outputs[0], weight)
     for number, node in enumerate(products):
         _in_floats(graph, names, node, f"{RANGE}{number}")
@@ -83,34 +86,31 @@ def _is_stored(node: ir.Node) -> bool:
     return node.op_type == "DequantizeLinear" and all(held) and not blocks and not node.outputs[0].is_graph_output()
 
 
-def _restored(node: ir.Node) -> npt.NDArray[np.float32]:
-    """The numbers of that weight."""
-    codes, scale, *zero = (
-        value.const_value.numpy() for value in node.inputs if value and value.const_value is not None
-    )
-    axis = node.attributes["axis"].as_int() if "axis" in node.attributes else 1
-    shape = [1] * codes.ndim
+def _held(node: ir.Node, first: int) -> list[ir.TensorProtocol | None]:
+    """Codes, scale and zero point of a weight, constants each, from one input on."""
+    values = (*node.inputs, None, None)[first : first + 3]
+    return [None if value is None else value.const_value for value in values]
+
+
+def _restored(
+    codes: ir.TensorProtocol, scale: ir.TensorProtocol, zero: ir.TensorProtocol | None, axis: int
+) -> npt.NDArray[np.float32]:
+    """The numbers of a weight in codes, with one scale or one for each place along an axis."""
+    shape = [1] * len(codes.shape)
     if scale.size != 1:
         shape[axis] = -1
-    whole = codes.astype(np.float32)
-    if zero:
-        whole -= zero[0].astype(np.float32).reshape(shape)
-    return np.asarray(whole * scale.astype(np.float32).reshape(shape), np.float32)
+    whole = codes.numpy().astype(np.float32)
+    if zero is not None:
+        whole -= zero.numpy().astype(np.float32).reshape(shape)
+    return np.asarray(whole * scale.numpy().astype(np.float32).reshape(shape), np.float32)
 
 
 def _in_floats(graph: ir.Graph, names: Names, node: ir.Node, range_name: str) -> None:
     """Replace a product in 8 bits with constant codes by one in fp32 that tells its range."""
-    value, *held = node.inputs[:4]
-    codes, scale, zero = (None if one is None else one.const_value for one in (*held, None)[:3])
+    value, (codes, scale, zero) = node.inputs[0], _held(node, 1)
     if value is None or codes is None or scale is None:
         return
-    point = 0 if zero is None else zero.numpy().astype(np.float32)
-    weight = add_initialiser(
-        graph,
-        names,
-        "paddable/restored",
-        ((codes.numpy().astype(np.float32) - point) * scale.numpy()).astype(np.float32),
-    )
+    weight = add_initialiser(graph, names, "paddable/restored", _restored(codes, scale, zero, -1))
     none = add_initialiser(graph, names, "paddable/none", np.zeros(1, np.float32))
     flat = add_initialiser(graph, names, "paddable/flat", np.array([-1]))
     product = ir.node("MatMul", [value, weight])
