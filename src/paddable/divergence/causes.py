@@ -15,8 +15,9 @@ from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.leading import is_padded, leads
+from paddable.divergence.moving import MOVING
 from paddable.divergence.norms import epsilons, trains
-from paddable.divergence.origins import MOVING, made_of_lengths, misnamed, origin, reads_alike, through_mask
+from paddable.divergence.origins import made_of_lengths, misnamed, origin, reads_alike, through_mask
 from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting

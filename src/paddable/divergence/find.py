@@ -16,7 +16,7 @@ from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.joined import same_names, taken_apart
 from paddable.divergence.matching import match
-from paddable.divergence.origins import MOVING
+from paddable.divergence.moving import MOVING
 from paddable.divergence.outputs import told_alone
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from paddable.divergence.fills import filled
 from paddable.divergence.regions import Block
 from paddable.gates.engine import Array
 from paddable.gates.oracle import FLOOR, scale
@@ -44,8 +45,14 @@ class Measure:
     nan: float = 0.0
 
 
-def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
-    """Compare two blocks; None where one is missing or their shapes differ in more than axes of size 1."""
+def measure(mine: Block | None, theirs: Block | None, *, fills: bool = False) -> Measure | None:
+    """Compare two blocks; None where one is missing or their shapes differ in more than axes of size 1.
+
+    Args:
+        mine: the first run's.
+        theirs: the second's.
+        fills: numbers of the second that are far from all others stand for nothing: the scale is that of the others.
+    """
     if mine is None or theirs is None:
         return None
     a, b = mine.array, theirs.array
@@ -73,11 +80,16 @@ def measure(mine: Block | None, theirs: Block | None) -> Measure | None:
         same = (x == y) | lost
         gap = np.where(same, 0, np.where(np.isfinite(x) & np.isfinite(y), gap, np.inf))
     size = max(FLOOR, peaks[1]) if finite[1] and y.size else scale(y)
-    error = float(gap.max(initial=0.0)) / size
+    unit = size
+    apart = filled(y) if fills and finite[1] and y.dtype.kind == "f" else None
+    if apart is not None:
+        far, unit = apart
+        gap = np.where(far, gap * (unit / size), gap)
+    error = float(gap.max(initial=0.0)) / unit
     profile: tuple[float, ...] = ()
     if mine.time is not None and gap.size:
         others = tuple(axis for axis in range(gap.ndim) if axis != mine.time)
-        along = gap.max(axis=others) / size if error else np.zeros(gap.shape[mine.time])
+        along = gap.max(axis=others) / unit if error else np.zeros(gap.shape[mine.time])
         starts = np.unique(np.linspace(0, len(along), min(_COLUMNS, len(along)) + 1).astype(int)[:-1])
         profile = tuple(float(value) for value in np.maximum.reduceat(along, starts))
     reach = 1.0

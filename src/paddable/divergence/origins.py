@@ -7,17 +7,12 @@ from collections.abc import Collection, Set
 import onnx_ir as ir
 
 from paddable.divergence.flow import in_one_order
+from paddable.divergence.moving import MOVING
 from paddable.divergence.parting import Parting
 from paddable.divergence.regions import made_of_sizes
 from paddable.divergence.side import Side
 
-__all__ = ["MOVING", "made_of_lengths", "misnamed", "origin", "reads_alike", "through_mask"]
-
-MOVING = frozenset(
-    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape"}
-    | {"Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
-)
-"""Operators that move numbers and compute none."""
+__all__ = ["made_of_lengths", "misnamed", "origin", "reads_alike", "through_mask"]
 
 
 def reads_alike(parting: Parting, node: ir.Node, partner: ir.Node) -> bool:

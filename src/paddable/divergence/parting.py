@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import onnx_ir as ir
 
 from paddable.divergence.displaced import Displaced, displaced
+from paddable.divergence.fills import fillable
 from paddable.divergence.fork import Fork, forks
 from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
@@ -219,9 +220,10 @@ def _measured(
         codes = [array.dtype.kind in "iu" and array.dtype.itemsize == 1 for array in (left[a], right[b])]
         if codes[0] != codes[1]:
             return None  # in 8 bits, what it says is told by a scale and a zero point further down
-        return measure(*valid_blocks(one, other, a, b, left[a], right[b], known))
+        return measure(*valid_blocks(one, other, a, b, left[a], right[b], known), fills=a in masked)
 
     partners = matching.values()
+    masked = fillable(one.plain)
     mine, theirs = ran
     found: dict[ir.Value, Measure] = {}
     outputs: tuple[dict[str, Array], dict[str, Array]] = ({}, {})

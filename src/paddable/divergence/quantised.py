@@ -11,7 +11,7 @@ import onnx_ir as ir
 
 from paddable.divergence.changed import Changed, is_weight
 from paddable.divergence.fork import region
-from paddable.divergence.origins import MOVING
+from paddable.divergence.moving import MOVING
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.unpaired import Unpaired
