@@ -187,3 +187,30 @@ def test_a_mask_that_the_padded_graph_inverts_is_no_padding(tmp_path: Path) -> N
         fork = paddable.probe(tmp_path / "wrong_padded.onnx", tmp_path / f"{other}.onnx", inputs=inputs).fork
         assert fork is not None and (fork.op, fork.cause.kind) == ("Not", "structure"), fork
         assert "which the second lacks" in fork.cause.text
+
+
+RECURRENT = (
+    "(float[T, 1, 4] x) => (float[T, 2, 1, 4] y) <int64[1] two = {2}, int64[1] four = {4}, int64 one = {1}, "
+    "int64[1] zero = {0}> { s = Shape (x) b = Gather (s, one) n = Unsqueeze (b, zero) "
+    "c = Concat <axis = 0> (two, n, four) h = ConstantOfShape (c) a = Tanh (x) "
+    'y, e = GRU <hidden_size = 4, direction = "bidirectional"> (a, w, r, , , h) }'
+)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("weight", ["w", "r"])
+def test_a_weight_comes_before_what_makes_the_first_state(tmp_path: Path, weight: str, turned: bool) -> None:
+    weights = {name: RNG.standard_normal((2, 12, 4)).astype(np.float32) for name in "wr"}
+    native = save(tmp_path / "native.onnx", RECURRENT, **weights)
+    weights[weight][0, 3, 2] += 1
+    paddable.convert(
+        save(tmp_path / "other.onnx", RECURRENT, **weights),
+        ["x:0=T"],
+        containers=[40],
+        out=tmp_path / "padded.onnx",
+        verify=False,
+    )
+    pair = (native, tmp_path / "padded.onnx") if turned else (tmp_path / "padded.onnx", native)
+    fork = paddable.probe(*pair, at=17).fork
+    assert fork is not None and (fork.op, fork.cause.kind) == ("GRU", "weights"), fork
+    assert f"({weight}) of GRU differs from the second graph's in 1 of 96 numbers, most at [0, 3, 2]" in fork.cause.text

@@ -14,7 +14,8 @@ __all__ = ["of_the_model", "size_makers"]
 
 
 def of_the_model(side: Side, nodes: Sequence[ir.Node]) -> list[ir.Node]:
-    """Those that no remedy put there: they bear no name that this compiler gives, and touch nothing that lengths make.
+    """Those that no remedy put there: they bear no name that this compiler gives, and touch nothing that lengths make,
+    or take lengths themselves.
 
     Args:
         side: a run.
@@ -27,8 +28,12 @@ def of_the_model(side: Side, nodes: Sequence[ir.Node]) -> list[ir.Node]:
         node
         for node in nodes
         if not (node.name or "").startswith("paddable/")
-        and lengths.isdisjoint((*side.plain.inputs(node), *node.outputs))
+        and (node.op_type in _TAKES_LENGTHS or lengths.isdisjoint((*side.plain.inputs(node), *node.outputs)))
     ]
+
+
+_TAKES_LENGTHS = frozenset({"Attention", "DynamicQuantizeLSTM", "GRU", "LSTM", "MultiHeadAttention", "RNN"})
+"""Operators of a model to which a remedy gives the lengths as one more input."""
 
 
 def size_makers(side: Side) -> set[ir.Node]:
