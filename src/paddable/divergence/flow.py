@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import onnx_ir as ir
 
@@ -19,6 +20,14 @@ _FARTHEST = 32
 
 _EITHER_WAY = frozenset({"Add", "And", "Equal", "Max", "Mean", "Min", "Mul", "Or", "Sum", "Xor"})
 """Operators whose inputs may change places."""
+
+_TABLES = frozenset({*_EITHER_WAY, "Concat", "Div", "Gather", "GatherElements", "Sub", "Where"})
+"""Operators that read a constant of several axes and multiply with no matrix."""
+
+_MATRIX = 16
+"""Elements from which a constant is a weight."""
+
+_Sources: TypeAlias = "frozenset[ir.Value | None]"
 
 
 class Flow:
@@ -39,7 +48,7 @@ class Flow:
         self._taken: set[ir.Node] = set()
         self._values = fed(one, other)
         self._partners = set(self._values.values())
-        self._told: dict[tuple[ir.Value, bool], frozenset[ir.Value] | None] = {}
+        self._told: dict[tuple[ir.Value, bool, bool], _Sources | None] = {}
         for node, partner in pairs.items():
             self.pair(node, partner, swapped.get(node))
 
@@ -102,26 +111,26 @@ class Flow:
     def alike(self, node: ir.Node, partner: ir.Node) -> bool:
         """Whether all that the two are made of is pairs, and the same ones."""
         mine, theirs = (
-            [self._sources(value, first) for value in plain.inputs(n)]
+            [self._sources(value, first, through=True) for value in plain.inputs(n)]
             for n, plain, first in ((node, self.one, True), (partner, self.other, False))
         )
         if None in (*mine, *theirs):
             return False
         return frozenset().union(*filter(None, mine)) == frozenset().union(*filter(None, theirs))
 
-    def _sources(self, value: ir.Value | None, first: bool) -> frozenset[ir.Value] | None:
+    def _sources(self, value: ir.Value | None, first: bool, *, through: bool = False) -> _Sources | None:
         """The paired values that a value is or is made of, looked for once between two pairs."""
         if value is None:
             return None
-        if (value, first) not in self._told:
-            self._told[value, first] = self._walked(value, first)
-        return self._told[value, first]
+        if (value, first, through) not in self._told:
+            self._told[value, first, through] = self._walked(value, first, through)
+        return self._told[value, first, through]
 
-    def _walked(self, value: ir.Value, first: bool) -> frozenset[ir.Value] | None:
+    def _walked(self, value: ir.Value, first: bool, through: bool) -> _Sources | None:
         """The paired values, as the second graph has them, behind nodes without a partner; None where those are too
-        many."""
+        many. A product among them is one None, unless what it reads is asked for too."""
         plain = self.one if first else self.other
-        found: set[ir.Value] = set()
+        found: set[ir.Value | None] = set()
         stack, seen = [value], set[ir.Node]()
         while stack:
             current = stack.pop()
@@ -136,6 +145,9 @@ class Flow:
                 seen.add(maker)
                 if len(seen) > _FARTHEST:
                     return None
+                if not through and _multiplies(plain, maker):
+                    found.add(None)
+                    continue
                 stack += plain.inputs(maker)
         return frozenset(found)
 
@@ -148,7 +160,15 @@ def fed(one: Plain, other: Plain) -> dict[ir.Value, ir.Value]:
     return found or (dict(zip(*inputs, strict=True)) if len(inputs[0]) == len(inputs[1]) else {})
 
 
-def _meet(mine: frozenset[ir.Value] | None, theirs: frozenset[ir.Value] | None) -> bool:
+def _multiplies(plain: Plain, node: ir.Node) -> bool:
+    """Whether a node multiplies what it reads with a matrix: what stands behind it does not stand in front of it."""
+    if node.op_type in _TABLES:
+        return False
+    held = (value.const_value for value in plain.weights(node))
+    return any(each is not None and each.size >= _MATRIX and sum(n != 1 for n in each.shape) > 1 for each in held)
+
+
+def _meet(mine: _Sources | None, theirs: _Sources | None) -> bool:
     return not mine or not theirs or not mine.isdisjoint(theirs)
 
 

@@ -239,7 +239,28 @@ def _names_count(mine: _Tokens, theirs: _Tokens) -> bool:
     weighty = [(i, j) for i, j in shared if mine.weights[i] is not None and theirs.weights[j] is not None]
     equal = sum(mine.weights[i] == theirs.weights[j] for i, j in weighty)
     either = set(mine.weights) & set(theirs.weights) - {None}
-    return not either or 2 * equal >= len(weighty)
+    if either and 2 * equal < len(weighty):
+        return False
+    return not (_shifted(mine, theirs) or _shifted(theirs, mine))
+
+
+def _shifted(mine: _Tokens, theirs: _Tokens) -> bool:
+    """Whether weights bear the next one's name, and the last a name that the first graph lacks: where a block is
+    missing, those behind it count on. Weights that were exchanged come round to the first again."""
+    holder = dict(_twins(mine.weights, theirs.weights))
+    named = {name: i for i, name in enumerate(mine.names) if name is not None}
+    shared = named.keys() & set(theirs.names)
+    for i, j in holder.items():
+        seen = {i}
+        while mine.names[i] in shared and theirs.names[j] not in (None, mine.names[i]):
+            if theirs.names[j] not in named:
+                return True
+            i = named[theirs.names[j]]
+            if i in seen or i not in holder:
+                break
+            seen.add(i)
+            j = holder[i]
+    return False
 
 
 def _anchors(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[int, int]]:
