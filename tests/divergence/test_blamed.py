@@ -214,3 +214,24 @@ def test_a_weight_comes_before_what_makes_the_first_state(tmp_path: Path, weight
     fork = paddable.probe(*pair, at=17).fork
     assert fork is not None and (fork.op, fork.cause.kind) == ("GRU", "weights"), fork
     assert f"({weight}) of GRU differs from the second graph's in 1 of 96 numbers, most at [0, 3, 2]" in fork.cause.text
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_activation_behind_a_convolution_that_is_stored_over_two_axes(tmp_path: Path, turned: bool) -> None:
+    """A depthwise one of a padded graph stands between an Unsqueeze and a Squeeze."""
+    body = "{ a = Conv <kernel_shape = [5], pads = [2, 2], group = 4> (x, v) b = Tanh (a) y = Add (b, x) }"
+    text, weight = f"(float[1, 4, T] x) => (float[1, 4, T] y) {body}", RNG.standard_normal((4, 1, 5)).astype(np.float32)
+    silu = text.replace("b = Tanh (a)", "s = Sigmoid (a) b = Mul (s, a)")
+    native = save(tmp_path / "native.onnx", silu, v=weight)
+    paddable.convert(
+        save(tmp_path / "other.onnx", text, v=weight),
+        ["x:2=T"],
+        containers=[40],
+        out=tmp_path / "padded.onnx",
+        verify=False,
+    )
+    assert any(node.op_type == "Squeeze" for node in onnx.load(tmp_path / "padded.onnx").graph.node)
+    pair = (native, tmp_path / "padded.onnx") if turned else (tmp_path / "padded.onnx", native)
+    fork = paddable.probe(*pair, at=17).fork
+    assert fork is not None and fork.cause.kind == "structure", fork
+    assert all(op in fork.cause.text for op in ("Tanh", "Sigmoid")) and "Squeeze" not in fork.cause.text, fork

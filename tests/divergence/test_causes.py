@@ -177,3 +177,33 @@ def test_a_node_that_reads_no_other_step_does_not_read_the_padding(tmp_path: Pat
     )
     fork = forked(one, other, "x:1=T", x=np.full((1, 7, 4), 3, np.float32), container=20)
     assert (fork.op, fork.cause.kind) == ("Floor", "unknown")
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize(
+    ("operator", "shapes"),
+    [
+        ("Conv <pads = [1, 1]> (x, w{})", ((4, 4, 3), (4,))),
+        ("ConvTranspose <pads = [1, 1]> (x, w{})", ((4, 4, 3), (4,))),
+        ("Conv <pads = [1, 1], group = 4> (x, w{})", ((4, 1, 3), (4,))),
+    ],
+)
+def test_a_bias_that_one_convolution_has(
+    tmp_path: Path, operator: str, shapes: tuple[tuple[int, ...], ...], turned: bool
+) -> None:
+    text = "(float[1, 4, T] x) => (float[1, 4, T] y) {{ a = {} y = Tanh (a) }}"
+    rng = np.random.default_rng(0)
+    weights = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in zip("wk", shapes, strict=True)}
+    right = save(tmp_path / "right.onnx", text.format(operator.format(", k")), **weights)
+    bare = save(tmp_path / "bare.onnx", text.format(operator.format("")), w=weights["w"])
+    fork = paddable.probe(*((right, bare) if turned else (bare, right)), ["x:2=T"]).fork
+    assert fork is not None and fork.op == operator.split()[0], fork
+    has, lacks = ("first", "second") if turned else ("second", "first")
+    assert fork.cause.text == f"the {has} graph has a bias (k) in {fork.op}, and the {lacks} has none there"
+    zero = save(tmp_path / "zero.onnx", text.format(operator.format(", k")), **{**weights, "k": 0 * weights["k"]})
+    assert paddable.probe(bare, zero, ["x:2=T"]).ok
+    behind = (
+        text.format(operator.format("")).replace("a = ", "b = ").replace("y = Tanh (a)", "a = Add (b, k) y = Tanh (a)")
+    )
+    added = save(tmp_path / "behind.onnx", behind, w=weights["w"], k=weights["k"].reshape(4, 1))
+    assert paddable.probe(added, right, ["x:2=T"]).ok

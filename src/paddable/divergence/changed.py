@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from paddable.divergence.constants import told
 from paddable.divergence.flow import in_one_order
-from paddable.divergence.layers import Layers
+from paddable.divergence.layers import Layers, scales_behind
 from paddable.divergence.matching import Matching
 from paddable.divergence.norms import epsilons, trains
 from paddable.divergence.plain import Plain
@@ -95,6 +95,7 @@ def changed_between(
         if node in layers:
             yield from _changed_layer(layers[node])
             continue
+        yield from _bias_of_one(one, node, other, partner)
         for place, a, b in _places(one, node, other, partner):
             if a.const_value is None or b.const_value is None:
                 continue
@@ -121,6 +122,29 @@ def changed_between(
                 moved = moved or _held_by(other, one.fingerprint(a), one.kinds[node], partner, "second")
                 moved = moved or _held_by(one, other.fingerprint(b), other.kinds[partner], node, "first")
                 yield Changed(node, told_apart, apart[0], x.size, moved)
+
+
+def _bias_of_one(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterator[Changed]:
+    """A bias that one of two nodes has, and neither the other nor what is behind that."""
+    at = _BIASES.get(node.op_type)
+    if at is None or node.op_type != partner.op_type or node.domain or partner.domain:
+        return
+    mine, theirs = (each.inputs[at] if len(each.inputs) > at else None for each in (node, partner))
+    held, which, plain, bare = (mine, ("first", "second"), other, partner)
+    if mine is None:
+        held, which, plain, bare = (theirs, ("second", "first"), one, node)
+    if (mine is None) == (theirs is None) or held is None or held.const_value is None:
+        return
+    count = int(np.count_nonzero(held.const_value.numpy()))
+    if count and not any(each.op_type in _SHIFTS for each in scales_behind(plain, bare)):
+        text = f"the {which[0]} graph has a bias ({told(held)}) in {node.op_type}, and the {which[1]} has none there"
+        yield Changed(node, text, count, held.const_value.size)
+
+
+_BIASES = {"Conv": 2, "ConvTranspose": 2, "GRU": 3, "Gemm": 2, "LSTM": 3, "RNN": 3}
+"""Operators whose bias may be left out, and which input it is."""
+
+_SHIFTS = ("Add", "BatchNormalization", "Sub")
 
 
 def _as_added(node: ir.Node, value: ir.Value, array: Array) -> Array:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import onnx_ir as ir
 
 from paddable.divergence.fork import Fork
-from paddable.divergence.origins import misnamed
+from paddable.divergence.moving import MOVING
+from paddable.divergence.origins import misnamed, origin
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
@@ -135,8 +136,12 @@ def _beside_remedies(
     if metadata is not None and remedied and not others:
         lengths = made_of_sizes(side.plain, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
         return [node for node in nodes if lengths.isdisjoint((*side.plain.inputs(node), *node.outputs))]
-    read = [list(there.inputs(node)) for node in others]
-    return [node for node in nodes if [partners.get(value) for value in side.plain.inputs(node)] in read]
+    paired = set(partners.values())
+    read = [[origin(value, paired) for value in there.inputs(node)] for node in others]
+    found = [
+        node for node in nodes if [partners.get(origin(value, partners)) for value in side.plain.inputs(node)] in read
+    ]
+    return [node for node in found if node.op_type not in MOVING] or found
 
 
 def _in_pads(parting: Parting) -> set[ir.Node]:
