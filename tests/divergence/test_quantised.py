@@ -12,6 +12,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 import paddable
 
+from . import planted
 from .test_verdicts import save
 
 WIDTH = 16
@@ -235,3 +236,29 @@ def test_a_norm_beside_one_in_8_bits(tmp_path: Path) -> None:
     other = save(tmp_path / "other.onnx", text % ("", "gain", "shift"), gain=gain[::-1], shift=C)
     fork = paddable.probe(other, stored, ["x:1=T"]).fork
     assert fork is not None and "gain differs from the second graph's gain_quantized" in fork.cause.text
+
+
+GATED = (
+    f"(float[1, T, {WIDTH}] x) => (float[1, T, {WIDTH}] y) "
+    "{ a = MatMul (x, w) g = Sigmoid (a) b = MatMul (x, v) y = Mul (g, b) }"
+)
+
+
+@pytest.mark.parametrize("names", ["named", "scrambled"])
+@pytest.mark.parametrize("first", [True, False])
+def test_products_that_exchanged_their_weights_beside_8_bits(tmp_path: Path, first: bool, names: str) -> None:
+    """Gate and up of a SwiGLU."""
+    native = save(tmp_path / "native.onnx", GATED, w=W, v=W[::-1])
+    made = dynamic(save(tmp_path / "other.onnx", GATED, w=W[::-1], v=W))
+    if names == "scrambled":
+        onnx.save(planted.scrambled(onnx.load(made))[0], made)
+    fork = paddable.probe(*((made, native) if first else (native, made)), ["x:1=T"]).fork
+    assert fork is not None and fork.cause.kind == "weights", fork
+    whose, where = ("these", "second") if first else ("the second graph's", "first")
+    assert f"; {whose} numbers are those of MatMul" in fork.cause.text and f"in the {where} graph" in fork.cause.text
+    assert "exchanged or moved" in fork.cause.fix
+    right = dynamic(native)
+    if names == "scrambled":
+        onnx.save(planted.scrambled(onnx.load(right))[0], right)
+    fork = paddable.probe(*((right, native) if first else (native, right)), ["x:1=T"], tolerance=1e-6).fork
+    assert fork is not None and fork.cause.kind == "precision", fork

@@ -220,11 +220,14 @@ def _weights(
         fix = "load both graphs from one checkpoint"
         text = change.text + change.moved
         if change.moved:
-            fix = "look at what exchanged or moved it: a loader's names, or the order of the modules"
+            fix = _MOVED
         elif change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
         found.setdefault(change.numbers > 0, (Cause("weights", text, fix), change.node))
     return found.get(True), found.get(False)
+
+
+_MOVED = "look at what exchanged or moved it: a loader's names, or the order of the modules"
 
 
 def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
@@ -502,7 +505,7 @@ def _stored(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> tuple[Ca
     if change is None:
         return None
     fix = "quantise the same checkpoint again, and look at the scale and zero point"
-    return Cause("weights", change.text, fix), change.node
+    return Cause("weights", change.text + change.moved, _MOVED if change.moved else fix), change.node
 
 
 def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node], lacking: Unpaired) -> Cause | None:

@@ -16,7 +16,6 @@ from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.joined import same_names, taken_apart
 from paddable.divergence.matching import match
-from paddable.divergence.moving import MOVING
 from paddable.divergence.outputs import told_alone
 from paddable.divergence.parting import Known, Parting, part
 from paddable.divergence.plain import Plain
@@ -159,28 +158,13 @@ def _behind_rounding(
             read = max((parting.errors.get(value, 0.0) for value in fork.inputs), default=0.0)
             if fork.value in seen or parting.errors.get(fork.value, 0.0) < times * read:
                 continue
-            if _carried(parting, fork.value) < 2 * max(read, parting.tolerance):
-                continue  # what reads it agrees as well as what it is made of: a wrong pair
+            if not parting.carries(fork.value, read):
+                continue
             seen.add(fork.value)
             record = _record(parting, fork, values, findings)
             if record.cause.kind in _FAULTS:
                 return fork, record
     return None
-
-
-def _carried(parting: Parting, value: ir.Value) -> float:
-    """The largest error of what is computed from a value at once, through what only moves it; infinite of an output."""
-    found: list[float] = []
-    stack, seen = [value], {value}
-    while stack:
-        for node in {use.node for use in stack.pop().uses()}:
-            for made in node.outputs:
-                if made in parting.errors and node.op_type not in MOVING:
-                    found.append(parting.errors[made])
-                elif made not in seen:
-                    seen.add(made)
-                    stack.append(made)
-    return max(found, default=math.inf)
 
 
 def _in_parts(one: Side, other: Side, known: Known) -> tuple[Side, Side, Known]:

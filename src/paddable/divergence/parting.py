@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from paddable.divergence.fork import Fork, forks
 from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
+from paddable.divergence.moving import MOVING
 from paddable.divergence.outputs import flat, outputs_apart
 from paddable.divergence.outputs import partners as partnered
 from paddable.divergence.pieces import Pieces
@@ -116,6 +118,26 @@ class Parting:
                 felt.update(plain.inputs(node))
         high = [value for node in plain.nodes for value in node.outputs if self.errors.get(value, 0.0) > level]
         return forks(plain, [value for value in high if value in felt], self.errors, level)
+
+    def carries(self, value: ir.Value, read: float = 0.0) -> bool:
+        """Whether the error of a value is felt by what is computed from it at once, through what only moves it: what
+        reads a wrong pair agrees as well as what that is made of.
+
+        Args:
+            value: of the first graph.
+            read: the error of what it is made of.
+        """
+        found: list[float] = []
+        stack, seen = [value], {value}
+        while stack:
+            for node in {use.node for use in stack.pop().uses()}:
+                for made in node.outputs:
+                    if made in self.errors and node.op_type not in MOVING:
+                        found.append(self.errors[made])
+                    elif made not in seen:
+                        seen.add(made)
+                        stack.append(made)
+        return max(found, default=math.inf) >= 2 * max(read, self.tolerance)
 
 
 def part(

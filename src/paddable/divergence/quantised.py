@@ -146,11 +146,23 @@ def changed_quantised(parting: Parting) -> list[Changed]:
             continue
         for a, b in _alike(list(_weights(one, mine)), list(_weights(other, theirs))):
             told = _apart(a, b)
+            if told is None or a.node in found:
+                continue
+            twin = _elsewhere(one, other, a, b)
             named = any(parting.matching.by.get(node) == "name" for node in mine[-1:])
-            if told is not None and a.node not in found and (named or not _elsewhere(one, other, a, b)):
-                text = f"{a.name} differs from the second graph's {b.name} with scale and zero point applied, {told[1]}"
-                found[a.node] = Changed(a.node, text, told[0])
+            if twin is not None and not named and not parting.carries(value):
+                continue  # of products that read the same, such as query and key, the wrong one
+            text = f"{a.name} differs from the second graph's {b.name} with scale and zero point applied, {told[1]}"
+            found[a.node] = Changed(a.node, text, told[0], a.numbers.size, _held_by(twin, a))
     return list(found.values())
+
+
+def _held_by(twin: ir.Node | None, held: _Weight) -> str:
+    """Where what is in 8 bits lies in float; empty where it does not."""
+    if twin is None:
+        return ""
+    whose, where = ("these", "second") if held.step is not None else ("the second graph's", "first")
+    return f"; {whose} numbers are those of {twin.op_type} {twin.name}".rstrip() + f" in the {where} graph"
 
 
 def _alike(mine: Sequence[_Weight], theirs: Sequence[_Weight]) -> Iterator[tuple[_Weight, _Weight]]:
@@ -163,13 +175,13 @@ def _alike(mine: Sequence[_Weight], theirs: Sequence[_Weight]) -> Iterator[tuple
             yield a, twins[0]
 
 
-def _elsewhere(one: Plain, other: Plain, a: _Weight, b: _Weight) -> bool:
-    """Whether what is in 8 bits in one graph lies in float at another node of the other: of products that read the
-    same, such as query and key, the one that was paired for want of a name is the wrong one."""
+def _elsewhere(one: Plain, other: Plain, a: _Weight, b: _Weight) -> ir.Node | None:
+    """The node at which what is in 8 bits in one graph lies in float in the other, if there is another than the
+    partner's."""
     plain, held = (other, a) if a.step is not None else (one, b)
     floats = (each for node in plain.nodes if node.op_type not in _STORED for each in _floats(plain, node))
     alike = (each for each in floats if each.numbers.size == held.numbers.size)
-    return any(_apart(_corner(held), _corner(each)) is None and _apart(held, each) is None for each in alike)
+    return next((w.node for w in alike if _apart(_corner(held), _corner(w)) is None and _apart(held, w) is None), None)
 
 
 def _corner(weight: _Weight) -> _Weight:
