@@ -235,3 +235,19 @@ def test_an_activation_behind_a_convolution_that_is_stored_over_two_axes(tmp_pat
     fork = paddable.probe(*pair, at=17).fork
     assert fork is not None and fork.cause.kind == "structure", fork
     assert all(op in fork.cause.text for op in ("Tanh", "Sigmoid")) and "Squeeze" not in fork.cause.text, fork
+
+
+def test_what_has_no_time_axis_reads_no_padding(tmp_path: Path) -> None:
+    """A term more in a step of a decoder, behind a mean over time, in front of a Concat."""
+    text = (
+        "(float[1, T, 4] x) => (float[1, 8] y) <float minus = {-1.0}, int64[1] time = {1}> "
+        "{ m = ReduceMean <keepdims = 0> (x, time) c = Tanh (m) h = Sin (m) k = Concat <axis = 1> (h, c) y = Exp (k) }"
+    )
+    more = text.replace("k = Concat <axis = 1> (h, c)", "d = Mul (c, minus) k = Concat <axis = 1> (h, d)")
+    native = save(tmp_path / "native.onnx", text)
+    paddable.convert(
+        save(tmp_path / "more.onnx", more), ["x:1=T"], containers=[40], out=tmp_path / "padded.onnx", verify=False
+    )
+    fork = paddable.probe(tmp_path / "padded.onnx", native, at=17).fork
+    assert fork is not None and (fork.op, fork.cause.kind) == ("Mul", "structure"), fork
+    assert "which the second lacks" in fork.cause.text

@@ -161,13 +161,13 @@ def _valid(parting: Parting, side: Side, array: Array, facts: Facts | None) -> A
 
 def _moves(piece: _Piece, error: float) -> bool | None:
     """Whether the valid part changes with what lies in the padding of what is read; None where nothing could be
-    changed."""
+    changed, though there may be some."""
     feeds = {
         value: _changed(array, piece.valid[value]) if value in piece.valid else array
         for value, array in piece.inputs.items()
     }
     if all(feeds[value] is array for value, array in piece.inputs.items()):
-        return None
+        return False if all(value in piece.valid and piece.valid[value].all() for value in piece.inputs) else None
     made = piece.again(feeds, [piece.value])[piece.value]
     return _error(made[piece.kept], piece.made[piece.kept]) > _FELT * error
 
