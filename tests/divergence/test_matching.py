@@ -91,3 +91,21 @@ def test_what_reads_a_node_that_its_place_has_paired_is_told_by_its_constants() 
     other = "b = Mul (u, q) a = Mul (u, p) d = Mul (a, s) c = Mul (a, r) y = Sum (b, c, d) }"
     held = {"w": drawn(4, 4), "v": drawn(4, 4, seed=1)} | {name: drawn(4, seed=k) for k, name in enumerate("pqrs")}
     assert_alike(pairs(head + one, head + other, held, {**held, "p": held["p"] + 1, "s": held["s"] + 1}))
+
+
+STEP = (
+    HEAD + "{ m = MatMul (x, w) z = Sigmoid (m) n = Tanh (m) c = Sin (m) u = Sub (m, z) %s "
+    "o = Exp (h) f = MatMul (o, w) y = Relu (f) }"
+)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_names_that_count_on_behind_an_operation_of_one_graph(turned: bool) -> None:
+    held = {"w": drawn(WIDTH, WIDTH)}
+    right = STEP % "mul_0 = Mul (u, n) mul_1 = Mul (z, c) h = Add (mul_0, mul_1)"
+    more = STEP % "mul_0 = Mul (c, c) e = Add (n, mul_0) mul_1 = Mul (u, e) mul_2 = Mul (z, c) h = Add (mul_1, mul_2)"
+    graphs = [plain(text, held) for text in ((more, right) if turned else (right, more))]
+    found = {str(a.name): str(b.name) for a, b in match(*graphs).pairs.items()}
+    wanted = {"mul_0": "mul_1", "mul_1": "mul_2", "h": "h"}
+    wanted = {b: a for a, b in wanted.items()} if turned else wanted
+    assert {name: found.get(name) for name in wanted} == wanted, found

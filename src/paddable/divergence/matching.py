@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,7 +21,7 @@ import onnx_ir as ir
 
 from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.dependence import contradicting
-from paddable.divergence.flow import Flow, exchanged
+from paddable.divergence.flow import Flow, exchanged, fed
 from paddable.divergence.plain import Plain, is_linear
 from paddable.graph.trace import module_path, source
 
@@ -94,6 +94,8 @@ def _match(one: Plain, other: Plain) -> Matching:
     found = Matching(one, other)
     mine, theirs = _Tokens(one), _Tokens(other)
     named = _names_count(mine, theirs)
+    if named:
+        _forget_names(mine, theirs)
     _give_up(mine, theirs)
     rounds: list[tuple[str, Callable[[_Tokens], list[Hashable]]]] = [
         ("weights", lambda tokens: tokens.placed),
@@ -242,6 +244,48 @@ def _names_count(mine: _Tokens, theirs: _Tokens) -> bool:
     if either and 2 * equal < len(weighty):
         return False
     return not (_shifted(mine, theirs) or _shifted(theirs, mine))
+
+
+def _forget_names(mine: _Tokens, theirs: _Tokens) -> None:
+    """Names of nodes without weights tell nothing where none of what one reads is what the other reads, and one graph
+    has more of them: an exporter counts on behind an operation that only that graph has."""
+    counts = [
+        Counter(kind for kind, name in zip(each.operators, each.names, strict=True) if name is not None)
+        for each in (mine, theirs)
+    ]
+    values = fed(mine.plain, theirs.plain)
+    back = {theirs: mine for mine, theirs in values.items()}
+    twins = _twins(mine.names, theirs.names)
+    named = {mine.plain.nodes[i] for i, _ in twins}, {theirs.plain.nodes[j] for _, j in twins}
+    for i, j in twins:
+        node, partner = mine.plain.nodes[i], theirs.plain.nodes[j]
+        kind = mine.operators[i]
+        if mine.weights[i] is None and theirs.weights[j] is None and counts[0][kind] != counts[1][kind]:
+            read, wanted = _read(mine.plain, node, named[0]), _read(theirs.plain, partner, named[1])
+            known = {values[value] for value in read if value in values}, {back[v] for v in wanted if v in back}
+            if any(known) and known[0].isdisjoint(wanted) and known[1].isdisjoint(read):
+                mine.names[i] = theirs.names[j] = None
+                continue
+        values.update(zip(node.outputs, partner.outputs, strict=False))
+        back.update(zip(partner.outputs, node.outputs, strict=False))
+
+
+def _read(plain: Plain, node: ir.Node, named: Set[ir.Node]) -> set[ir.Value]:
+    """What a node reads, looked for behind nodes whose name the other graph lacks, such as a remedy's."""
+    found: set[ir.Value] = set()
+    stack = list(plain.inputs(node))
+    seen: set[ir.Value] = set()
+    while stack:
+        value = stack.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        maker = value.producer()
+        if maker is None or maker in named or maker not in plain.place:
+            found.add(value)
+        else:
+            stack += plain.inputs(maker)
+    return found
 
 
 def _shifted(mine: _Tokens, theirs: _Tokens) -> bool:
