@@ -142,8 +142,11 @@ def _without(report: GateReport) -> str:
 
 
 def tell_precisions(report: GateReport, on_message: Callable[[str], None] | None, *, given: bool = False) -> None:
-    """A line for each precision: what it does to the answers; ``given`` as of ``told_verdict``."""
+    """A line for each precision: what it does to the answers, and one for choices that fall the other way at ties;
+    ``given`` as of ``told_verdict``."""
     if on_message is not None:
+        for line in report.ties():
+            on_message(line)
         for precision, rows in report.examples.items():
             on_message(told_verdict(precision, rows, given=given))
 

@@ -179,7 +179,7 @@ def _on_examples(
 
 
 def _with_culprit(
-    told: list[dict[str, Any]], half: Path, exact: Oracle, metadata: Metadata, measured: Measured, folder: Path
+    told: list[dict[str, Any]], half: Source, exact: Oracle, metadata: Metadata, measured: Measured, folder: Path
 ) -> list[dict[str, Any]]:
     """The rows, where native is not finite with the node that it begins at."""
     lost = [row for row in told if not row["finite"]]

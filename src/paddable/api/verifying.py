@@ -54,7 +54,7 @@ def verify(
         limit: otherwise, how many lengths to try in each container.
         seed: of the random inputs and lengths.
         progress: called with (stage, done, total).
-        on_message: called with a line for each limit of the accepted lengths.
+        on_message: called with a line for each limit of the accepted lengths, and for choices that are ties.
 
     Raises:
         UnreadableError: one of the models cannot be read, or a file of the bundle is not the one it was written with.
@@ -127,6 +127,9 @@ def verify(
             precision = metadata.precision
             streams = {file: place / file for file in step_graphs}
             report = replace(report, streams=judge_streams(source, twins[precision], streams, precision))
+        if on_message is not None:
+            for line in report.ties():
+                on_message(line)
     return report
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx_ir as ir
 
-from paddable.gates.engine import Array, Engine, EngineError
+from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.lift import read_source
 from paddable.graph.io.write import write_model
 
@@ -18,7 +18,7 @@ __all__ = ["first_infinite"]
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.FLOAT16}
 
 
-def first_infinite(half: Path, feeds: Mapping[str, Array], folder: Path) -> str:
+def first_infinite(half: Source, feeds: Mapping[str, Array], folder: Path) -> str:
     """``Div /norm/Div``: the first node that makes what is not finite of what is; nothing where none is found.
 
     A mask is infinite from the start, since it is a constant. It is followed by what reads it, and no answer of an

@@ -32,11 +32,11 @@ __all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "moved", "nudg
 
 @dataclass(frozen=True)
 class Twins:
-    """Files of a half model: in float, the same with its weights moved, and in half to the letter."""
+    """Forms of a half model: in float, the same with its weights moved, and in half to the letter."""
 
-    lift: Path
-    moved: Path
-    rounded: Path
+    lift: Path | bytes
+    moved: Path | bytes
+    rounded: Path | bytes
 
 
 def twins(native: Path | bytes, folder: Path) -> Twins | None:

@@ -59,6 +59,7 @@ class Oracle:
     Answers are kept, so that the containers of one model share them; a session is opened when it is first asked.
 
     Attributes:
+        native: its file, or the model serialised.
         resized: outputs whose length the optimiser changes, with the steps at which it was first seen. The answer is
             that without it: a Gather by a Range that falls to 0 becomes a Slice that ends at -1, and reads nothing.
 
@@ -87,8 +88,8 @@ class Oracle:
         arena: bool = False,
         alike: Callable[[], Sequence[Oracle]] = tuple,
     ) -> None:
-        self._native, self._twins, self._alike = native, twins, alike
-        self._metadata = replace(metadata, precision="fp32")
+        self.native, self._twins, self._alike = native, twins, alike
+        self._metadata, self._precision = replace(metadata, precision="fp32"), metadata.precision
         self._moved_source, self._exact_source = moved, exact
         self._config = asked_of(metadata)
         where = "native" if metadata.precision == "fp32" else f"native in {metadata.precision}"
@@ -105,11 +106,11 @@ class Oracle:
     @cached_property
     def engine(self) -> Engine:
         """Native; the first to ask meets an ``EngineError`` where ONNX Runtime cannot load it."""
-        return self._open(self._native, half=self._half)
+        return self._open(self.native, half=self._half)
 
     @cached_property
     def _plain(self) -> Engine:
-        return self._open(self._native, optimise=False)
+        return self._open(self.native, optimise=False)
 
     @cached_property
     def _lift(self) -> Engine | None:
@@ -170,6 +171,22 @@ class Oracle:
             self._kept[key], self._bytes = outputs, self._bytes + size
         return outputs
 
+    def asked(self, change: Callable[[Source], bytes]) -> Oracle:
+        """The same native, asked for more: each of its forms changed.
+
+        Raises:
+            ValueError: one of them cannot be.
+        """
+        twins = self._twins
+        return Oracle(
+            change(self.native),
+            replace(self._metadata, precision=self._precision),
+            None if twins is None else Twins(change(twins.lift), change(twins.moved), change(twins.rounded)),
+            moved=None if self._moved_source is None else change(self._moved_source),
+            exact=None if self._exact_source is None else change(self._exact_source),
+            alike=lambda: [one.asked(change) for one in self._others],
+        )
+
     def _otherwise_long(self, outputs: Mapping[str, Array], steps: Mapping[str, int]) -> str:
         """The first output that has another length than ONNX's definition of its operators gives, if there is one."""
         for name, texts in self._lengths.items():
@@ -207,12 +224,12 @@ class Oracle:
         Raises:
             ValueError: it is too large for one message.
         """
-        return Oracle(unrounded(self._native), self._metadata)
+        return Oracle(unrounded(self.native), self._metadata)
 
     @cached_property
     def ranges(self) -> set[Code]:
         """What native's values are rounded to."""
-        return ranges_of(self._native)
+        return ranges_of(self.native)
 
     def noise(
         self, signals: Signals, row: int, steps: Mapping[str, int], wanted: Mapping[str, float]

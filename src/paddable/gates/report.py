@@ -28,6 +28,7 @@ class Row:
         zero_behind: everything past the length is exactly 0.
         junk: the output is bit-equal whatever the padding holds; None where there is no padding.
         note: what went wrong besides.
+        told: what differs and is no fault, such as choices that are a tie.
     """
 
     model: str
@@ -42,6 +43,7 @@ class Row:
     zero_behind: bool = True
     junk: bool | None = None
     note: str = ""
+    told: str = ""
 
     @property
     def ok(self) -> bool:
@@ -56,7 +58,7 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data; an infinite error is written as text."""
-        plain = {name: _plain(value) for name, value in vars(self).items()}
+        plain = {name: _plain(value) for name, value in vars(self).items() if name != "told" or value}
         return {**plain, "ok": self.ok}
 
 
@@ -143,6 +145,19 @@ class GateReport:
             and all(row["ok"] for rows in self.examples.values() for row in rows)
             and bool(self.streams.get("ok", True))
         )
+
+    def ties(self) -> list[str]:
+        """A line for each output that hangs on choices which fall the other way at ties, at the first such length."""
+        found: dict[str, list[Row]] = {}
+        for row in self.rows:
+            if row.told:
+                found.setdefault(row.output, []).append(row)
+        return [
+            f"{rows[0].model}: {rows[0].told} (output {output}, {rows[0].length} steps in {rows[0].container}"
+            + (f", and {len(rows) - 1:,} more lengths and graphs" if len(rows) > 1 else "")
+            + "): scores agree as far as they are known, and either choice is right"
+            for output, rows in found.items()
+        ]
 
     def _repr_html_(self) -> str:
         """The report in a notebook."""
