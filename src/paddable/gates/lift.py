@@ -5,6 +5,9 @@ fault hides among them. *Lifted* (every half tensor, constant and Cast target ma
 the same thing in float, where 1e-5 tells them apart; or 3 times what the answer moves by when every weight and input
 is *moved* by at most its last place, where a normalisation over two equal frames leaves less than that to know.
 
+What is made of sizes and constants alone, such as the angles of rotary positions, is rounded in the lift where the file
+rounds it: a graph of fixed sizes holds it computed, in half, and no lift takes that rounding back.
+
 ONNX Runtime has few half kernels on the CPU. It puts casts around the float ones and removes the pairs between two of
 them, with the optimiser or without, so that a half graph is rounded where it happens to have a half kernel, and a mask
 moves that place. *Rounded*, every value is in half as ONNX says: an Identity behind each keeps the casts apart.
@@ -26,6 +29,7 @@ from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.graph.lift import HALF, lift
 from paddable.graph.names import Names
+from paddable.graph.sized import made_of_sizes, round_to_half
 
 __all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "moved", "nudged", "read_source", "rounded", "twins"]
 
@@ -40,7 +44,7 @@ class Twins:
 
 
 def twins(native: Path | bytes, folder: Path) -> Twins | None:
-    """Write both into a folder; None where the model does not compute in half."""
+    """Write them into a folder; None where the model does not compute in half."""
     lift = lifted(native, folder / "lift.onnx")
     if lift is None:
         return None
@@ -83,7 +87,11 @@ def lifted(source: Path | bytes, path: Path) -> Path | None:
         path: where the lift goes; large weights lie beside it.
     """
     model = read_source(source)
-    return write_model(model, path) if lift(model) else None
+    sized = made_of_sizes(model)
+    if not lift(model):
+        return None
+    round_to_half(model.graph, sized)
+    return write_model(model, path)
 
 
 def rounded(source: Path | bytes, path: Path) -> Path:

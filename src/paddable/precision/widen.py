@@ -6,6 +6,7 @@ import onnx_ir as ir
 
 from paddable.graph.lift import HALF, lift
 from paddable.graph.names import Names
+from paddable.graph.sized import made_of_sizes, round_to_half
 from paddable.precision.int8 import LEAST
 
 __all__ = ["widened"]
@@ -15,6 +16,8 @@ FLOAT = ir.DataType.FLOAT
 
 def widened(model: ir.Model) -> ir.Model:
     """A copy in which every value is fp32; the model itself where no value is half.
+
+    What is made of sizes alone is rounded as before: padding may have computed it, in half, when sizes were fixed.
 
     Inputs and outputs keep their types, behind a Cast. Weights stay in half as they are stored, in front of one:
     a file gets no larger, and ONNX Runtime casts them once, when it opens.
@@ -31,8 +34,10 @@ def widened(model: ir.Model) -> ir.Model:
         and len(tensor.shape) > 1
         and tensor.size >= LEAST
     }
+    sized = made_of_sizes(model)
     if not lift(made, forget=False):
         return model
+    round_to_half(graph, sized)
     names = Names(graph)
     for value, kind in given.items():
         value.type = ir.TensorType(kind or FLOAT)
