@@ -21,6 +21,7 @@ from paddable.api import convert, verify
 from paddable.bundle import Metadata, read_bundle, read_metadata
 from paddable.errors import MisuseError
 from paddable.gates.engine import Engine
+from paddable.gates.examples import Example, Inputs
 from paddable.gates.oracle import Oracle
 from paddable.gates.signals import Numbers, Signals
 from paddable.gates.unrounded import unrounded
@@ -433,3 +434,50 @@ def test_who_reads_what_is_in_16_bits_is_counted_and_a_lookup_is_no_product(tmp_
     (line,) = [line for line in told if "16 bits" in line]
     assert line.startswith("int8-static: 2 of 3 products and convolutions take 16 bits: p: 8 bits move it by ")
     assert line.endswith("; q: it reads x, as p does")
+
+
+FRONT = {
+    "logarithm": "b = Mul(a, a) d = Add(b, floor) f = Log(d)",
+    "norm over time": "f = InstanceNormalization(a, gain, shift)",
+}
+
+
+@pytest.mark.parametrize("front", FRONT)
+@pytest.mark.parametrize("seed", range(2))
+def test_sound_that_falls_silent_is_inside_the_ranges(front: str, seed: int, tmp_path: Path) -> None:
+    """Where nothing of it is in the examples, whose tone goes on to their end."""
+    text = f"""<ir_version: 10, opset_import: ["" : 18]> net (float[1, S] x) => (float[1, U, 64] y) {{
+      u = Unsqueeze(x, one) a = Conv<kernel_shape = [64], strides = [32]>(u, bank) {FRONT[front]}
+      c = Conv<kernel_shape = [3], pads = [1, 1]>(f, first) r = Relu(c) t = Transpose<perm = [0, 2, 1]>(r)
+      y = MatMul(t, last)
+    }}"""
+    model, rng = onnx.parser.parse_model(text), np.random.default_rng(seed)
+    weights = {"bank": rng.standard_normal((48, 1, 64)) / 8, "first": rng.standard_normal((48, 48, 3)) / 12}
+    weights |= {"last": rng.standard_normal((48, 64)) / 7, "floor": np.array(1e-5)}
+    weights |= {"gain": np.ones(48), "shift": np.zeros(48)}
+    read = {name for node in model.graph.node for name in node.input}
+    for name, array in weights.items():
+        if name in read:
+            model.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+    model.graph.initializer.append(numpy_helper.from_array(np.array([1]), "one"))
+    tone = np.sin(np.arange(16000, dtype=np.float32) / 17) + 0.2 * rng.standard_normal(16000).astype(np.float32)
+    np.save(tmp_path / "x.npy", tone[None] / 2)
+    told: list[str] = []
+    made = convert(model, ["x:1=S"], containers=[16000], precision="int8-static", examples=tmp_path / "x.npy",
+                   gate_lengths=2, on_message=told.append)  # fmt: skip
+    for heard in (slice(0, 8000), slice(8000, 16000), slice(0, 5000)):
+        x = np.zeros((1, 16000), np.float32)
+        x[0, heard] = tone[heard] / 2
+        (want,) = plain(model, x=x)
+        got = plain(made, x=x, ilens=np.array([16000]))[0]
+        assert np.abs(got - want).max() < 0.05 * np.abs(want).max()
+    left = any("eighth of x.npy and silence are cut off" in line for line in told)
+    assert left == (front == "norm over time")
+
+
+def test_of_features_silence_is_their_quietest_frame() -> None:
+    inputs = Inputs(Metadata(symbols={}, inputs={"x": {1: "T"}}), {"x": [1, "T", 2]}, {"x": np.dtype(np.float32)}, {})
+    x = np.array([[[3.0, 4], [1, 2], [5, 6], [7, 8]]], np.float32)
+    still = inputs.silenced(Example("x", {"T": 4}, {"x": x}), 0.5, 1.0, "half")
+    assert still is not None and still.arrays["x"][0].tolist() == [[3, 4], [1, 2], [1, 2], [1, 2]]
+    assert inputs.silenced(still, 0.75, 1.0, "quarter") is None

@@ -180,8 +180,9 @@ def _with_fixed(
                 f"{precision}: sound scaled to 16 bits, up to {INT16:.0f}, is cut off at {len(cut)} of {len(fixed)} "
                 "ranges; feed samples as those of the examples"
             )
-        if passed := _passed(observed, fixed):
-            on_message(f"{precision}: {passed}")
+        for parts, more in ((observed.shorter, "are so short"), (observed.stiller, "hold so much silence")):
+            if passed := _passed(parts, fixed, more):
+                on_message(f"{precision}: {passed}")
     damage = {name: [_short(share), _short(sixteen[name])] for name, share in eight.items()}
     return replace(blank, kept=kept, fixed=fixed, ranges={"damage": damage, "stays": kept, "fixed": fixed, **none})
 
@@ -220,18 +221,24 @@ def _in_16_bits(
     return found
 
 
-def _passed(observed: Observed, fixed: Mapping[str, FixedRange]) -> str:
-    """What is shorter than all that fixed the ranges and leaves the most of them; nothing where none is left."""
+def _passed(parts: Mapping[str, Mapping[str, Range]], fixed: Mapping[str, FixedRange], more: str) -> str:
+    """Which of some inputs leaves the most ranges, none of which it fixed; nothing where none is left.
+
+    Args:
+        parts: by name of the input, the ranges on it.
+        fixed: the ranges.
+        more: what examples like it are.
+    """
     left = {
         part: [name for name, found in ranges.items() if name in fixed and _cut(found, fixed[name])]
-        for part, ranges in observed.shorter.items()
+        for part, ranges in parts.items()
     }
     worst = max(left, key=lambda part: len(left[part]), default="")
     if not left.get(worst):
         return ""
     return (
         f"{worst} are cut off at {len(left[worst])} of {len(fixed)} ranges ({_several(left[worst])}); "
-        "add examples that are so short if it will hear any"
+        f"add examples that {more} if it will hear any"
     )
 
 

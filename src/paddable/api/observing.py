@@ -2,7 +2,8 @@
 
 Native runs once on each example, in fp32, and once more on those that are shorter than the largest container, repeated
 until they fill it: a sum over the steps grows with them. Where ranges are fixed, it runs on the beginning of each too:
-what is attended over few steps, or is nearer to an end, leaves the range that it has over many.
+what is attended over few steps, or is nearer to an end, leaves the range that it has over many. And on each
+with silence in place of a part: examples may have none, and every microphone is switched off.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ _PARTS = (2, 4)
 
 _SHORTEST = 8
 """An eighth of each fixes none: it shows whether what is shorter still stays inside them."""
+
+_SHARES = {2: "half", 4: "quarter", 8: "eighth"}
 
 _SILENT = 1e-30
 """A peak up to which a value has no range: one 65,535th of it has to be a normal number."""
@@ -74,6 +77,7 @@ class Observed:
         softer: ranges on the first of the user's examples, half as loud.
         fixing: ranges over all examples and their beginnings, where a precision fixes them.
         shorter: by name of an example, ranges on a beginning that is shorter than all of them.
+        stiller: by name of an example, ranges on it with more silence than any of them has.
     """
 
     native: ir.Model
@@ -88,6 +92,7 @@ class Observed:
     softer: Mapping[str, Range] = field(default_factory=dict)
     fixing: Mapping[str, Range] = field(default_factory=dict)
     shorter: Mapping[str, Mapping[str, Range]] = field(default_factory=dict)
+    stiller: Mapping[str, Mapping[str, Range]] = field(default_factory=dict)
 
 
 def observe(
@@ -150,6 +155,7 @@ def observe(
         long = _filled(used, inputs, most, ranges_of, on_message)
         fixes = any(PRECISIONS[name].fixed for name in precisions)
         begun, shorter = _beginnings(used, metadata, smaller, ranges_of) if fixes else ([], {})
+        still, stiller = _with_silence(used, inputs, ranges_of) if fixes else ([], {})
         full: dict[str, Range] = {}
         softer: dict[str, Range] = {}
         if given is not None and any(PRECISIONS[name].ranges for name in precisions):
@@ -166,7 +172,7 @@ def observe(
                 scaled = merged(map(ranges_of, inputs.scaled_to_16_bits(used)))
                 louder.append(Louder("sound scaled to 16 bits", "feed samples as those of the examples", scaled))
     ranges = merged([*found, *(ranges for _, ranges in long)])
-    fixing = merged([ranges, *begun])
+    fixing = merged([ranges, *begun, *(ranges for _, ranges in still)])
     kinds = {name: twins for name in precisions if (twins := PRECISIONS[name].twins) is not None}
     if fixes:
         kinds |= {bits: twins_in(fixed_ranges(native, fixing, int(bits))) for bits in ("8", "16")}
@@ -187,9 +193,21 @@ def observe(
     }
     # The loudest of the long ones is judged as well: each costs a run of every container.
     loudest = max(long, key=lambda one: max((found.peak for found in one[1].values()), default=0.0), default=None)
-    judged = [*used, loudest[0]] if loudest is not None else used
+    judged = [*used, *([loudest[0]] if loudest is not None else []), *(example for example, _ in still[:1])]
     return Observed(
-        native, judged, numbers, ranges, louder, given is not None, samples, damage, full, softer, fixing, shorter
+        native,
+        judged,
+        numbers,
+        ranges,
+        louder,
+        given is not None,
+        samples,
+        damage,
+        full,
+        softer,
+        fixing,
+        shorter,
+        stiller,
     )
 
 
@@ -254,6 +272,29 @@ def _beginnings(
                 told = ", ".join(f"{count:,} steps of {name}" for name, count in last.items())
                 shorter[f"the first {told} of {example.name}"] = ranges_of(replace(example, steps=last))
     return found, shorter
+
+
+def _with_silence(
+    examples: Sequence[Example], inputs: Inputs, ranges_of: Callable[[Example], dict[str, Range]]
+) -> tuple[list[tuple[Example, dict[str, Range]]], dict[str, dict[str, Range]]]:
+    """Examples that fall silent, or begin with silence, with their ranges; by name, ranges where less is heard.
+
+    A logarithm of silence lies far below that of soft sound, and what is normalised over time grows with silence.
+    """
+    found: list[tuple[Example, dict[str, Range]]] = []
+    stiller: dict[str, dict[str, Range]] = {}
+    for example in examples:
+        for part in (*_PARTS, _SHORTEST):
+            for start, end, where in ((1 / part, 1.0, "first"), (0.0, 1 - 1 / part, "last")):
+                still = inputs.silenced(example, start, end, f"silent but for its {where} {_SHARES[part]}")
+                if still is None:
+                    continue
+                with suppress(EngineError):
+                    if part == _SHORTEST:
+                        stiller[f"the {where} {_SHARES[part]} of {example.name} and silence"] = ranges_of(still)
+                    else:
+                        found.append((still, ranges_of(still)))
+    return found, stiller
 
 
 def fixed_ranges(native: ir.Model, ranges: Mapping[str, Range], bits: int) -> dict[str, FixedRange]:

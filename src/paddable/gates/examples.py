@@ -193,6 +193,32 @@ class Inputs:
         told = ", ".join(f"{size:,} steps of {name}" for name, size in steps.items())
         return Example(f"{example.name} repeated to {told}", dict(steps), arrays)
 
+    def silenced(self, example: Example, start: float, end: float, title: str) -> Example | None:
+        """The example with silence instead of its sound and features from one share of its steps to another.
+
+        Silence is samples of 0, and of features their quietest frame. None where none of them has steps.
+        """
+        arrays = dict(example.arrays)
+        for name in (*self.sounds, *self.features):
+            axis = self._steps_axis(name) if name in arrays else None
+            if axis is None:
+                continue
+            array = np.moveaxis(arrays[name].copy(), axis, 0)
+            where = slice(round(start * len(array)), round(end * len(array)))
+            loudness = array.reshape(len(array), -1).astype(np.float64).mean(1)
+            array[where] = 0 if name in self.sounds else array[loudness.argmin()]
+            arrays[name] = np.moveaxis(array, 0, axis)
+        same = all(np.array_equal(array, example.arrays[name]) for name, array in arrays.items())
+        return None if same else replace(example, name=f"{example.name}, {title}", arrays=arrays)
+
+    def _steps_axis(self, name: str) -> int | None:
+        """The axis of an input along which time runs; of sound of a fixed size, the longest."""
+        times = [axis for axis in self.metadata.inputs.get(name, {}) if axis != self.batch(name)]
+        if not times and name in self.sounds:
+            sizes = [size if isinstance(size, int) else 0 for size in self.shapes[name]]
+            return int(np.argmax(sizes))
+        return times[0] if len(times) == 1 else None
+
     @property
     def features(self) -> list[str]:
         """The other float inputs."""
