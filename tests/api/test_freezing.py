@@ -11,9 +11,13 @@ import onnx
 import onnx.parser
 import onnxruntime as ort
 import pytest
+from onnx import numpy_helper
 
 import paddable as library
 from paddable.errors import MisuseError
+from paddable.graph.io.read import read_model
+from paddable.graph.io.write import to_proto
+from paddable.precision import in_precision
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 ENHANCER = (
@@ -130,3 +134,20 @@ def test_the_command_line(paddable: Any, tmp_path: Path) -> None:
     assert done.code == 2 and "no input 'fs'" in done.err and "sr INT64" in done.err
     done = paddable("check", native, "--length", "x:1=T", "--set", "sr=16000")
     assert done.code == 0, done.err
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16", "int8"])
+def test_shapes_behind_an_operator_of_onnx_runtime_are_known(precision: str) -> None:
+    """onnx infers none there; here a product with weights in 4 bits, in front of another and as an output."""
+    text = """<ir_version: 10, opset_import: ["" : 18]> g (float[1, 16, 64] x) => (float[1, 16, 64] y) {
+      h = MatMul(x, w) r = Relu(h) s = MatMul(r, v) t = Relu(s) y = MatMul(t, u)
+    }"""
+    model, rng = onnx.parser.parse_model(text), np.random.default_rng(0)
+    for name in "wvu":
+        array = (rng.standard_normal((64, 64)) / 8).astype(np.float32)
+        model.graph.initializer.append(numpy_helper.from_array(array, name))
+    native = to_proto(in_precision(read_model(model), "int4"))
+    assert [node.op_type for node in native.graph.node].count("MatMulNBits") == 3
+    del native.graph.value_info[:]
+    made = library.convert(native, [], precision=precision)
+    assert "MatMulNBits" in {node.op_type for node in made.graph.node}

@@ -530,15 +530,9 @@ class _Rewriter:
                 yield declared.rows if declared.rows is not None else "batch"
 
     def _value_shapes(self) -> None:
-        """Shapes recorded by the exporter are stale; in a static graph every original value gets its proven shape."""
+        """Shapes recorded by the exporter are stale; of a static graph, they are proven again."""
         for output in (output for node in self.graph for output in node.outputs if not output.is_graph_output()):
-            facts = self.analysis.values.get(output.name or "")
             output.shape = None
-            if self.container is not None and facts is not None and facts.relative is None:
-                dims = [self.emitter.known(axis_size(axis)) for axis in facts.axes]
-                if all(d is not None for d in dims):
-                    output.shape = ir.Shape(dims)
-                    output.dtype = facts.dtype
 
 
 def _dtype(value: ir.Value) -> ir.DataType:

@@ -59,6 +59,7 @@ class SpecialisePass(ir.passes.InPlacePass):
         self._facts, self._known = facts, known
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
+        self._prove_shapes(model.graph)
         folder = _Folder(model, self._facts, self._known)
         folder.run()
         common.RemoveUnusedNodesPass()(model)
@@ -66,6 +67,17 @@ class SpecialisePass(ir.passes.InPlacePass):
         common.RemoveUnusedNodesPass()(model)
         infer_shapes(model)
         return ir.passes.PassResult(model, True)
+
+    def _prove_shapes(self, graph: ir.Graph) -> None:
+        """Give every original value its proven shape: onnx infers none behind ONNX Runtime's own operators."""
+        for output in (output for node in graph for output in node.outputs):
+            facts = self._facts.get(output.name or "")
+            declared = output.is_graph_output() and output.shape is not None
+            if facts is None or facts.relative is not None or declared:
+                continue
+            dims = [self._known(axis_size(axis)) for axis in facts.axes]
+            if all(size is not None for size in dims):
+                output.shape, output.dtype = ir.Shape(dims), facts.dtype
 
 
 def infer_shapes(model: ir.Model) -> None:
