@@ -180,6 +180,20 @@ def test_qwen3_asr_encodes_as_the_checkpoint_does(checkpoints: ModuleType, tmp_p
         model.encode(SOUND[:0])
 
 
+def test_recordings_are_examples_of_qwen3_asr_with_its_front_end_in_numpy(
+    checkpoints: ModuleType, tmp_path: Path
+) -> None:
+    checkpoint, told = checkpoints.qwen3_asr(tmp_path / "checkpoint"), list[str]()
+    soundfile.write(tmp_path / "clip.wav", SOUND, 16_000)
+    folder = export("qwen3-asr", checkpoint, tmp_path / "bundle", containers=["2s"], front_end="numpy", gate_lengths=2,
+                    precision="fp16", examples=tmp_path / "clip.wav", on_message=told.append)  # fmt: skip
+    report = json.loads((folder / "report.json").read_text())
+    assert {row["example"].split(" repeated")[0] for row in report["examples"]["fp16"]} == {"clip.wav"}
+    assert not any("random" in line for line in told)
+    model = library.load(folder)
+    assert np.isfinite(model.encode(SOUND)).all()
+
+
 def stand_in(monkeypatch: pytest.MonkeyPatch, network: onnx.ModelProto) -> None:
     """A family without a checkpoint: one convolution."""
     spec = FamilySpec("stand-in", "one convolution", "", (), {"": "x:2=T"}, ())

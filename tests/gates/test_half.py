@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import onnx
 import pytest
@@ -12,7 +14,7 @@ from paddable.api.opened import open_model
 from paddable.errors import RefusedError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Engine
-from paddable.gates.lift import computes_in_half
+from paddable.gates.lift import computes_in_half, rounded
 from paddable.graph.io.write import to_proto
 from paddable.padding.rewrite.rewrite import rewrite
 
@@ -157,3 +159,15 @@ def test_a_native_model_without_kernels_is_no_failure_of_a_gate(kind: int) -> No
         RefusedError, match=r"native itself does not run on onnxruntime [\d.]+ \(CPU\): .*`verify=False`"
     ):
         judged(model, "x:2=T")
+
+
+def test_rounded_is_half_to_the_letter(tmp_path: Path) -> None:
+    """Each value, and what overflows is infinite: ONNX Runtime computes a chain of half in float otherwise."""
+    native = half("(float16[1, T, 4] x) => (float16[1, T, 4] y) { a = Mul(x, x) b = Mul(a, x) c = Abs(b) y = Sqrt(c) }")
+    x = (3 * np.random.default_rng(0).standard_normal((1, 50, 4))).astype(np.float16)
+    x[0, 7] = 100
+    with np.errstate(over="ignore"):
+        want = np.sqrt(np.abs(x * x * x))
+    engine = Engine(rounded(native.SerializeToString(), tmp_path / "rounded.onnx"), optimise=False)
+    got = engine.run({"x": x})["y"]
+    assert got.dtype == np.float16 and np.array_equal(got, want) and np.isinf(got[0, 7]).all()

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx_ir as ir
 import pytest
 from onnx import numpy_helper
 
-from paddable.api import convert
+from paddable.api import convert, precisions
 from paddable.api.reporting import about_result
 from paddable.errors import GateFailedError, MisuseError
 from paddable.gates import GateReport
 from paddable.gates.verdict import class_axis, difference, measures, parse_accept, told_verdict
+from paddable.graph.initialisers import add_initialiser
+from paddable.graph.names import Names
 
 from .networks import model
 
@@ -254,6 +257,40 @@ def test_what_is_not_finite_is_told_with_its_node_and_with_what_passes(tmp_path:
         told_of(native, "fp16,int8", out=tmp_path / "b")
     assert "accept less" not in str(e.value)
     assert not (tmp_path / "b").exists()
+
+
+def test_what_is_not_finite_in_a_container_alone_is_told_with_its_node_and_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A padded graph that scales by 60000 and back, in front of a product that somebody wrote at model.py:12."""
+    native = onnx.ModelProto()
+    native.CopyFrom(PLAIN)
+    for node in native.graph.node:
+        node.metadata_props.add(key="pkg.torch.onnx.stack_trace", value='File "model.py", line 12, in forward')
+    made = precisions.precise
+
+    def scaled(*given: Any) -> Any:
+        padded = made(*given)
+        graph = padded.model.graph
+        product = next(node for node in graph if node.op_type == "MatMul" and node.name == "MatMul_2")
+        factor = add_initialiser(graph, Names(graph), "loud", np.float16(60000))
+        loud = ir.node("Mul", [product.inputs[1], factor], name="louder")
+        back = ir.node("Div", [product.outputs[0], factor], name="softer")
+        loud.outputs[0].name, back.outputs[0].name = "louder", "softer"
+        for value in (loud.outputs[0], back.outputs[0]):
+            value.type = ir.TensorType(ir.DataType.FLOAT16)
+        for use in list(product.outputs[0].uses()):
+            if use.node is not back:
+                use.node.replace_input_with(use.idx, back.outputs[0])
+        product.replace_input_with(1, loud.outputs[0])
+        graph.insert_before(product, loud)
+        graph.insert_after(product, back)
+        return padded
+
+    monkeypatch.setattr(precisions, "precise", scaled)
+    monkeypatch.setattr("paddable.api.judging_precision.judge_whole", lambda *given, **more: [])
+    with pytest.raises(GateFailedError, match=r"not finite.*MatMul MatMul_2 \(model.py:12\) is the first node"):
+        told_of(native, "fp16", out=tmp_path / "b")
 
 
 @pytest.mark.parametrize("asked", ["fp16,int4", "int4"])

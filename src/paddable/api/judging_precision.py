@@ -34,6 +34,7 @@ from paddable.gates.report import Row
 from paddable.gates.signals import Signals
 from paddable.gates.verdict import Difference, differences, without_classes
 from paddable.gates.whole import judge_whole, largest_of, open_candidate
+from paddable.graph.trace import source
 from paddable.padding.analysis import Analysis
 from paddable.precision import PRECISIONS, session_config
 from paddable.precision.codes import rounds_to_ranges
@@ -133,19 +134,25 @@ def judge_in_precision(
             _keep_worst(cost, compare(found, wanted))
     if measured is None:
         return PrecisionReport(rows, cost)
-    letter = Engine(half.rounded, optimise=False, where="native in half") if half and _is_half(metadata) else oracle
-    told = _on_examples(exact, letter, candidates, measured, folder, plain)
-    if half and _is_half(metadata):
-        told = _with_culprit(told, half.rounded, exact, metadata, measured, folder)
+    letter = half.rounded if half and _is_half(metadata) else None
+    told = _on_examples(exact, oracle, letter, candidates, measured, folder, plain, _lines(analysis))
     return PrecisionReport(rows, cost, told, measured.ranges)
 
 
 def _on_examples(
-    exact: Oracle, twin: Oracle | Engine, candidates: Sequence[Candidate], measured: Measured, folder: Path, plain: bool
+    exact: Oracle,
+    oracle: Oracle,
+    letter: Source | None,
+    candidates: Sequence[Candidate],
+    measured: Measured,
+    folder: Path,
+    plain: bool,
+    lines: Mapping[str, str],
 ) -> list[dict[str, Any]]:
     """Native and the padded graphs on each example, against native in fp32; all of them without the optimiser, or as
-    they are run."""
+    they are run. The first that is not finite is told with the node that it begins at."""
     told: list[dict[str, Any]] = []
+    twin = oracle if letter is None else Engine(letter, optimise=False, where="native in half")
     reference = exact.run_as_written if plain else exact.run
     run = twin.run_as_written if plain and isinstance(twin, Oracle) else twin.run
     metadata = candidates[0].metadata
@@ -163,34 +170,44 @@ def _on_examples(
             example.arrays,
         )
 
+    culprit: str | None = None
+
+    def keep(name: str, example: Example, got: Mapping[str, Array], want: Mapping[str, Array], half: Source | None,
+             feeds: Mapping[str, Array]) -> None:  # fmt: skip
+        nonlocal culprit
+        found = _rows(name, example, compare(got, want), measured.accept)
+        lost = [row["output"] for row in found if not row["finite"]]
+        if lost and culprit is None and half is not None:
+            culprit = first_infinite(half, feeds, folder, lost[0])
+        if culprit:
+            line = lines.get(culprit.split(" ", 1)[1], "")
+            more = f": {culprit}{f' ({line})' if line else ''} is the first node that is not"
+            found = [row if row["finite"] else {**row, "note": row["note"] + more} for row in found]
+        told.extend(found)
+
     for example in measured.examples:
         feeds = drawn(example).native(0, example.steps)
-        told += _rows("native", example, compare(run(feeds), reference(feeds)), measured.accept)
+        keep("native", example, run(feeds), reference(feeds), letter, feeds)
     for candidate in candidates:
         count = candidate.metadata.rows or 1
-        engine = _candidate_to_the_letter(candidate, folder, plain)
+        half = _to_the_letter(candidate, folder)
+        engine = (
+            open_candidate(candidate, optimise=not plain)
+            if half is None
+            else Engine(half, optimise=False, where=candidate.name)
+        )
         most = longest(candidate.metadata, candidate.largest)
         for example in measured.examples:
             steps = {name: min(length, most[name]) for name, length in example.steps.items()}
             want = reference(drawn(example).native(0, steps))
             feeds = drawn(example, count).padded([steps] * count, candidate.largest, 0, engine.shapes, engine.dtypes)
-            told += _rows(candidate.name, example, compare(engine.run(feeds), want), measured.accept)
+            keep(candidate.name, example, engine.run(feeds), want, half, feeds)
     return told
 
 
-def _with_culprit(
-    told: list[dict[str, Any]], half: Source, exact: Oracle, metadata: Metadata, measured: Measured, folder: Path
-) -> list[dict[str, Any]]:
-    """The rows, where native is not finite with the node that it begins at."""
-    lost = [row for row in told if not row["finite"]]
-    named = next((example for example in measured.examples if lost and example.name == lost[0]["example"]), None)
-    if named is None:
-        return told
-    engine = exact.engine
-    signals = Signals(metadata, engine.dtypes, engine.shapes, named.steps, measured.numbers, 1, 0, named.arrays)
-    node = first_infinite(half, signals.native(0, named.steps), folder)
-    more = f": {node} is the first node that is not" if node else ""
-    return [row if row["finite"] else {**row, "note": row["note"] + more} for row in told]
+def _lines(analysis: Analysis) -> dict[str, str]:
+    """By name of a node, the line of the user's source that made it."""
+    return {node.name or "": str(line) for node in analysis.model.graph if (line := source(node)) is not None}
 
 
 def _comparison(metadata: Metadata) -> Callable[[Mapping[str, Array], Mapping[str, Array]], dict[str, Difference]]:
@@ -213,10 +230,11 @@ def _as_written(analysis: Analysis, metadata: Metadata) -> bool:
     return rounds_to_ranges(analysis.model.graph) and not saturates
 
 
-def _candidate_to_the_letter(candidate: Candidate, folder: Path, plain: bool) -> Engine:
+def _to_the_letter(candidate: Candidate, folder: Path) -> Path | None:
+    """A graph in half with every value rounded; None for one that does not compute in half."""
     if not (_is_half(candidate.metadata) and computes_in_half(candidate.model)):
-        return open_candidate(candidate, optimise=not plain)
-    return Engine(rounded(candidate.model, folder / "rounded-padded.onnx"), optimise=False, where=candidate.name)
+        return None
+    return rounded(candidate.model, folder / "rounded-padded.onnx")
 
 
 def _rows(

@@ -18,8 +18,10 @@ __all__ = ["first_infinite"]
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.FLOAT16}
 
 
-def first_infinite(half: Source, feeds: Mapping[str, Array], folder: Path) -> str:
+def first_infinite(half: Source, feeds: Mapping[str, Array], folder: Path, output: str) -> str:
     """``Div /norm/Div``: the first node that makes what is not finite of what is; nothing where none is found.
+
+    It is one from which an output has it. What is not finite in padding alone is cut off on the way.
 
     A mask is infinite from the start, since it is a constant. It is followed by what reads it, and no answer of an
     output is told by it alone.
@@ -28,6 +30,7 @@ def first_infinite(half: Source, feeds: Mapping[str, Array], folder: Path) -> st
         half: a file in half to the letter; see ``lift.rounded``.
         feeds: the inputs.
         folder: for a copy whose outputs are all its values.
+        output: that is not finite.
     """
     model = read_source(half)
     graph = model.graph
@@ -48,8 +51,20 @@ def first_infinite(half: Source, feeds: Mapping[str, Array], folder: Path) -> st
         and value.dtype in _FLOATS
         and not np.isfinite(value.const_value.numpy().astype(np.float64)).all()
     }
+    reached, waiting = set[ir.Value](), [value for value in graph.outputs if value.name == output]
+    while waiting:
+        value = waiting.pop()
+        producer = value.producer()
+        if value in reached or producer is None:
+            continue
+        reached.add(value)
+        waiting += [one for one in producer.inputs if one is not None and one.name in infinite]
     for node, value in made:
         reads = {str(one.name) for one in node.inputs if one is not None}
-        if value.name in infinite and infinite.isdisjoint(reads) and node.op_type != "Identity":
-            return f"{node.op_type} {node.name or value.name}"
+        begins = value.name in infinite and infinite.isdisjoint(reads) and node.op_type != "Identity"
+        if begins and value in reached:
+            narrows = node.op_type == "Cast" and node.attributes.get_int("to", 0) == ir.DataType.FLOAT16
+            before = node.inputs[0].producer() if narrows and node.inputs[0] is not None else None
+            node = before or node  # what rounds an answer is none of the model's
+            return f"{node.op_type} {node.name or node.outputs[0].name}"
     return ""

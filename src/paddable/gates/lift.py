@@ -10,7 +10,8 @@ rounds it: a graph of fixed sizes holds it computed, in half, and no lift takes 
 
 ONNX Runtime has few half kernels on the CPU. It puts casts around the float ones and removes the pairs between two of
 them, with the optimiser or without, so that a half graph is rounded where it happens to have a half kernel, and a mask
-moves that place. *Rounded*, every value is in half as ONNX says: an Identity behind each keeps the casts apart.
+moves that place. *Rounded*, every value is in half as ONNX says: its float form, with each value cast to half and back,
+which it leaves alone. (An Identity in half between two float kernels it computes in float, and takes the casts away.)
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from paddable.errors import PaddableError
 from paddable.graph.io.read import read_model
 from paddable.graph.io.write import write_model
 from paddable.graph.lift import HALF, lift
-from paddable.graph.names import Names
 from paddable.graph.sized import made_of_sizes, round_to_half
+from paddable.precision.widen import widened
 
 __all__ = ["HALF", "Twins", "computes_in_half", "lift", "lifted", "moved", "nudged", "read_source", "rounded", "twins"]
 
@@ -95,30 +96,8 @@ def lifted(source: Path | bytes, path: Path) -> Path | None:
 
 
 def rounded(source: Path | bytes, path: Path) -> Path:
-    """Write a model with an Identity behind every value; for a session without the optimiser, which removes them."""
-    model = read_source(source)
-    names = Names(model.graph)
-    for node in list(model.graph):
-        for value in node.outputs:
-            if not value.name or not isinstance(value.type, ir.TensorType | None):
-                continue
-            value.shape = value.shape if value.is_graph_output() else None
-            _insert_identity(model.graph, node, value, names)
-    return write_model(model, path)
-
-
-def _insert_identity(graph: ir.Graph, node: ir.Node, value: ir.Value, names: Names) -> None:
-    copy = ir.node("Identity", [value])
-    held = copy.outputs[0]
-    held.name, held.type, held.shape = names.fresh("rounded"), value.type, value.shape
-    for use in list(value.uses()):
-        if use.node is not copy:
-            use.node.replace_input_with(use.idx, held)
-    for i, output in enumerate(graph.outputs):
-        if output is value:
-            graph.outputs[i] = held
-            held.name, value.name = value.name, held.name
-    graph.insert_after(node, copy)
+    """Write a model in float with every value that it computes in half rounded to it. Inputs and outputs keep types."""
+    return write_model(widened(read_source(source), rounded=True), path)
 
 
 def read_source(source: Path | bytes) -> ir.Model:

@@ -13,7 +13,7 @@ import onnx_ir as ir
 from paddable.graph.names import Names
 from paddable.graph.types import know_types
 
-__all__ = ["made_of_sizes", "round_to_half"]
+__all__ = ["computed_in_half", "made_of_sizes", "round_to_half"]
 
 _INTEGERS = {ir.DataType.INT32, ir.DataType.INT64}
 _MOVES = {
@@ -44,6 +44,13 @@ def made_of_sizes(model: ir.Model) -> set[str]:
             if node.op_type not in _MOVES:
                 found |= {str(value.name) for value in node.outputs if value.dtype == ir.DataType.FLOAT16}
     return found
+
+
+def computed_in_half(model: ir.Model) -> set[str]:
+    """Names of the values that nodes compute in half."""
+    typed = model.clone()
+    know_types(typed)
+    return {str(value.name) for node in typed.graph for value in node.outputs if value.dtype == ir.DataType.FLOAT16}
 
 
 def round_to_half(graph: ir.Graph, values: Collection[str]) -> None:

@@ -6,7 +6,7 @@ import onnx_ir as ir
 
 from paddable.graph.lift import HALF, lift
 from paddable.graph.names import Names
-from paddable.graph.sized import made_of_sizes, round_to_half
+from paddable.graph.sized import computed_in_half, made_of_sizes, round_to_half
 from paddable.precision.int8 import LEAST
 
 __all__ = ["widened"]
@@ -14,10 +14,14 @@ __all__ = ["widened"]
 FLOAT = ir.DataType.FLOAT
 
 
-def widened(model: ir.Model) -> ir.Model:
+def widened(model: ir.Model, *, rounded: bool = False) -> ir.Model:
     """A copy in which every value is fp32; the model itself where no value is half.
 
     What is made of sizes alone is rounded as before: padding may have computed it, in half, when sizes were fixed.
+
+    Args:
+        model: it is not changed.
+        rounded: every value is rounded as before, which is half as ONNX defines it on a provider without half kernels.
 
     Inputs and outputs keep their types, behind a Cast. Weights stay in half as they are stored, in front of one:
     a file gets no larger, and ONNX Runtime casts them once, when it opens.
@@ -34,10 +38,10 @@ def widened(model: ir.Model) -> ir.Model:
         and len(tensor.shape) > 1
         and tensor.size >= LEAST
     }
-    sized = made_of_sizes(model)
+    values = computed_in_half(model) if rounded else made_of_sizes(model)
     if not lift(made, forget=False):
         return model
-    round_to_half(graph, sized)
+    round_to_half(graph, values)
     names = Names(graph)
     for value, kind in given.items():
         value.type = ir.TensorType(kind or FLOAT)

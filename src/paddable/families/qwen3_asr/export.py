@@ -84,9 +84,10 @@ def _load(folder: Path, choices: Mapping[str, Any]) -> Loaded:
         folder, choices["attention"], choices["short_clips"], WhisperFrontEnd() if in_graph else None
     )
     sound = {"S": f"samples at {SAMPLE_RATE} Hz"} if in_graph else {"T": "log-mel frames of 10 ms"}
+    beside = {"input": "mel", "axes": "BCT", "options": {"mels": model.config.mels}}
     about = {
         "sample_rate": SAMPLE_RATE,
-        "front_end": {"kind": "whisper", "in_graph": in_graph},
+        "front_end": {"kind": "whisper", "in_graph": in_graph, **({} if in_graph else beside)},
         "units": {f"{name}_length": "tokens, 13 a second" for name in _OUTPUTS} | sound,
     }
     return Loaded(partial(export_qwen3_asr, model), SAMPLE_RATE if in_graph else 100, about)
