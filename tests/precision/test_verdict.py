@@ -293,6 +293,33 @@ def test_what_is_not_finite_in_a_container_alone_is_told_with_its_node_and_line(
         told_of(native, "fp16", out=tmp_path / "b")
 
 
+@pytest.mark.parametrize(
+    ("asked", "advice"),
+    [
+        ("int4,int8", "in the other precisions neither; .*leave int4 out, since int8 passes"),
+        ("int4", "take fp32, which"),
+    ],
+)
+def test_a_precision_whose_padding_fails_is_told_with_those_that_pass(
+    asked: str, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scales of int4 that are off in the container alone."""
+    made = precisions.precise
+
+    def off(*given: Any) -> Any:
+        padded = made(*given)
+        for node in padded.model.graph:
+            if node.op_type == "MatMulNBits" and node.name == "MatMul_0":
+                scales = node.inputs[2]
+                scales.const_value = ir.tensor(scales.const_value.numpy() * np.float32(1.01), name=scales.name)
+        return padded
+
+    monkeypatch.setattr(precisions, "precise", off)
+    with pytest.raises(GateFailedError, match=r"\(int4 T=60\): gate C.*" + advice) as e:
+        told_of(PLAIN, asked, out=tmp_path / "b")
+    assert "accept" not in str(e.value)
+
+
 @pytest.mark.parametrize("asked", ["fp16,int4", "int4"])
 def test_what_stays_in_fp32_in_half_counts_where_half_is_compared_with(asked: str, tmp_path: Path) -> None:
     """A recurrence keeps its weights in both, and the product is smaller in 4 bits than in half."""

@@ -18,6 +18,7 @@ from paddable.errors import GateFailedError
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import LIMIT, default_container
+from paddable.gates.report import Row
 from paddable.gates.shown import about_refusal
 from paddable.gates.verdict import told_verdict
 from paddable.padding.analysis import Analysis
@@ -65,8 +66,9 @@ def judged(
             metadata = replace(graph.metadata, precision="fp32")
             candidates.append(Candidate(graph.name, place, metadata, container or widest))
     report = judge(analysis, native, candidates, limit=limit, folder=stage.folder, progress=progress)
+    padded_right = report.ok
     for precision, named in _by_precision(graphs, widest).items():
-        if replace(report, examples={}).ok:  # of several precisions, all that miss what is accepted are told
+        if padded_right:  # of several precisions, all that fail are told
             metadata = named[0].metadata
             twin = stage.lend(in_precision(opened.model, precision, metadata.kept, metadata.fixed))
             with TemporaryDirectory(prefix=".paddable.", dir=stage.folder, ignore_cleanup_errors=True) as folder:
@@ -115,10 +117,12 @@ def demand(report: GateReport, place: Path | None) -> None:
     way_on = ""
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
         way_on = next(check.fix for check in report.domain if check.ok is False)
-    if replace(report, examples={}).ok:  # padding is right, and the precision is not good enough
-        way_on = _without(report)
+    bad = _failing_precisions(report)
+    if bad and replace(report, examples={}, rows=[row for row in report.rows if not _is_of(row, bad)]).ok:
+        way_on = _without(report, bad)  # padding is right in fp32, and a precision is not, or is not good enough
     fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
-    raise GateFailedError(what, where=where, why="nothing was written", fix=fix, shown=about_refusal(report))
+    why = "nothing was written" + (", in the other precisions neither" if len(report.precision) > len(bad) > 0 else "")
+    raise GateFailedError(what, where=where, why=why, fix=fix, shown=about_refusal(report))
 
 
 def _remove_report(path: Path | None) -> None:
@@ -128,15 +132,35 @@ def _remove_report(path: Path | None) -> None:
             path.unlink()
 
 
-def _without(report: GateReport) -> str:
-    """What to do where padding is right and some precision is not good enough."""
-    bad = [name for name, rows in report.examples.items() if not all(row["ok"] for row in rows)]
+def _failing_precisions(report: GateReport) -> list[str]:
+    """Those whose graphs part from native in the same precision, or from fp32 by more than is accepted."""
+    missing = {name for name, rows in report.examples.items() if not all(row["ok"] for row in rows)}
+    return [
+        name
+        for name in report.precision
+        if name in missing or any(not row.ok and _is_of(row, [name]) for row in report.rows)
+    ]
+
+
+def _is_of(row: Row, precisions: Sequence[str]) -> bool:
+    """Whether a row is of a graph in one of these precisions, whose names begin with theirs."""
+    return any(row.model.startswith(f"{name} ") for name in precisions)
+
+
+def _without(report: GateReport, bad: Sequence[str]) -> str:
+    """What to do where padding is right in fp32 and some precision is not good enough."""
     good = [name for name in report.precision if name not in bad]
-    lost = any(not row.get("finite", True) for name in bad for row in report.examples[name])
-    less = "" if lost else ", or accept less"
+    parted = any(not row.ok for row in report.rows)
+    lost = any(not row.get("finite", True) for name in bad for row in report.examples.get(name, ()))
+    less = "" if lost or parted else ", or accept less"
     if good:
         return (
             f"leave {' and '.join(bad)} out, since {' and '.join(good)} {'passes' if len(good) == 1 else 'pass'}{less}"
+        )
+    if parted:
+        return (
+            f"take fp32, which passes in place of {' and '.join(bad)}; see where the two part with paddable probe, and "
+            "report it with the model if you can"
         )
     return ("take int8 or fp32, which are finite wherever native is" if lost else "ask for another precision") + less
 
