@@ -134,11 +134,19 @@ def test_scores_that_agree_make_ties_in_each_row(batch: str) -> None:
     assert "told" not in plain.to_json()
 
 
+def node(operator: str, **attributes: int) -> ir.Node:
+    return ir.node(operator, [ir.Value(name="s")], attributes=attributes)
+
+
 def test_what_is_no_tie() -> None:
-    node = helper.make_node("ArgMax", ["s"], ["o"], axis=-1, keepdims=0)
     scores = np.array([[1.0, 0.999, 0.2], [1.0, 0.9, 0.2]], np.float32)
     own, other = np.array([0, 0]), np.array([1, 1])
-    assert apart(ir.serde.deserialize_node(node), [scores], [1e-3], own, other).tolist() == [False, True]
+    assert apart(node("ArgMax", axis=-1, keepdims=0), [scores], [1e-3], own, other).tolist() == [False, True]
+    lengths = np.array([1500.0, 3.0], np.float32)
+    assert apart(node("Cast"), [lengths], [2.0], np.array([1500, 3]), np.array([1501, 3])).tolist() == [True, False]
+    assert apart(node("Cast"), [lengths + 0.5], [2.0], np.array([1500, 3]), np.array([1501, 3])).sum() == 0
+    steps, valid = np.arange(4, dtype=np.float32), np.full(4, 2, np.float32)
+    assert apart(node("Less"), [steps, valid], [3.0, 3.0], steps < 2, steps < 4).tolist() == [False, False, True, True]
 
 
 def test_verify_tells_it(tmp_path) -> None:

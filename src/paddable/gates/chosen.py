@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
+from numpy.typing import NDArray
 
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.lift import read_source
@@ -179,7 +180,7 @@ def apart(node: ir.Node, scores: Sequence[Array], near: Sequence[float], own: Ar
         own: what native chooses.
         other: what else is chosen.
     """
-    first, margin = scores[0].astype(np.float64), 2 * near[0]
+    first, margin, second = _margins(scores, near)
     if node.op_type in _BEST:
         axis = _axis(node)
         inside = (other >= 0) & (other < first.shape[axis])
@@ -189,19 +190,30 @@ def apart(node: ir.Node, scores: Sequence[Array], near: Sequence[float], own: Ar
             for index in (own, np.where(inside, other, 0))
         )
         gap = np.abs(mine - theirs).reshape(own.shape)
-        return np.asarray((own != other) & ~((gap <= margin) & inside))
+        return np.asarray((own != other) & ~((gap <= margin) & inside & (margin > 0)))
     if node.op_type in _COMPARED:
         gap = np.abs(first - scores[1].astype(np.float64))
-        return np.asarray((own != other) & ~(gap <= margin + 2 * near[1]))
+        return np.asarray((own != other) & ~((gap <= margin + second) & (margin + second > 0)))
     if own.dtype == bool:
         return np.asarray((own != other) & ~(np.abs(first) <= margin))
     low, high = (_ROUNDED[node.op_type](first + side * margin) for side in (-1, 1))
     return np.asarray((own != other) & ~((other >= low) & (other <= high)))
 
 
+def _margins(scores: Sequence[Array], near: Sequence[float]) -> tuple[NDArray[np.float64], float, float]:
+    """The first scores, and how far two right forms may be apart in each: not at all in whole numbers, which count."""
+    exact = [array.astype(np.float64) for array in scores]
+    margins = [
+        0.0 if np.array_equal(array, np.rint(array)) else 2 * most for array, most in zip(exact, near, strict=True)
+    ]
+    return exact[0], margins[0], margins[-1] if len(margins) > 1 else 0.0
+
+
 def torn(node: ir.Node, scores: Sequence[Array], near: Sequence[float], own: Array) -> bool:
     """Whether any choice between native's scores is a tie; arguments as of ``apart``."""
-    first, margin = scores[0].astype(np.float64), 2 * near[0]
+    first, margin, second = _margins(scores, near)
+    if not margin + second:
+        return False
     if node.op_type in _BEST:
         axis = _axis(node)
         gaps = np.diff(np.sort(first, axis), axis=axis)
@@ -209,7 +221,7 @@ def torn(node: ir.Node, scores: Sequence[Array], near: Sequence[float], own: Arr
         least = node.op_type == "ArgMin" or not node.attributes.get_int("largest", 1)
         return bool((gaps.take(range(count) if least else range(-count, 0), axis) <= margin).any())
     if node.op_type in _COMPARED:
-        return bool((np.abs(first - scores[1].astype(np.float64)) <= margin + 2 * near[1]).any())
+        return bool((np.abs(first - scores[1].astype(np.float64)) <= margin + second).any())
     low, high = (_ROUNDED[node.op_type](first + side * margin) for side in (-1, 1))
     return bool((low != high).any() or (np.abs(first) <= margin).any())
 
