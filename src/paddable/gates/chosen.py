@@ -9,7 +9,7 @@ choice between scores that are clearly apart stays a fault.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 import onnx_ir as ir
@@ -28,6 +28,7 @@ __all__ = [
     "apart",
     "choices",
     "downstream",
+    "scores_of",
     "shared",
     "torn",
     "with_choices",
@@ -113,6 +114,11 @@ def with_choices(source: Source, chosen: Mapping[str, ir.Node]) -> bytes:
             if use.node is not cast and not str(use.node.outputs[0].name).startswith(CHOICE):
                 use.node.replace_input_with(use.idx, back.outputs[0])
         graph.insert_after(node, [cast, taken, back])
+        for position, output in enumerate(graph.outputs):
+            if output is own:
+                result = back.outputs[0]
+                result.type, result.shape, result.name, own.name = own.type, own.shape, own.name, result.name
+                graph.outputs[position] = result
     return _serialised(model)
 
 
@@ -168,6 +174,11 @@ def _serialised(model: ir.Model) -> bytes:
     if sum(tensor.nbytes for tensor in held if tensor is not None) > _MOST:
         raise ValueError("it is too large for one message")
     return bytes(to_proto(model).SerializeToString())
+
+
+def scores_of(answers: Iterable[str], name: str) -> list[str]:
+    """Which of a graph's answers are the scores of a choice."""
+    return [title for title in answers if title.startswith(SCORE) and title.split("/", 3)[3] == name]
 
 
 def apart(node: ir.Node, scores: Sequence[Array], near: Sequence[float], own: Array, other: Array) -> Array:

@@ -16,11 +16,12 @@ from paddable.gates.chosen import (
     apart,
     choices,
     downstream,
+    scores_of,
     shared,
     torn,
     with_choices,
     with_scores,
-)
+)  # fmt: skip
 from paddable.gates.comparing import Candidate, Session, Steps, Unrounded, compare, open_candidate
 from paddable.gates.engine import Array, EngineError
 from paddable.gates.oracle import Oracle, scale
@@ -140,7 +141,7 @@ class Tied:
     def _scored(self, rows: Mapping[str, Row]) -> Iterator[tuple[str, ir.Node, list[str]]]:
         """The choices whose scores agree: name, node, and the answers that hold the scores."""
         for name, node in self._nodes.items():
-            titles = [title for title in rows if title.startswith(SCORE) and title.split("/", 3)[3] == name]
+            titles = scores_of(rows, name)
             if titles and all(rows[title].error <= rows[title].tolerance and not rows[title].note for title in titles):
                 yield name, node, titles
 
