@@ -48,20 +48,32 @@ def converted(
     return [node.op_type for node in onnx.load(made).graph.node], dict(read_metadata(made).forms), told
 
 
-@pytest.mark.parametrize("options", [{}, {"precision": "fp16"}, {"precision": "fp16", "half": "fast"}])
-def test_a_container_in_its_forms_passes_the_gates_and_says_so(options: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "form", "operator"),
+    [
+        ({}, "attention-in-place", "FusedMatMul"),
+        ({"forms": "attention,skip-normalisation"}, "attention", "MultiHeadAttention"),
+        ({"precision": "fp16"}, "attention", "MultiHeadAttention"),
+        ({"precision": "fp16", "half": "fast"}, "attention", "MultiHeadAttention"),
+    ],
+)
+def test_a_container_in_its_forms_passes_the_gates_and_says_so(
+    options: dict[str, str], form: str, operator: str, tmp_path: Path
+) -> None:
     operators, forms, told = converted(tmp_path / "made.onnx", **options)
-    assert {"MultiHeadAttention", "SkipLayerNormalization"} <= set(operators) and "Softmax" not in operators
-    assert forms == {"attention": {"places": 1}, "skip-normalisation": {"places": 1}}
-    assert "T=12: form attention: 1 place" in told
+    assert {operator, "SkipLayerNormalization"} <= set(operators) and "MatMul" not in operators
+    assert forms == {form: {"places": 1}, "skip-normalisation": {"places": 1}}
+    assert f"T=12: form {form}: 1 place" in told
 
 
 def test_the_report_of_a_bundle_lists_the_forms_of_each_file(tmp_path: Path) -> None:
-    paddable.convert(
-        onnx.parser.parse_model(BLOCK), ["x:1=T"], out=tmp_path / "b", containers=[12], target="cuda", gate_lengths=1
-    )
+    given = {"containers": [12], "target": "cuda", "gate_lengths": 1, "precision": "fp32,fp16"}
+    paddable.convert(onnx.parser.parse_model(BLOCK), ["x:1=T"], out=tmp_path / "b", **given)  # type: ignore[arg-type]
     told = json.loads((tmp_path / "b/report.json").read_text())
-    assert told["forms"] == {"cuda-fp32-12.onnx": {"attention": {"places": 1}, "skip-normalisation": {"places": 1}}}
+    assert told["forms"] == {
+        f"cuda-{precision}-12.onnx": {form: {"places": 1}, "skip-normalisation": {"places": 1}}
+        for precision, form in (("fp32", "attention-in-place"), ("fp16", "attention"))
+    }
 
 
 def test_without_forms_it_is_what_it_was(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ JUNK = (0.0, 3.7, 1e30, -1e30)
 
 ATTENTION = """<ir_version: 10, opset_import: ["" : 18]>
 m (float[2, 9, 8] q, float[2, 9, 8] k, float[2, 9, 8] v, int64[2] n) => (float[2, 9, 8] y)
-<int64[4] split = {2, 9, 2, 4}, int64[3] join = {2, 9, 8}, int64[1] last = {1}, int64[2] inner = {1, 2},
+<int64[4] split = {2, 9, 2, 4}, int64[4] askew = {2, 2, 9, 4}, int64[3] join = {2, 9, 8},
+ int64[1] last = {1}, int64[2] inner = {1, 2},
  int64[9] place = {0, 1, 2, 3, 4, 5, 6, 7, 8}, float low = {-3.4028235e38}, float half = {0.5}> {
     column = Unsqueeze(n, last)
     valid = Less(place, column)
@@ -93,11 +94,20 @@ def drawn(*names: str, shape: tuple[int, ...], seed: int = 0) -> dict[str, np.nd
     return {name: rng.standard_normal(shape).astype(np.float32) for name in names}
 
 
-@pytest.mark.parametrize("lengths", [(9, 9), (5, 1), (3, 8)])
-def test_attention_reads_no_key_past_the_length(lengths: tuple[int, int]) -> None:
-    model, form = formed(ATTENTION, "attention", finite={"k", "v"})
-    assert form.taken.places == 1 and operators(model)["MultiHeadAttention"] == 1 and not operators(model)["Softmax"]
-    feeds = drawn("q", "k", "v", shape=(ROWS, STEPS, HEADS * WIDTH)) | {"n": np.array(lengths)}
+ONE_ROW = ATTENTION.replace("[2, 9", "[1, 9").replace("{2, ", "{1, ").replace("int64[2] n", "int64[1] n")
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "operator", "lengths"),
+    [
+        *((ATTENTION, "attention", "MultiHeadAttention", lengths) for lengths in [(9, 9), (5, 1), (3, 8)]),
+        *((ONE_ROW, "attention-in-place", "FusedMatMul", lengths) for lengths in [(9,), (5,), (1,)]),
+    ],
+)
+def test_attention_reads_no_key_past_the_length(text: str, name: str, operator: str, lengths: tuple[int, ...]) -> None:
+    model, form = formed(text, name, finite={"k", "v"})
+    assert form.taken.places == 1 and operators(model)[operator] and not operators(model)["MatMul"]
+    feeds = drawn("q", "k", "v", shape=(len(lengths), STEPS, HEADS * WIDTH)) | {"n": np.array(lengths)}
     answers = []
     for junk in JUNK:
         filled = {name: array.copy() for name, array in feeds.items()}
@@ -128,21 +138,30 @@ def native_attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
         ("{-3.4028235e38}", "{-10000.0}", "lowest number"),
         ("valid = Less(place, column)", "valid = LessOrEqual(place, column)", "length of the keys"),
         ("{0, 1, 2, 3, 4, 5, 6, 7, 8}", "{1, 2, 3, 4, 5, 6, 7, 8, 9}", "length of the keys"),
-        ("kh = Transpose<perm = [0, 2, 3, 1]>(k4)", "kh = Transpose<perm = [2, 0, 3, 1]>(k4)", "heads are not split"),
+        ("vh = Transpose<perm = [0, 2, 1, 3]>(v4)", "vh = Reshape(v, askew)", "heads are not split"),
         ("v4 = Reshape(v, split)", "w = Mul(v, half) v4 = Reshape(w, split)", None),
         ("mixed = MatMul(weights, vh)", "vs = Mul(vh, half) mixed = MatMul(weights, vs)", "values are scaled"),
         ("scaled = Mul(q, half)", "scaled = Mul(q, k)", None),
     ],
 )
-def test_attention_with_anything_else_in_it_is_left_or_right(old: str, new: str, why: str | None) -> None:
+@pytest.mark.parametrize("name", ["attention", "attention-in-place"])
+def test_attention_with_anything_else_in_it_is_left_or_right(old: str, new: str, why: str | None, name: str) -> None:
     assert old in ATTENTION
-    text = ATTENTION.replace(old, new)
-    model, form = formed(text, "attention", finite={"k", "v", "w"})
+    whole, rows = (ATTENTION, ROWS) if name == "attention" else (ONE_ROW, 1)
+    text = whole.replace(old, new)
+    model, form = formed(text, name, finite={"k", "v", "w"})
     if why is not None:
         assert form.taken.places == 0 and any(why in reason for reason in form.taken.left)
-    feeds = drawn("q", "k", "v", shape=(ROWS, STEPS, HEADS * WIDTH)) | {"n": np.array([7, 9])}
+    feeds = drawn("q", "k", "v", shape=(rows, STEPS, HEADS * WIDTH)) | {"n": np.array([7, 9][:rows])}
     want, got = run(parsed(text), feeds)[0], run(model, feeds)[0]
     assert np.abs(want - got)[0, :7].max() < 1e-6
+
+
+def test_attention_of_several_rows_in_fp32_is_one_operator() -> None:
+    before = parsed(ATTENTION)
+    model, report = apply_forms(before, ["attention", "attention-in-place"], Known({"k", "v"}), Sampled())
+    assert operators(model)["MultiHeadAttention"] == 1 and report.applied == {"attention": 1}
+    assert next(iter(report.left["attention-in-place"])).startswith("it has several rows")
 
 
 def test_attention_needs_finite_padding() -> None:

@@ -20,7 +20,7 @@ from paddable.precision import PRECISIONS, in_precision, session_config
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
-__all__ = ["Padded", "demand_target", "fitted", "in_its_session", "padded", "precise", "told"]
+__all__ = ["Padded", "demand_target", "fitted", "forms_of", "in_its_session", "padded", "precise", "told"]
 
 
 @dataclass(frozen=True)
@@ -123,13 +123,18 @@ def fitted(
     if on_message is not None:
         for fix, why in fixes.refused.items():
             on_message(f"{name}: fix not applied: {fix}: {why}")
-    wanted = provider_named(target).forms if forms is None else forms
+    wanted = forms_of(target, metadata.precision) if forms is None else forms
     exact, formed = apply_forms(exact, wanted, known or Known(), runner)
     metadata = replace(metadata, forms=formed.to_json())
     if on_message is not None:
         for line in formed.lines():
             on_message(f"{name}: {line}")
     return precise(exact, metadata, target, name, on_message)
+
+
+def forms_of(target: str, precision: str) -> tuple[str, ...]:
+    """Names of the forms that a provider's record names for a precision."""
+    return provider_named(target).forms_for(half=PRECISIONS[precision].ranges)
 
 
 def precise(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from paddable.api.building import Padded, in_its_session, padded, precise
+from paddable.api.building import Padded, forms_of, in_its_session, padded, precise
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
 from paddable.api.measuring import Measured, measured
@@ -170,18 +170,24 @@ def padded_in_each(
     on_message: Callable[[str], None] | None = None,
     lend: Lend | None = None,
 ) -> list[Padded]:
-    """One padded graph in each precision. Padding, fixes and forms are the same for all. Arguments as of ``padded``.
+    """One padded graph in each precision; padding and fixes are the same for all. Arguments as of ``padded``.
 
     Raises:
         MisuseError, RefusedError: as of ``padded``, and in which precision if not in fp32.
     """
     kept = {value for known in precisions.values() for value in (*known.kept, *known.fixed)}
     coarse = any(PRECISIONS[name].bits < 32 or PRECISIONS[name].fixed for name in precisions)
-    exact = padded(opened, container, target, forms=forms, kept=kept, coarse=coarse, on_message=on_message, lend=lend)
+    exact_in: dict[Sequence[str], Padded] = {}
     found = []
     for name, known in precisions.items():
+        wanted = forms_of(target, name) if forms is None else tuple(forms)
+        if wanted not in exact_in:
+            exact_in[wanted] = padded(
+                opened, container, target, forms=wanted, kept=kept, coarse=coarse, on_message=on_message, lend=lend
+            )
+        made = exact_in[wanted]
         try:
-            found.append(exact if name == "fp32" else _made(opened, container, target, exact, name, known, forms, lend))
+            found.append(made if name == "fp32" else _made(opened, container, target, made, name, known, wanted, lend))
         except (MisuseError, RefusedError) as error:
             raise _of(name, error, several=len(precisions) > 1) from None
     return found

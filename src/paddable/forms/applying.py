@@ -10,6 +10,7 @@ from typing import Any
 import onnx_ir as ir
 
 from paddable.errors import MisuseError, RefusedError
+from paddable.forms.attention_in_place import AttentionInPlace
 from paddable.forms.attention_with_lengths import AttentionWithLengths
 from paddable.forms.form import Form, Known
 from paddable.forms.relu_as_max import ReluAsMax
@@ -20,7 +21,8 @@ from paddable.linter.fixing import Judge, Runner
 __all__ = ["FORMS", "FormReport", "apply_forms", "chosen_forms"]
 
 FORMS: Mapping[str, type[Form]] = {
-    form.name: form for form in (AttentionWithLengths, ReluAsMax, ResidualInConvolution, SkipNormalisation)
+    form.name: form
+    for form in (AttentionInPlace, AttentionWithLengths, ReluAsMax, ResidualInConvolution, SkipNormalisation)
 }
 """By name, in the order in which they are applied: a norm takes sums along as the forms before it have left them."""
 

@@ -30,6 +30,7 @@ class Provider:
         rules: its own rules; those that test facts are asked besides.
         fixes: its fixes, in the order in which they are applied.
         forms: names of the forms that it runs faster than what exporters write; see ``paddable.forms``.
+        forms_in_fp32: those that are tried before them where activations are in fp32.
         place: predicts where the nodes of a graph run; None where that is not modelled.
     """
 
@@ -38,12 +39,17 @@ class Provider:
     rules: tuple[type[Rule[Any]], ...] = ()
     fixes: tuple[type[GraphFix[Any]], ...] = ()
     forms: tuple[str, ...] = ()
+    forms_in_fp32: tuple[str, ...] = ()
     place: Callable[[GraphView], Placement] | None = None
 
     @property
     def name(self) -> str:
         """Our name for it, which is also the name of its session advice."""
         return self.facts.name
+
+    def forms_for(self, *, half: bool) -> tuple[str, ...]:
+        """Names of the forms that a graph gets, whose activations are in half or in fp32."""
+        return self.forms if half else (*self.forms_in_fp32, *self.forms)
 
     def sites(self, view: GraphView) -> list[Site[Any]]:
         """What its rules look at: each graph of a model, the main graph first."""
@@ -65,5 +71,6 @@ class Provider:
             "unsupported": {op: str(fact) for op, fact in self.facts.unsupported.items()},
             "facts": self.facts.listed(),
             "forms": list(self.forms),
+            "forms_in_fp32": list(self.forms_in_fp32),
             "session": self.advice.to_json(),
         }

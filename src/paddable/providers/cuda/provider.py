@@ -38,5 +38,6 @@ PROVIDER = Provider(
     ADVICE,
     rules=RULES,
     forms=("attention", "relu-as-max", "residual-in-convolution", "skip-normalisation"),
+    forms_in_fp32=("attention-in-place",),
     place=place,
 )
