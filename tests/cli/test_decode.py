@@ -35,6 +35,7 @@ def test_words_become_arguments(paddable: Any, library: Any) -> None:
         "device_id": 0,
         "allow_mixed": False,
         "allow_tf32": False,
+        "channels_last": False,
         "target": None,
         "force": True,
     }

@@ -1,6 +1,6 @@
 """Where the time of a call through ``load`` goes on a CUDA GPU: ms, medians of 80 calls.
 
-python -m tests.gpu.call BUNDLE [STEPS ...]     BUNDLE from tests.gpu.forms_models, of one row
+python -m tests.gpu.call BUNDLE [last] [STEPS ...]   BUNDLE from tests.gpu.forms_models, of one row; last: channels last
 
 ``run``: numpy to numpy. ``replay``: the captured graph alone, one behind another, at the longest of STEPS.
 ``copies``: every input copied in, a replay, the outputs copied out, with nothing of ours around them.
@@ -75,10 +75,16 @@ def _measured(work: Callable[..., object], spent: list[float]) -> Callable[..., 
 
 def main(bundle: str, *steps: str) -> int:
     card = subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True)
-    folder, lengths = Path(bundle), [int(text) for text in steps] or [501, 250, 61]
-    found: dict[str, object] = {"bundle": folder.name, "on": f"{card.stdout.strip()}, onnxruntime {ort.__version__}"}
+    folder, last = Path(bundle), "last" in steps
+    lengths = [int(text) for text in steps if text != "last"] or [501, 250, 61]
+    found: dict[str, object] = {
+        "bundle": folder.name,
+        "channels last": last,
+        "on": f"{card.stdout.strip()}, onnxruntime {ort.__version__}",
+    }
     start = time.perf_counter()
-    model = paddable.load(folder, provider="cuda", precision="fp16-fast" if "fast" in folder.name else None)
+    precision = "fp16-fast" if "fast" in folder.name else None
+    model = paddable.load(folder, provider="cuda", precision=precision, channels_last=last)
     model.warm_up()
     found["ready s"] = round(time.perf_counter() - start, 1)
     inputs = {n: np.random.default_rng(n).standard_normal((1, n, 560)).astype(np.float32) for n in lengths}

@@ -182,6 +182,14 @@ def test_a_capture_that_is_refused_says_how_to_go_on(made_for_cuda: Path, cuda: 
     assert paddable.load(made_for_cuda, provider="cuda", capture=False).run(X)["y"].tolist() == [[2, 2]]
 
 
+def test_channels_last_is_a_choice(made_for_cuda: Path, cuda: FakeCuda) -> None:
+    paddable.load(made_for_cuda, provider="cuda").run(X)
+    paddable.load(made_for_cuda, provider="cuda", channels_last=True).run(X)
+    assert [opened.get("prefer_nhwc") for opened in cuda.opened] == [None, "1"]
+    with pytest.raises(MisuseError, match="leave it out; cuda has it"):
+        paddable.load(made_for_cuda, "cpu", channels_last=True)
+
+
 def test_tf32_is_asked_for_and_never_with_a_front_end_inside(
     made_for_cuda: Path, cuda: FakeCuda, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ def transcribe(
     device_id: int,
     allow_mixed: bool,
     allow_tf32: bool,
+    channels_last: bool,
     target: str | None,
     force: bool,
     as_json: bool,
@@ -91,7 +92,8 @@ def transcribe(
 
     sounds = _recordings(sounds)
     places = _places(sounds, out, kind, force, as_json)
-    choice: dict[str, Any] = {"target": target, "device_id": device_id, "allow_tf32": allow_tf32}
+    choice: dict[str, Any] = {"target": target, "device_id": device_id}
+    choice |= {"allow_tf32": allow_tf32, "channels_last": channels_last}
     told: list[dict[str, Any]] = []
     worst = done = 0
     elsewhere = vad_provider not in (None, provider)

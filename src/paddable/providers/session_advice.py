@@ -26,6 +26,7 @@ class SessionAdvice:
         static_options: more of them for a graph that was made for this provider with every shape fixed.
         conv1d_options: more of them for a graph whose 1-D convolutions are to run as 2-D ones.
         tf32_options: more of them where products may be rounded to TF32; empty where there is no such choice.
+        channels_last_options: more of them where convolutions may be planned with channels last.
         config: session configuration entries.
         memory_pattern: whether the session may plan its memory once for all runs.
         sequential: whether nodes have to run one after the other.
@@ -44,6 +45,7 @@ class SessionAdvice:
     static_options: Mapping[str, str] = field(default_factory=dict)
     conv1d_options: Mapping[str, str] = field(default_factory=dict)
     tf32_options: Mapping[str, str] = field(default_factory=dict)
+    channels_last_options: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     memory_pattern: bool = True
     sequential: bool = True

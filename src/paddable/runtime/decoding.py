@@ -58,6 +58,7 @@ def decode(
     provider: str = "cpu",
     device_id: int = 0,
     allow_tf32: bool = False,
+    channels_last: bool = False,
     allow_mixed: bool = False,
     target: str | None = None,
     force: bool = False,
@@ -74,6 +75,7 @@ def decode(
         provider: where to run.
         device_id: which of several devices.
         allow_tf32: as of ``paddable.load``.
+        channels_last: likewise.
         allow_mixed: likewise.
         target: likewise.
         force: replace ``out``.
@@ -94,7 +96,8 @@ def decode(
     if chunk is not None and not stream:
         raise MisuseError("`chunk` belongs to `stream=True`", fix="add that, or leave it out")
     steps = _without_filling(_read_codes(Path(codes)))
-    model = load(bundle, provider, target=target, device_id=device_id, allow_tf32=allow_tf32, allow_mixed=allow_mixed)
+    choices: dict[str, Any] = {"allow_tf32": allow_tf32, "channels_last": channels_last, "allow_mixed": allow_mixed}
+    model = load(bundle, provider, target=target, device_id=device_id, **choices)
     streaming = model.stream()
     rate = streaming.spec.sample_rate or 24_000
     first: float | None = None
