@@ -291,6 +291,8 @@ def _convert_fixed(
     told = compare_frozen(stage.lend(opened.native), file, made.metadata, meant) if verify else {}
     if told and precision != "fp32" and on_message is not None:
         on_message(f"{precision}: at most {told['worst']:.2g} of scale from fp32 on {told['inputs']} inputs")
+        for line in told.get("ties", ()):
+            on_message(f"{precision}: {line}")
     metadata = replace(made.metadata, verified=told, bindings=tuple(opened.bindings), native_opset=opened.native_opset)
     return one.finish(made.model, stage, metadata)
 
