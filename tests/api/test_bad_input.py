@@ -200,6 +200,31 @@ def test_a_full_disk(paddable: Run, native: Path, monkeypatch: pytest.MonkeyPatc
     refused(paddable, native.parent, words, 2, said, "free some space")
 
 
+@pytest.mark.parametrize("place", ["out.onnx", "bundle"])
+def test_the_reason_is_told_where_a_weight_does_not_fit(paddable: Run, native: Path, place: str) -> None:
+    """A limit on the size of files refuses in the same place, and by the same calls, as a full disk."""
+    resource = pytest.importorskip("resource")
+    model = onnx.load(native)
+    model.graph.initializer.append(numpy_helper.from_array(np.ones((700, 700), np.float32), "large"))
+    model.graph.node.add(op_type="Neg", input=["large"], output=["lost"])
+    model.graph.output.append(helper.make_tensor_value_info("lost", onnx.TensorProto.FLOAT, [700, 700]))
+    onnx.save(model, native)
+    words = ["convert", native, "-o", native.parent / place, "--length", "x:2=T", "--container", 16, "--no-verify"]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    try:
+        said = f"{place}: it cannot be written: File too large; nothing was written; free some space"
+        refused(paddable, native.parent, words, 2, said)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("place", ["native.onnx/out.onnx", "native.onnx/deeper/out.onnx", "native.onnx/bundle"])
+def test_a_place_below_a_file(paddable: Run, native: Path, place: str) -> None:
+    words = ["convert", native, "-o", native.parent / place, "--length", "x:2=T", "--container", 16]
+    refused(paddable, native.parent, words, 2, f"{place}: the parent is not a directory; choose another place")
+
+
 def test_names_beyond_ascii(paddable: Run, tmp_path: Path) -> None:
     folder = tmp_path / "Modèles ümlaut 模型"
     folder.mkdir()

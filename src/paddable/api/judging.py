@@ -110,9 +110,12 @@ def demand(report: GateReport, place: Path | None) -> None:
         return
     told = ""
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        told = f"the report is {path}; "
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+            told = f"the report is {path}; "
+        except OSError as error:  # what failed is told all the same
+            told = f"the report is not written: {error.strerror or error}; "
     where, what = _first_failure(report)
     way_on = ""
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from paddable.bundle import refuse_inside_a_bundle
+from paddable.bundle import demand_folder, refuse_inside_a_bundle
+from paddable.bundle.cannot_write import CannotWrite
 from paddable.errors import MisuseError, exists_already
 from paddable.graph.io.scratch import scratch_folder
-from paddable.graph.io.write import CannotWrite
 
 __all__ = ["demand_place", "scratch", "writing_to"]
 
@@ -23,13 +23,14 @@ def demand_place(place: Path, native: Path | None, force: bool) -> None:
         force: replace a file that exists.
 
     Raises:
-        MisuseError: it would replace the native model, lies inside a bundle, or exists already.
+        MisuseError: it would replace the native model, lies inside a bundle or in no folder, or exists already.
     """
     if native is not None and place.exists() and place.samefile(native):
         raise MisuseError(
             "it would replace the native model", where=str(place), why="native is the oracle", fix="name another file"
         )
     refuse_inside_a_bundle(place)
+    demand_folder(place)
     if place.suffix == ".onnx" and place.exists() and not force:
         raise exists_already(place)
 

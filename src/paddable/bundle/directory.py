@@ -14,7 +14,7 @@ from pathlib import Path
 from paddable.bundle.manifest import MANIFEST
 from paddable.errors import MisuseError, exists_already
 
-__all__ = ["new_directory", "refuse_inside_a_bundle", "refuse_what_is_there"]
+__all__ = ["demand_folder", "new_directory", "refuse_inside_a_bundle", "refuse_what_is_there"]
 
 
 @contextmanager
@@ -35,10 +35,8 @@ def new_directory(path: str | os.PathLike[str], *, force: bool = False, mark: st
     """
     final = Path(os.path.abspath(path))
     refuse_what_is_there(path, force, mark)
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise MisuseError("the parent is not a directory", where=str(path), fix="choose another place") from error
+    demand_folder(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
     _sweep(final)
     beside = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".partial", dir=final.parent))
     beside.chmod(0o777 & ~_umask())  # mkdtemp makes it private; a bundle is not
@@ -74,6 +72,12 @@ def refuse_what_is_there(path: str | os.PathLike[str], force: bool, mark: str = 
         )
     if os.path.lexists(final) and Path.cwd().is_relative_to(final.resolve()):
         raise MisuseError("it is the folder that you are in", where=str(path), fix="choose another place")
+
+
+def demand_folder(path: str | os.PathLike[str]) -> None:
+    """Raise ``MisuseError`` for a place below a file, where no folder can be made."""
+    if not next(folder for folder in Path(path).absolute().parents if folder.exists()).is_dir():
+        raise MisuseError("the parent is not a directory", where=str(path), fix="choose another place")
 
 
 def refuse_inside_a_bundle(path: str | os.PathLike[str]) -> None:

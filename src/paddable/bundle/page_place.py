@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from paddable.bundle.cannot_write import CannotWrite
 from paddable.bundle.directory import refuse_inside_a_bundle
 from paddable.bundle.new_file import new_file
 from paddable.errors import MisuseError, arguments
@@ -70,10 +71,5 @@ def write_page(file: str | os.PathLike[str], data: Mapping[str, Any], *, force: 
         with new_file(path) as beside:
             beside.write_text(page(data), encoding="utf-8")
     except OSError as error:
-        raise MisuseError(
-            f"it cannot be written: {error.strerror}",
-            where=str(path),
-            why="nothing was written",
-            fix="choose another place, or check the folder and its rights",
-        ) from None
+        raise CannotWrite.because(error, path) from None
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from dataclasses import asdict, dataclass
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.bundle import refuse_inside_a_bundle
+from paddable.bundle import demand_folder, refuse_inside_a_bundle
 from paddable.bundle.new_file import new_file
 from paddable.errors import MisuseError, UnreadableError, exists_already
 from paddable.extras import import_extra
@@ -122,8 +123,7 @@ def _refuse_place(place: Path, force: bool) -> None:
         raise MisuseError("it is a directory", where=str(place), fix="name a file")
     if place.exists() and not force:
         raise exists_already(place)
-    if not next(parent for parent in place.absolute().parents if parent.exists()).is_dir():
-        raise MisuseError("the parent is not a directory", where=str(place), fix="choose another place")
+    demand_folder(place)
 
 
 def _read_codes(path: Path) -> NDArray[Any]:
@@ -157,8 +157,10 @@ def _write(soundfile: Any, place: Path, samples: NDArray[Any], rate: int, kind: 
     rounded = np.clip(np.round(samples * 32_768), -32_768, 32_767).astype(np.int16)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
+        sound = io.BytesIO()  # libsndfile does not say why the system refuses a file
+        soundfile.write(sound, rounded, rate, format=kind)
         with new_file(place) as beside:
-            soundfile.write(beside, rounded, rate, format=kind)
+            beside.write_bytes(sound.getbuffer())
     except (OSError, RuntimeError, ValueError) as error:  # of the system, or libsndfile's own, which name our own file
         why = getattr(error, "strerror", None) or getattr(error, "error_string", None) or str(error)
         raise MisuseError(

@@ -6,9 +6,9 @@ by one straight from where they lie. Above 1.5 GB, or on request, they go to one
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 import onnx_ir as ir
 
+from paddable.bundle.cannot_write import CannotWrite
 from paddable.bundle.wire import encode_len
 from paddable.errors import MisuseError, exists_already
 from paddable.graph.trace import STACK_TRACE, portable_paths
@@ -36,9 +37,6 @@ __all__ = [
 EXTERNAL_ABOVE = 1_500_000_000
 """Bytes of weights above which they leave the model file: protobuf ends at 2 GiB."""
 
-_HELD = (5, 32, 1224)
-"""What Windows answers for a file that is open (access denied, sharing violation) or mapped."""
-
 _PROTOBUF_LIMIT = 2**31 - 1
 INLINE_BELOW = 1024
 """Bytes below which a weight stays in the model file: runtimes read such constants while they infer shapes."""
@@ -46,28 +44,6 @@ INLINE_BELOW = 1024
 _GRAPH = onnx.ModelProto.DESCRIPTOR.fields_by_name["graph"].number
 _INITIALIZER = onnx.GraphProto.DESCRIPTOR.fields_by_name["initializer"].number
 _RAW_DATA = onnx.TensorProto.DESCRIPTOR.fields_by_name["raw_data"].number
-
-
-class CannotWrite(MisuseError):
-    """The system refuses a file: no folder, no right, no space."""
-
-    @classmethod
-    def because(cls, error: OSError, where: str | os.PathLike[str]) -> CannotWrite:
-        """The system's refusal, told of ``where``."""
-        if getattr(error, "winerror", None) in _HELD:
-            return cls(
-                f"it cannot be replaced: {error.strerror}",
-                where=os.fspath(where),
-                why="a program may have it open; it is as it was",
-                fix="close what uses it, such as a model that is loaded from it, or choose another place",
-            )
-        full = error.errno == errno.ENOSPC
-        return cls(
-            f"it cannot be written: {error.strerror}",
-            where=os.fspath(where),
-            why="nothing was written",
-            fix="free some space" if full else "choose another place, or check the folder and its rights",
-        )
 
 
 def write_model(
@@ -294,15 +270,17 @@ def _write_file(file: BinaryIO, model: ir.Model, places: Mapping[str, Mapping[st
 
 
 def _stream(tensor: ir.TensorProtocol, file: BinaryIO) -> None:
-    """Writes the raw bytes, from the array itself where it has one."""
-    start = file.tell()
-    if isinstance(tensor, ir.Tensor):
-        file.flush()
-        tensor.tofile(file)
-    else:
-        file.write(tensor.tobytes())
-    if file.tell() - start != tensor.nbytes:
-        raise AssertionError(f"{tensor.name}: {file.tell() - start} bytes written, {tensor.nbytes} announced")
+    """Writes the raw bytes, from the array itself where it has one; numpy's own writing hides why it stops."""
+    written = file.write(_contents(tensor))
+    if written != tensor.nbytes:
+        raise AssertionError(f"{tensor.name}: {written} bytes written, {tensor.nbytes} announced")
+
+
+def _contents(tensor: ir.TensorProtocol) -> bytes | memoryview:
+    """The raw bytes, little endian; without a copy where a value fills its bytes and the array is contiguous."""
+    if tensor.dtype.bitwidth < 8 or sys.byteorder == "big":
+        return tensor.tobytes()
+    return tensor.numpy().reshape(-1).view(np.uint8).data
 
 
 class Stored:
@@ -361,9 +339,7 @@ class _Pool:
 
 
 def _digest(tensor: ir.TensorProtocol) -> bytes:
-    array = tensor.numpy()
-    contents = array.reshape(-1).view(np.uint8).data if tensor.dtype.bitwidth >= 8 else tensor.tobytes()
-    return hashlib.blake2b(contents, digest_size=20).digest()
+    return hashlib.blake2b(_contents(tensor), digest_size=20).digest()
 
 
 @contextmanager
