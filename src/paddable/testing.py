@@ -6,13 +6,13 @@ Both run the gates of ``paddable verify`` and fail with the outputs and lengths 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paddable import api
-from paddable.graph.io.scratch import scratch_folder
+from paddable.graph.io.scratch import as_file, scratch_folder
+from paddable.lengths.declare import given_containers
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["assert_convertible", "assert_padding_invariant"]
 
 Model: TypeAlias = "str | os.PathLike[str] | ModelProto"
+
+_DECLARED = ("length_inputs", "mask_inputs", "shortest", "batch", "batch_size", "bindings")
+"""What of the declarations says something of the graph."""
 
 SHOWN = 10
 """Failing rows in the message of an assertion."""
@@ -29,7 +32,7 @@ def assert_padding_invariant(
     padded: Model,
     native: Model | None = None,
     *,
-    lengths: Sequence[int] = (),
+    lengths: int | Sequence[int] = (),
     exhaustive: bool = False,
     seed: int = 0,
     report: str | os.PathLike[str] | None = None,
@@ -49,8 +52,9 @@ def assert_padding_invariant(
             part, and the page that shows it.
         PaddableError: the models could not be judged.
     """
-    with _as_file(padded, "padded.onnx") as padded_path, _as_file(native, "native.onnx") as native_path:
-        assert padded_path is not None
+    with ExitStack() as stack:
+        padded_path = stack.enter_context(as_file(padded, "padded.onnx"))
+        native_path = None if native is None else stack.enter_context(as_file(native, "native.onnx"))
         gates = api.verify(padded_path, native_path, lengths=lengths, exhaustive=exhaustive, seed=seed)
         if not gates.ok:
             raise AssertionError(_told(gates.to_json(), api.diagnose(padded_path, native_path, gates, report)))
@@ -58,9 +62,9 @@ def assert_padding_invariant(
 
 def assert_convertible(
     native: Model,
-    lengths: Sequence[str],
+    lengths: str | Sequence[str],
     *,
-    containers: Sequence[str] = (),
+    containers: str | int | Sequence[str | int] = (),
     exhaustive: bool = False,
     seed: int = 0,
     **declarations: Any,
@@ -70,7 +74,7 @@ def assert_convertible(
     Args:
         native: a file, or a model in memory.
         lengths: the ragged axes, such as ``["x:1=T"]``.
-        containers: the containers to judge.
+        containers: the containers to judge; by default one in which every ragged axis has some dozens of steps.
         exhaustive: try every length.
         seed: of the random inputs and lengths.
         **declarations: what ``paddable.convert`` takes besides, such as ``length_inputs``.
@@ -79,25 +83,15 @@ def assert_convertible(
         AssertionError: a gate failed; the message lists output, length and error.
         RefusedError: no proof was found; its findings name the node and the reason.
     """
-    with scratch_folder() as folder, _as_file(native, "native.onnx") as native_path:
+    containers = given_containers(containers)
+    with scratch_folder() as folder, as_file(native, "native.onnx") as native_path:
+        if lengths and not containers and not declarations.get("keep_dynamic"):
+            known = {name: value for name, value in declarations.items() if name in _DECLARED}
+            containers = (api.default_container(native_path, lengths, **known),)
         out = folder / ("padded.onnx" if len(containers) <= 1 else "padded")
         # The verification below tells which output and length fails; the one inside convert would only refuse.
-        assert native_path is not None
         padded = api.convert(native_path, lengths, containers=containers, out=out, verify=False, **declarations)
         assert_padding_invariant(padded, native_path, exhaustive=exhaustive, seed=seed)
-
-
-@contextmanager
-def _as_file(model: Model | None, name: str) -> Iterator[Path | None]:
-    if model is None or isinstance(model, (str, os.PathLike)):
-        yield None if model is None else Path(model)
-        return
-    import onnx
-
-    with scratch_folder() as folder:
-        path = folder / name
-        onnx.save(model, path)
-        yield path
 
 
 def _told(report: Mapping[str, Any], diagnosis: Sequence[str]) -> str:

@@ -72,5 +72,5 @@ def test_convertible_converts_then_judges(testing: ModuleType, library: Library)
     testing.assert_convertible("native.onnx", ["x:1=T"], containers=["8"], length_inputs=["n=T"])
     (_, args, kwargs), (_, judged, _) = library.calls
     assert args == (Path("native.onnx"), ["x:1=T"])
-    assert kwargs == {"containers": ["8"], "verify": False, "length_inputs": ["n=T"]}
+    assert kwargs == {"containers": ("8",), "verify": False, "length_inputs": ["n=T"]}
     assert judged[1] == Path("native.onnx")

@@ -11,6 +11,7 @@ from paddable.extras import bring
 if TYPE_CHECKING:
     from paddable.api.checking import CheckReport, check
     from paddable.api.converting import convert
+    from paddable.api.defaulting import default_container
     from paddable.api.demonstrating import DemoReport, demo
     from paddable.api.diagnosing import diagnose
     from paddable.api.exporting import export
@@ -32,6 +33,7 @@ __all__ = [
     "check",
     "convert",
     "decode",
+    "default_container",
     "demo",
     "diagnose",
     "export",
@@ -44,6 +46,7 @@ __all__ = [
 _HOME = {
     "paddable.api.checking": ("CheckReport", "check"),
     "paddable.api.converting": ("convert",),
+    "paddable.api.defaulting": ("default_container",),
     "paddable.api.demonstrating": ("DemoReport", "demo"),
     "paddable.api.diagnosing": ("diagnose",),
     "paddable.api.exporting": ("export",),

@@ -71,7 +71,7 @@ class CheckReport:
 
 @letting_go
 def check(
-    model: Model, lengths: Sequence[str], *, progress: Progress | None = None, **declared: Unpack[Declared]
+    model: Model, lengths: str | Sequence[str], *, progress: Progress | None = None, **declared: Unpack[Declared]
 ) -> CheckReport:
     """Find where padding would leak into the answer.
 

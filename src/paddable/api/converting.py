@@ -18,13 +18,14 @@ from paddable.api.freezing import compare_frozen, frozen, open_fixed
 from paddable.api.judging import demand, judged, tell_precisions
 from paddable.api.measuring import Measured, measured
 from paddable.api.observing import observe
-from paddable.api.opened import Declared, Model, Opened, Progress, open_model
+from paddable.api.opened import Declared, Model, Opened, Progress, open_model, texts_of
 from paddable.api.place import demand_place
 from paddable.api.precisions import chosen_precisions, measure_native, padded_in_each
 from paddable.api.room import demand_room
 from paddable.api.sizes import changes_nothing, told_sizes
 from paddable.api.staging import Stage, staging
 from paddable.bundle import KEY, Bundle, Graph, Metadata, refuse_what_is_there, write_bundle
+from paddable.bundle.given import path_given
 from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.forms.applying import chosen_forms
 from paddable.gates import GateReport
@@ -32,11 +33,12 @@ from paddable.gates.lengths import LIMIT
 from paddable.graph.io.scratch import letting_go
 from paddable.graph.io.write import append_metadata, to_proto
 from paddable.lengths.accepted import told_domain
-from paddable.lengths.declare import parse_container
+from paddable.lengths.declare import given_containers, parse_container
 from paddable.linter import lint_model
 from paddable.linter.rules.non_finite_weight import NonFiniteWeight
 from paddable.precision import PRECISIONS, before
 from paddable.providers.registry import provider as provider_named
+from paddable.several import several
 
 __all__ = [
     "Belongings",
@@ -71,19 +73,19 @@ class Belongings:
 @letting_go
 def convert(
     model: Model,
-    lengths: Sequence[str],
+    lengths: str | Sequence[str],
     *,
-    containers: Sequence[str | int] = (),
+    containers: str | int | Sequence[str | int] = (),
     out: str | Path | None = None,
     keep_traces: bool = False,
     external_data: bool | None = None,
     force: bool = False,
     target: str | None = None,
-    precision: str | None = None,
+    precision: str | Sequence[str] | None = None,
     half: str | None = None,
-    forms: str | None = None,
+    forms: str | Sequence[str] | None = None,
     examples: str | Path | None = None,
-    accept: Sequence[str] = (),
+    accept: str | Sequence[str] = (),
     verify: bool = True,
     gate_lengths: int = LIMIT,
     progress: Progress | None = None,
@@ -98,6 +100,7 @@ def convert(
     Args:
         model: a file, or a model in memory.
         lengths: the ragged axes, such as ``["x:1=T"]``; none for a model without one, whose sizes are then fixed.
+            Here and in all that takes several, one alone is one.
         containers: sizes such as ``24000``, ``"30s"`` (with ``rate``) or ``"T=24000,U=512"``.
         out: ``FILE.onnx`` for one container, or a directory for a bundle; None returns the model.
         keep_traces: keep absolute source paths.
@@ -132,17 +135,18 @@ def convert(
         RefusedError: no proof was found; the findings name node, source line and reason.
         GateFailedError: the result differs from native.
     """
+    lengths, containers, accept = several("lengths", lengths), given_containers(containers), several("accept", accept)
     target = provider_named(target).name if target is not None else "cpu"
     wanted_forms = chosen_forms(forms)
     keep_dynamic = declared.get("keep_dynamic", False)
     precisions = chosen_precisions(
         precision, half=half, keep_dynamic=keep_dynamic, examples=examples, accept=accept, verify=verify
     )
-    place = None if out is None else Path(out)
+    place = None if out is None else path_given(out, "out")
     one = _OneFile(place, external_data, keep_traces)
     if not lengths:
         _demand_nothing_of_lengths(declared)
-        bindings = tuple(declared.get("bindings") or ())
+        bindings = texts_of(declared, "bindings")
         opened = open_fixed(model, bindings, declared.get("batch_size"), declared.get("batch"))
         _demand_one_graph(containers, precisions, accept, place)
         if place is not None:
@@ -152,9 +156,9 @@ def convert(
             return _convert_fixed(opened, target, precisions[0], wanted_forms, examples, verify, one, stage, on_message)
     opened = open_model(model, lengths, **declared)
     wanted = containers_of(opened, containers, keep_dynamic)
-    for several, what in ((wanted, "containers"), (precisions, "precisions")):
-        if len(several) > 1 and (place is None or place.suffix == ".onnx"):
-            raise MisuseError(f"{len(several)} {what} do not fit one file", fix="give a directory")
+    for asked, what in ((wanted, "containers"), (precisions, "precisions")):
+        if len(asked) > 1 and (place is None or place.suffix == ".onnx"):
+            raise MisuseError(f"{len(asked)} {what} do not fit one file", fix="give a directory")
     if place is not None:
         demand_place(place, opened.source, force)
     if place is not None and place.suffix != ".onnx":

@@ -46,6 +46,7 @@ from paddable.api.sizes import told_sizes
 from paddable.api.staging import staging
 from paddable.audio.front_ends import Waveform
 from paddable.bundle import refuse_what_is_there
+from paddable.bundle.given import path_given
 from paddable.errors import MisuseError, UnreadableError, arguments
 from paddable.families.family import Loaded
 from paddable.families.registry import spec_of
@@ -54,11 +55,12 @@ from paddable.gates import GateReport
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.scratch import free_graphs, letting_go
 from paddable.graph.io.write import write_model
-from paddable.lengths.declare import parse_container
+from paddable.lengths.declare import given_containers, parse_container
 from paddable.precision import PRECISIONS, in_precision
 from paddable.providers.registry import provider as provider_named
 from paddable.runtime.families import sound_input
 from paddable.runtime.speech.sound_input import SoundInput
+from paddable.several import several
 
 __all__ = ["export"]
 
@@ -71,13 +73,13 @@ def export(
     checkpoint: str | os.PathLike[str],
     out: str | os.PathLike[str],
     *,
-    containers: Sequence[str | int] | None = None,
+    containers: str | int | Sequence[str | int] | None = None,
     target: str | None = None,
-    precision: str | None = None,
+    precision: str | Sequence[str] | None = None,
     half: str | None = None,
-    forms: str | None = None,
+    forms: str | Sequence[str] | None = None,
     examples: str | Path | None = None,
-    accept: Sequence[str] = (),
+    accept: str | Sequence[str] = (),
     force: bool = False,
     verify: bool = True,
     gate_lengths: int = LIMIT,
@@ -133,9 +135,10 @@ def export(
     spec = spec_of(family)
     choices = spec.chosen(options)
     length = spec.length_of(choices)
+    accept = several("accept", accept)
     precisions = chosen_precisions(precision, half=half, examples=examples, accept=accept, verify=verify)
-    containers = spec.containers if containers is None else containers
-    place = Path(out)
+    containers = spec.containers if containers is None else given_containers(containers)
+    place = path_given(out, "out")
     target = provider_named(target).name if target is not None else "cpu"
     wanted_forms = chosen_forms(forms)
     if type(rows) is not int or rows < 1:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paddable.api.inspecting_folder import FolderReport, inspect_folder
 from paddable.errors import MisuseError
 from paddable.extras import bring
+from paddable.several import several
 
 if TYPE_CHECKING:
     from paddable.api.inspecting_file import InspectReport
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["inspect"]
 
 
-def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | FolderReport:
+def inspect(model: Model, lengths: str | Sequence[str] = ()) -> InspectReport | FolderReport:
     """Describe a model; with declared lengths also the length of every value. A folder: a checkpoint or a bundle.
 
     Raises:
@@ -26,6 +27,7 @@ def inspect(model: Model, lengths: Sequence[str] = ()) -> InspectReport | Folder
         MisuseError: a declaration that does not fit it.
         MissingExtraError: a file needs onnx and onnx_ir, a checkpoint of most families torch.
     """
+    lengths = several("lengths", lengths)
     if not isinstance(model, str | os.PathLike) or not Path(model).is_dir():
         report: InspectReport = bring("paddable.api.inspecting_file", "inspect_file")(model, lengths)
         return report

@@ -11,7 +11,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.api.domain import domain
-from paddable.api.opened import Declared, Model, open_model, told_raised
+from paddable.api.opened import Declared, Model, file_of, open_model, told_raised
 from paddable.api.place import demand_place, writing_to
 from paddable.api.running import Sampled, run_bytes
 from paddable.api.versions import versions
@@ -28,6 +28,7 @@ from paddable.padding.suggestion import suggest
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.registry import rules_of
 from paddable.providers.report import fix_for, lint_for
+from paddable.several import several
 
 __all__ = ["LintReport", "lint"]
 
@@ -83,7 +84,7 @@ class LintReport:
 def lint(
     model: Model,
     *,
-    lengths: Sequence[str] = (),
+    lengths: str | Sequence[str] = (),
     target: str | None = None,
     fix: bool = False,
     out: str | Path | None = None,
@@ -106,9 +107,10 @@ def lint(
         UnreadableError: not a model.
         MisuseError: an unknown target, a fix without a target, or a place that holds something else.
     """
+    lengths = several("lengths", lengths)
     place = None if out is None else Path(out)
     if place is not None:
-        demand_place(place, None if isinstance(model, onnx.ModelProto) else Path(model), force)
+        demand_place(place, file_of(model), force)
     original = read_model(model, for_lint=True, older=True)
     found = raise_opset(original, "model" if isinstance(model, onnx.ModelProto) else str(model))
     raised = () if found is original else (told_raised(original.opset_imports[""], found),)

@@ -14,6 +14,7 @@ import onnx
 import onnx_ir as ir
 
 from paddable.bundle import KEY, Metadata
+from paddable.bundle.given import path_given
 from paddable.errors import MisuseError, RefusedError, arguments
 from paddable.graph.io.read import read_model
 from paddable.graph.prepare.bind import bind
@@ -34,6 +35,7 @@ from paddable.lengths.declare import (
 from paddable.padding.analysis import Analysis, analyse
 from paddable.padding.declaration import Declarations, resolve
 from paddable.padding.deduce.branches import inline_alike
+from paddable.several import several
 
 __all__ = [
     "Declared",
@@ -44,11 +46,14 @@ __all__ = [
     "open_as_converted",
     "open_model",
     "read_native",
+    "texts_of",
     "told_raised",
 ]
 
 Model: TypeAlias = "str | os.PathLike[str] | onnx.ModelProto"
 Progress: TypeAlias = Callable[[str, int, int], None]
+
+_WANTED = "a path or an onnx.ModelProto"
 
 _BATCH_1 = "export with batch 1"
 """What the rules say of a model that is understood with one row alone."""
@@ -56,6 +61,8 @@ _BATCH_1 = "export with batch 1"
 
 class Declared(TypedDict, total=False):
     """What can be said about a model besides its ragged axes, as text of the command line takes it.
+
+    Where several can be given, one text alone is one.
 
     Attributes:
         length_inputs: inputs that hold lengths, such as ``["ilens=T"]``.
@@ -70,14 +77,23 @@ class Declared(TypedDict, total=False):
         bindings: inputs and sizes that are fixed first, such as ``["sr=16000", "x:1=512"]``; see ``bind``.
     """
 
-    length_inputs: Sequence[str]
-    mask_inputs: Sequence[str]
-    shortest: Sequence[str]
+    length_inputs: str | Sequence[str]
+    mask_inputs: str | Sequence[str]
+    shortest: str | Sequence[str]
     batch: str | None
     batch_size: int | None
     keep_dynamic: bool
     rate: float | None
-    bindings: Sequence[str]
+    bindings: str | Sequence[str]
+
+
+def texts_of(declared: Declared, name: str) -> tuple[str, ...]:
+    """One of the declarations that take several texts.
+
+    Raises:
+        MisuseError: something else is in its place.
+    """
+    return several(name, declared.get(name))
 
 
 @dataclass(frozen=True)
@@ -198,7 +214,7 @@ def _of_one_row(fix: str) -> str:
     return fix.replace(_BATCH_1, told) if _BATCH_1 in fix else f"{fix}; or {told}" if fix else told
 
 
-def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared]) -> Opened:
+def open_model(model: Model, lengths: str | Sequence[str], **declared: Unpack[Declared]) -> Opened:
     """Read a model and its declarations, in the forms of ``paddable.lengths.declare``.
 
     Raises:
@@ -210,9 +226,9 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
         raise TypeError(
             f"nothing can be declared as {sorted(unknown)[0]!r}; choose {', '.join(Declared.__annotations__)}"
         )
-    bindings = tuple(declared.get("bindings") or ())
+    lengths, bindings = several("lengths", lengths), texts_of(declared, "bindings")
     native, found = read_native(model, bindings, sized=True)
-    length_inputs = declared.get("length_inputs") or ()
+    length_inputs = texts_of(declared, "length_inputs")
     if KEY in found.metadata_props and not length_inputs:
         raise MisuseError(
             "it is padded already",
@@ -225,11 +241,11 @@ def open_model(model: Model, lengths: Sequence[str], **declared: Unpack[Declared
         found,
         [parse_length(text) for text in lengths],
         [parse_length_input(text) for text in length_inputs],
-        [parse_mask_input(text) for text in declared.get("mask_inputs") or ()],
+        [parse_mask_input(text) for text in texts_of(declared, "mask_inputs")],
         parse_batches(declared.get("batch")),
         declared.get("batch_size"),
         declared.get("keep_dynamic", False),
-        dict(parse_shortest(text) for text in declared.get("shortest") or ()),
+        dict(parse_shortest(text) for text in texts_of(declared, "shortest")),
     )
     if rate is not None and not (math.isfinite(rate) and rate > 0):
         raise MisuseError(f"{arguments(rate=rate)} is not a rate", fix="give the steps a second, such as `rate=16000`")
@@ -326,4 +342,4 @@ def _named(model: Model) -> str:
 
 def file_of(model: Model) -> Path | None:
     """The file of a model; None for a model in memory."""
-    return None if isinstance(model, onnx.ModelProto) else Path(model)
+    return None if isinstance(model, onnx.ModelProto) else path_given(model, "model", wanted=_WANTED)

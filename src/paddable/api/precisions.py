@@ -23,6 +23,7 @@ from paddable.padding.facts.axes import axis_size
 from paddable.precision import PRECISIONS, before, in_precision
 from paddable.precision.half import with_initialisers
 from paddable.runtime.speech.sound_input import SoundInput
+from paddable.several import several
 
 __all__ = ["Precisions", "chosen_precisions", "measure_native", "padded_in_each"]
 
@@ -34,7 +35,7 @@ Precisions = Mapping[str, Measured]
 
 
 def chosen_precisions(
-    precision: str | None,
+    precision: str | Sequence[str] | None,
     *,
     half: str | None = None,
     keep_dynamic: bool = False,
@@ -42,13 +43,14 @@ def chosen_precisions(
     accept: Sequence[str] = (),
     verify: bool = True,
 ) -> list[str]:
-    """The precisions that were asked for, ``"fp16,int8"``, each once; fp32 by default.
+    """The precisions that were asked for, ``"fp16,int8"`` or a list, each once; fp32 by default.
 
     Raises:
         MisuseError: no such precision, another than fp32 for a symbolic container, or examples or limits of what is
             accepted, which fp32 has no use for; such limits where nothing is judged; or no examples, for one that fixes
             ranges.
     """
+    precision = None if precision is None else ",".join(several("precision", precision))
     found = list(dict.fromkeys(name.strip() for name in ("fp32" if precision is None else precision).split(",")))
     if "" in found:
         raise MisuseError(

@@ -11,9 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
+import onnx
+
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
-from paddable.api.opened import Declared, Opened, Progress, open_as_converted, open_model
+from paddable.api.opened import Declared, Model, Opened, Progress, open_as_converted, open_model, texts_of
 from paddable.api.probe_given import Hearer, Inputs, refuse_other_inputs, signature
 from paddable.api.probe_inputs import draw_inputs
 from paddable.api.probe_places import (
@@ -40,7 +42,7 @@ from paddable.gates.engine import Array, Engine, EngineError, asked_of
 from paddable.gates.index_limits import index_limits
 from paddable.gates.signals import Numbers
 from paddable.graph.io.read import read_model
-from paddable.graph.io.scratch import letting_go
+from paddable.graph.io.scratch import letting_go, on_disk
 from paddable.graph.io.write import to_proto
 from paddable.graph.prepare.normalise import normalise
 from paddable.lengths.declare import parse_container, parse_length_input
@@ -49,6 +51,7 @@ from paddable.precision import session_config
 from paddable.providers.advice import session_advice
 from paddable.runtime.session.flavours import runtime_version
 from paddable.runtime.session.graph import GraphSession, Opening
+from paddable.several import several
 
 __all__ = ["probe", "probe_zero_padding"]
 
@@ -56,11 +59,12 @@ _HEAVY = 100_000_000
 """Bytes of a model file from which a run takes every core."""
 
 
+@on_disk("one", "against")
 @letting_go
 def probe(
-    one: str | os.PathLike[str],
-    against: str | os.PathLike[str] | None = None,
-    lengths: Sequence[str] = (),
+    one: Model,
+    against: Model | None = None,
+    lengths: str | Sequence[str] = (),
     *,
     at: int | None = None,
     container: str | int | None = None,
@@ -83,7 +87,7 @@ def probe(
     ``model.py:build``: it is compared with its native graph, module by module, on its own sample.
 
     Args:
-        one: the run in question.
+        one: the run in question; like the other, a file, a bundle, or a model in memory.
         against: what it is compared with. None takes the native model of a bundle, or, on another provider than the
             CPU, the same file on the CPU.
         lengths: the ragged axes of ``against``, such as ``["x:1=T"]``, where neither was made by Paddable.
@@ -111,6 +115,8 @@ def probe(
         PaddableError: one of them does not run.
     """
     refuse_negative(seed)
+    assert not isinstance(one, onnx.ModelProto) and not isinstance(against, onnx.ModelProto)  # they are on disk
+    lengths = several("lengths", lengths)
     if tolerance is not None and not 0 < tolerance < math.inf:
         raise MisuseError(
             f"{tolerance:g} is no tolerance", where="`tolerance`", fix="give an error above 0, such as `tolerance=1e-4`"
@@ -331,10 +337,10 @@ def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declar
 
 def _split_lengths(declared: Declared, one: Plain, other: Path) -> tuple[Declared, dict[str, str]]:
     """The declarations of the second graph, and the length inputs among them that only the first one has."""
-    if not declared.get("length_inputs"):
+    if not (given := texts_of(declared, "length_inputs")):
         return declared, {}
     mine, theirs = ({value.name for value in model.graph.inputs} for model in (one.model, read_model(other)))
-    found = [(text, parse_length_input(text)) for text in declared.get("length_inputs") or ()]
+    found = [(text, parse_length_input(text)) for text in given]
     own = {held.name: str(held.length) for _, held in found if held.name in mine - theirs}
     kept = [text for text, held in found if held.name not in own]
     return ({**declared, "length_inputs": kept}, own) if own else (declared, {})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
+
+import onnx
 
 from paddable.api.exporting_streams import judge_streams
 from paddable.api.judging import largest
@@ -19,23 +21,25 @@ from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.engine import Source
 from paddable.gates.lengths import LIMIT
 from paddable.graph.io.read import read_model
-from paddable.graph.io.scratch import letting_go, scratch_folder
+from paddable.graph.io.scratch import letting_go, on_disk, scratch_folder
 from paddable.graph.io.write import to_proto, write_model
 from paddable.lengths import Length
 from paddable.lengths.accepted import told_domain
 from paddable.padding.analysis import Analysis
 from paddable.padding.facts.axes import axis_size
 from paddable.precision import in_precision
+from paddable.several import several
 
 __all__ = ["verify"]
 
 
+@on_disk("padded")
 @letting_go
 def verify(
-    padded: str | os.PathLike[str],
+    padded: Model,
     native: Model | None = None,
     *,
-    lengths: Sequence[int] = (),
+    lengths: int | Sequence[int] = (),
     exhaustive: bool = False,
     limit: int = LIMIT,
     seed: int = 0,
@@ -47,7 +51,7 @@ def verify(
     The step graphs of a bundle are judged too: a stream, cut in any way, against the whole.
 
     Args:
-        padded: a converted file, or a bundle.
+        padded: a converted file, or a bundle, or a converted model in memory.
         native: the model it was made from; None takes the one in the bundle.
         lengths: lengths of the first symbol to try beside the edges of each ragged dimension.
         exhaustive: try every length.
@@ -63,6 +67,8 @@ def verify(
         RefusedError: native is not understood, so its operators cannot be judged alone.
     """
     refuse_negative(seed)
+    lengths = [int(length) for length in several("lengths", lengths, Integral)]
+    assert not isinstance(padded, onnx.ModelProto)  # it is on disk
     place = Path(padded)
     metadata = read_metadata(place)
     if on_message is not None:

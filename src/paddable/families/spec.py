@@ -7,12 +7,13 @@ loaded bundle can do, and neither imports torch for that.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from paddable.errors import MisuseError
+from paddable.several import several
 
 __all__ = ["HUBS", "Ability", "BundleFields", "FamilySpec", "Mark", "Option"]
 
@@ -100,8 +101,8 @@ class Option:
             if value not in (None, *self.words):
                 raise MisuseError(f"{family} has no {self.flag} {value}", fix=f"choose {', '.join(self.words)}")
             return self.words[0] if value is None else value
-        numbers = self.numbers if value is None else value
-        if not isinstance(numbers, Sequence) or not numbers or any(type(n) is not int or n < 1 for n in numbers):
+        numbers = self.numbers if value is None else several(self.name, value, object)
+        if not numbers or any(type(n) is not int or n < 1 for n in numbers):
             raise MisuseError(
                 f"{self.flag} {numbers!r}",
                 why="it takes whole numbers of at least 1",

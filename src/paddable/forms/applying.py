@@ -17,6 +17,7 @@ from paddable.forms.relu_as_max import ReluAsMax
 from paddable.forms.residual_in_convolution import ResidualInConvolution
 from paddable.forms.skip_normalisation import SkipNormalisation
 from paddable.linter.fixing import Judge, Runner
+from paddable.several import several
 
 __all__ = ["FORMS", "FormReport", "apply_forms", "chosen_forms"]
 
@@ -57,17 +58,18 @@ class FormReport:
             yield "; ".join([told, *left])
 
 
-def chosen_forms(text: str | None) -> tuple[str, ...] | None:
+def chosen_forms(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
     """The forms that a ``forms`` argument asks for; None for those of the provider.
 
     Args:
-        text: names with commas, ``none``, or None.
+        given: names, in a list or with commas, ``none``, or None.
 
     Raises:
         MisuseError: no form has that name.
     """
-    if text is None:
+    if given is None:
         return None
+    text = ",".join(several("forms", given))
     names = [] if text == "none" else text.split(",")
     for name in names:
         if name not in FORMS:

@@ -18,9 +18,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
+from typing import Any
 
 from paddable.errors import MisuseError, arguments
 from paddable.lengths import Length, parse
+from paddable.several import several
 
 __all__ = [
     "BatchAxis",
@@ -28,6 +31,7 @@ __all__ = [
     "LengthDeclaration",
     "LengthInput",
     "MaskInput",
+    "given_containers",
     "parse_batches",
     "parse_container",
     "parse_length",
@@ -196,6 +200,15 @@ def parse_container(text: str | int, symbols: Sequence[str], *, rates: Mapping[s
     if absent := [symbol for symbol in symbols if symbol not in sizes]:
         raise MisuseError(f"container {text!r} gives no size for {', '.join(absent)}")
     return Container({symbol: sizes[symbol] for symbol in symbols})
+
+
+def given_containers(given: Any) -> tuple[str | int, ...]:
+    """The containers of an argument: several, one, or a text with commas as ``split_containers`` takes it.
+
+    Raises:
+        MisuseError: something else, or something else among them.
+    """
+    return split_containers(given) if isinstance(given, str) else several("containers", given, (str, Integral))
 
 
 def split_containers(text: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any, get_type_hints
 
 from paddable.bundle import CHEAP, KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.bundle.conform import conforms, type_name
+from paddable.bundle.given import path_given
 from paddable.errors import MisuseError, PaddableError, UnreadableError, arguments
 from paddable.providers.advice import known_advice, session_advice
 from paddable.providers.session_advice import SessionAdvice
@@ -76,7 +77,12 @@ def load(
         raise MisuseError(
             f"{arguments(threads=threads)} is no number of threads", fix="give 1 or more, or leave it out"
         )
-    place = Path(path)
+    place = path_given(
+        path,
+        "path",
+        wanted="the path of a bundle or an .onnx file",
+        fix="give `convert` a place with `out`, or write a model in memory with onnx.save, and load that",
+    )
     bundle = read_bundle(place, check_below=CHEAP) if place.is_dir() else None
     metadata = bundle.metadata if bundle is not None else _said_by(place)
     tried: tuple[Tried, ...] = ()

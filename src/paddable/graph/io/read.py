@@ -15,6 +15,7 @@ import onnx_ir as ir
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
 from paddable.bundle.foreign import HEAD, POINTER, foreign
+from paddable.bundle.given import path_given
 from paddable.bundle.wire import Buffer, Malformed
 from paddable.errors import UnreadableError
 from paddable.graph.io.structure import check_structure
@@ -50,7 +51,7 @@ def read_model(
         where = source.graph.name or "model"
         check_structure(source, where=where, for_lint=for_lint, any_opset=any_opset, older=older)
         return _model(source, where, None)
-    path = Path(source)
+    path = path_given(source, "model", wanted="a path or an onnx.ModelProto")
     data = _map_file(path)
     proto = _parse(data, path)
     check_structure(proto, where=str(path), for_lint=for_lint, any_opset=any_opset, older=older)

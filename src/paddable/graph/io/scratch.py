@@ -7,14 +7,18 @@ import os
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+import onnx
+
+from paddable.bundle.given import path_given
 from paddable.errors import PaddableError
 
-__all__ = ["free_graphs", "letting_go", "scratch_folder"]
+__all__ = ["as_file", "free_graphs", "letting_go", "on_disk", "scratch_folder"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -52,6 +56,44 @@ def scratch_folder(beside: str | os.PathLike[str] | None = None) -> Iterator[Pat
             yield Path(name)
         finally:
             free_graphs(Path(name))
+
+
+@contextmanager
+def as_file(model: str | os.PathLike[str] | onnx.ModelProto, name: str) -> Iterator[Path]:
+    """The file of a model; one in memory is written to a scratch folder under ``name``, and gone after the block."""
+    if isinstance(model, (str, os.PathLike)):
+        yield Path(model)
+        return
+    with scratch_folder() as folder:
+        onnx.save(model, folder / name)
+        yield folder / name
+
+
+def on_disk(*names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A function of the library whose arguments of these names are paths, and may be given as models in memory.
+
+    The function raises ``MisuseError`` where one of them is neither.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        taken = signature(function)
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            given = taken.bind(*args, **kwargs)
+            with ExitStack() as stack:
+                for name in names:
+                    model = given.arguments.get(name, taken.parameters[name].default)
+                    if model is taken.parameters[name].default:
+                        continue
+                    if isinstance(model, onnx.ModelProto):
+                        model = stack.enter_context(as_file(model, f"{name}.onnx"))
+                    given.arguments[name] = path_given(model, name, wanted="a path or an onnx.ModelProto")
+                return function(*given.args, **given.kwargs)
+
+        return call
+
+    return decorate
 
 
 def letting_go(function: Callable[P, T]) -> Callable[P, T]:

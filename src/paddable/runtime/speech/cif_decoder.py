@@ -23,6 +23,7 @@ from paddable.runtime.speech.answers import finite
 from paddable.runtime.speech.heard import Heard
 from paddable.runtime.speech.segments import FRAME_SECONDS, Word
 from paddable.runtime.speech.text import Vocabulary
+from paddable.several import several
 
 __all__ = ["CifDecoder", "CifLayout", "join_tokens", "token_times", "written_words"]
 
@@ -65,7 +66,7 @@ class CifDecoder:
     vocabulary: Vocabulary
     layout: CifLayout = CifLayout()
 
-    def prompts(self, language: str, itn: bool, hotwords: Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:
+    def prompts(self, language: str, itn: bool, hotwords: str | Sequence[str] = ()) -> dict[str, NDArray[np.int64]]:
         """The hotwords, where the model takes some; it knows one way of writing.
 
         Raises:
@@ -80,6 +81,7 @@ class CifDecoder:
                 )
             return {}
         most, longest = self.layout.hotwords
+        hotwords = several("hotwords", hotwords)
         if len(hotwords) >= most:
             raise MisuseError(f"{len(hotwords)} hotwords", fix=f"give {most - 1} at most")
         rows, lengths = np.zeros((most, longest), np.int64), np.zeros(most, np.int64)
