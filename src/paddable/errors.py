@@ -22,6 +22,7 @@ __all__ = [
     "UnreadableError",
     "arguments",
     "exists_already",
+    "with_extra",
 ]
 
 
@@ -81,6 +82,11 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "hub": ("huggingface_hub", "modelscope"),
 }
 """The modules that each extra brings, beside the flavours of ONNX Runtime."""
+
+
+def with_extra(extra: str) -> str:
+    """How an extra is installed, in words that hold for a clone as for a wheel: Paddable is on no index."""
+    return f'install Paddable with its extra "{extra}" (in a clone of it: pip install ".[{extra}]")'
 
 
 class MissingExtraError(PaddableError, ImportError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from paddable.errors import EXTRAS, MissingExtraError
+from paddable.errors import EXTRAS, MissingExtraError, with_extra
 
 __all__ = ["bring", "extra_of", "import_extra", "why_not_imported"]
 
@@ -51,8 +51,7 @@ def why_not_imported(name: str, error: Exception, *, where: str = "", extra: str
     """
     missing = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
     if missing == name:
-        fix = f'pip install "paddable[{extra or extra_of(name)}]"'
-        return MissingExtraError(f"{name} is not installed", where=where, fix=fix)
+        return MissingExtraError(f"{name} is not installed", where=where, fix=with_extra(extra or extra_of(name)))
     if missing:
         return MissingExtraError(
             f"{name} is installed and needs {missing}, which is not", where=where, fix=f"pip install {missing}"

@@ -26,12 +26,12 @@ def test_the_cpu_is_here(paddable: Any) -> None:
 
 def test_no_runtime_is_a_problem_with_a_remedy(paddable: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def absent() -> None:
-        raise MissingExtraError("no onnxruntime can be imported", fix='pip install "paddable[cpu]"')
+        raise MissingExtraError("no onnxruntime can be imported", fix='pip install ".[cpu]"')
 
     monkeypatch.setattr(environment, "import_onnxruntime", absent)
     done = paddable("doctor", "--json")
     told = json.loads(done.out)
-    assert done.code == 1 and not told["ok"] and 'pip install "paddable[cpu]"' in told["problem"]
+    assert done.code == 1 and not told["ok"] and 'pip install ".[cpu]"' in told["problem"]
     assert not any(row["here"] for row in told["providers"])
 
 

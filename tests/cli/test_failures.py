@@ -35,8 +35,8 @@ from .conftest import Library
             "out.onnx: No space left on device; free some",
         ),
         (PermissionError(errno.EACCES, "Permission denied", "/x"), 2, "error: /x: Permission denied"),
-        (ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir"), 2, 'pip install "paddable[convert]"'),
-        (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, 'pip install "paddable[export]"'),
+        (ModuleNotFoundError("No module named 'onnx_ir'", name="onnx_ir"), 2, 'pip install ".[convert]"'),
+        (ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"), 2, 'pip install ".[export]"'),
         (
             ModuleNotFoundError("No module named 'typing_extensions'", name="typing_extensions"),
             2,

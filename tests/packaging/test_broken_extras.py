@@ -48,5 +48,5 @@ def test_the_file_that_needs_it_is_named(broken: Path) -> None:
 
 def test_one_that_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "soxr", None)
-    with pytest.raises(MissingExtraError, match=r'^soxr is not installed; pip install "paddable\[audio\]"$'):
+    with pytest.raises(MissingExtraError, match=r'^soxr is not installed; install Paddable with its extra "audio" '):
         import_extra("soxr")

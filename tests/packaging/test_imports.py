@@ -73,7 +73,7 @@ for name in set(paddable.__all__) - {{"__version__", "load", "inspect"}}:
     try:
         getattr(paddable, name)
     except MissingExtraError as error:
-        assert 'is not installed; pip install "paddable[convert]"' in str(error)
+        assert 'is not installed; install Paddable with its extra "convert"' in str(error)
     else:
         raise AssertionError(name)
 try:
@@ -84,7 +84,7 @@ sys.exit(main(["inspect", {str(bundle)!r}]))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert result.stdout.startswith('onnx is not installed; pip install "paddable[convert]"')
+    assert result.stdout.startswith('onnx is not installed; install Paddable with its extra "convert"')
     assert not library.inspect(bundle).left_out
 
 

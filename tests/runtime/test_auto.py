@@ -126,6 +126,16 @@ def test_where_native_does_not_serve_containers_do(bundle: Bundled, native: str 
     assert model.run({"x": clips(6)[0][None], "gain": GAIN})["y_length"].tolist() == [3]
 
 
+def test_native_in_another_precision_is_told(bundle: Bundled) -> None:
+    place = bundle()
+    listed = place / "bundle.json"
+    listed.write_text(listed.read_text().replace('"precision": "fp32"', '"precision": "fp16"'))
+    assert paddable.load(place, "cpu", precision="fp16").describe().precision == "fp16"
+    with pytest.warns(PaddableWarning, match="native runs in fp32, since the bundle holds no native graph in fp16"):
+        described = paddable.load(place, native=True, precision="fp16").describe()
+    assert (described.form, described.precision) == ("native", "fp32")
+
+
 def test_a_provider_that_does_not_start_is_a_reason(bundle: Bundled, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process that tries it finds the true onnxruntime, which has no CUDA."""
     there = ["CUDAExecutionProvider", "WebGpuExecutionProvider", "CPUExecutionProvider"]

@@ -24,7 +24,7 @@ from paddable.api.reporting import about_result
 from paddable.api.verifying import verify
 from paddable.api.versions import versions
 from paddable.bundle.page_place import demand_page, write_page
-from paddable.errors import MissingExtraError, MisuseError
+from paddable.errors import MissingExtraError, MisuseError, with_extra
 from paddable.families.ctc.labels import Labels, written
 from paddable.findings import Finding
 from paddable.gates.engine import Engine
@@ -167,9 +167,7 @@ def _recogniser() -> tuple[Path, CtcDecoder]:
     """The model file, and the decoder that ``export ctc`` gives it."""
     spec = find_spec("hama")
     if spec is None or spec.origin is None:
-        raise MissingExtraError(
-            "the demo's recogniser is not installed", fix="install it with: pip install 'paddable[demo]'"
-        )
+        raise MissingExtraError("the demo's recogniser is not installed", fix=with_extra("demo"))
     assets = Path(spec.origin).parent / "assets"
     vocabulary = json.loads((assets / "g2p_vocab.json").read_text(encoding="utf-8"))
     labels = [*vocabulary["decoder"], "<wb>", "<blank>"]
@@ -186,9 +184,7 @@ def _speech(path: Path) -> Array:
     try:
         import soundfile
     except ImportError:
-        raise MissingExtraError(
-            "soundfile is not installed", fix="install it with: pip install 'paddable[demo]'"
-        ) from None
+        raise MissingExtraError("soundfile is not installed", fix=with_extra("demo")) from None
     try:
         samples, rate = soundfile.read(path, dtype="float32", always_2d=True)
     except (OSError, RuntimeError) as error:

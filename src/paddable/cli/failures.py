@@ -15,7 +15,7 @@ from paddable.cli.flags import in_flags
 from paddable.cli.grouping import lines_of
 from paddable.cli.stopping import Interrupted
 from paddable.cli.streams import cannot_be_written
-from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError
+from paddable.errors import EXTRAS, MissingExtraError, MisuseError, PaddableError, RefusedError, with_extra
 
 __all__ = ["Interrupted", "exit_code", "report"]
 
@@ -106,7 +106,7 @@ def _maker(error: Exception) -> str:
 def _absent(error: ModuleNotFoundError, name: str) -> MissingExtraError:
     """A module that is not there: of an extra of ours, or needed by a package that is."""
     if extra := EXTRA_OF.get(name):
-        return MissingExtraError(f"{error.name} is not installed", fix=f'pip install "paddable[{extra}]"')
+        return MissingExtraError(f"{error.name} is not installed", fix=with_extra(extra))
     frames = [str(frame.f_globals.get("__name__", "")) for frame, _ in traceback.walk_tb(error.__traceback__)]
     asking = next((top for top in (frame.partition(".")[0] for frame in reversed(frames)) if top != "importlib"), "")
     why = f"{asking} needs it" if asking else ""

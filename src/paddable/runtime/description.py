@@ -33,11 +33,13 @@ class Place:
         form: ``native`` (the graph before it was padded, at any length), ``container`` (a padded graph of fixed size),
             or ``captured`` (the same, recorded once and replayed by the device).
         tried: what ``auto`` looked at, in order; empty where the provider was named.
+        precision: what the graphs compute in; None for a graph that Paddable did not make.
     """
 
     provider: str = "cpu"
     form: str = "container"
     tried: tuple[Tried, ...] = ()
+    precision: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Description:
             of several ``rows`` tells the seconds that so many took ``alone`` and ``together``, once they are measured;
             it is used where ``together`` is less, and None where that run failed.
         tried: see `Place`.
+        precision: see `Place`.
     """
 
     provider: str
@@ -60,6 +63,7 @@ class Description:
     form: str
     containers: tuple[Mapping[str, Any], ...] = ()
     tried: tuple[Tried, ...] = field(default=())
+    precision: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Any, get_type_hints
 from paddable.bundle import CHEAP, KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.bundle.conform import conforms, type_name
 from paddable.bundle.given import path_given
-from paddable.errors import MisuseError, PaddableError, UnreadableError, arguments
+from paddable.errors import MisuseError, PaddableError, PaddableWarning, UnreadableError, arguments
 from paddable.providers.advice import known_advice, session_advice
 from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.choosing import choose
@@ -62,8 +63,9 @@ def load(
         allow_mixed: run although several flavours of onnxruntime are installed, each of which overwrites the others.
         threads: threads inside an operator. Default: ONNX Runtime's choice.
         native: run the bundle's native graph, each row alone, or its containers; a bundle whose native graph does not
-            serve runs its containers. Default: native where ``auto`` finds the CPU best, the bundle holds native in the
-            precision (fp32, int8-dynamic), and no target is named.
+            serve runs its containers, and one that has none in the precision runs fp32 and warns. Default: native where
+            ``auto`` finds the CPU best, the bundle holds native in the precision (fp32, int8-dynamic), and no target is
+            named.
         progress: for ``auto``: told ``containers``, how many are warm and how many there are.
 
     Raises:
@@ -115,6 +117,7 @@ def load(
     if device_id and advice.device == "cpu":
         raise MisuseError(f"device {device_id}", why=f"the provider {provider!r} has no numbered devices here")
     opening = Opening(advice, allow_fallback, threads, device_id, allow_mixed)
+    opening.available()  # what is missing is told here, and not by the first run
     home = Home(bundle, place, opening) if bundle is not None else None
     containers = [
         Container(steps, partial(GraphSession, file, opening, static=bool(steps)), rows) for steps, file, rows in files
@@ -126,11 +129,16 @@ def load(
         in_it = bundle.native_in(chosen)
         if native is None:
             native = auto and provider == CPU and target is None and (chosen == "fp32" or in_it is not None)
+    runs_in = graphs[0].precision if bundle is not None else own.precision if own else None
     if native and bundle is not None:
         open_native, why = _native(bundle, in_it or bundle.native, place, opening)
         form = "native" if open_native else form
+        if open_native and in_it is None:
+            runs_in = "fp32"
+            told = f"{place}: native runs in fp32, since the bundle holds no native graph in {chosen}"
+            warnings.warn(told, PaddableWarning, stacklevel=2)
         tried = (*tried[:-1], replace(tried[-1], why=f"{tried[-1].why}; {why}")) if tried else ()
-    model = Model(containers, metadata, home, open_native, Place(provider, form, tried))
+    model = Model(containers, metadata, home, open_native, Place(provider, form, tried, runs_in))
     if auto and advice.static:
         model.warm_up(progress)
     return model

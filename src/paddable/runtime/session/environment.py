@@ -68,7 +68,7 @@ def environment() -> Environment:
             "onnxruntime": advice.execution_provider,
             "here": advice.execution_provider in here,
             "shapes": "static" if advice.static else "any",
-            "install": f'pip install "paddable[{advice.extra}]"' if advice.extra else "",
+            "install": f'pip install ".[{advice.extra}]"' if advice.extra else "",
         }
         for advice in known_advice().values()
     )

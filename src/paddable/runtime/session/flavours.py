@@ -7,7 +7,7 @@ from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
 
-from paddable.errors import MissingExtraError
+from paddable.errors import MissingExtraError, with_extra
 from paddable.extras import why_not_imported
 
 __all__ = ["FLAVOURS", "import_onnxruntime", "installed_flavours", "runtime_version"]
@@ -43,8 +43,8 @@ def import_onnxruntime(*, allow_mixed: bool = False) -> Any:
         raise MissingExtraError(
             f"{len(found)} flavours of onnxruntime are installed: {', '.join(found)}",
             why="each overwrites files of the other",
-            fix=f'pip uninstall -y {" ".join(found)}; pip install "paddable[{FLAVOURS[found[-1]]}]"; or, if you know '
-            "that the folder is whole, allow it: `allow_mixed=True`",
+            fix=f"pip uninstall -y {' '.join(found)}, then {with_extra(FLAVOURS[found[-1]])}; or, if you know that the "
+            "folder is whole, allow it: `allow_mixed=True`",
         )
     try:
         return import_module("onnxruntime")
@@ -53,7 +53,7 @@ def import_onnxruntime(*, allow_mixed: bool = False) -> Any:
             raise why_not_imported("onnxruntime", error, extra=FLAVOURS[found[0]] if found else "cpu") from error
         raise MissingExtraError(
             "no onnxruntime can be imported",
-            fix='pip install "paddable[cpu]", or one of directml, gpu, openvino, windowsml, webgpu in place of cpu',
+            fix=f"{with_extra('cpu')}, or one of directml, gpu, openvino, windowsml, webgpu in place of cpu",
         ) from error
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from paddable.errors import MissingExtraError, MisuseError
+from paddable.errors import MissingExtraError, MisuseError, with_extra
 from paddable.providers.session_advice import SessionAdvice
 from paddable.runtime.session.buffers import Buffers
 from paddable.runtime.session.device_session import DeviceSession
@@ -48,6 +48,24 @@ class Opening:
     device_id: int = 0
     allow_mixed: bool = False
 
+    def available(self) -> list[str]:
+        """The providers that ONNX Runtime offers here, by its own names.
+
+        Raises:
+            MissingExtraError: no ONNX Runtime is installed, or the installed one lacks the provider.
+        """
+        advice = self.advice
+        found: list[str] = import_onnxruntime(allow_mixed=self.allow_mixed).get_available_providers()
+        if advice.execution_provider not in found and not self.allow_fallback:
+            raise MissingExtraError(
+                f"the provider {advice.name!r} ({advice.execution_provider}) is not in this onnxruntime",
+                why=f"it offers {', '.join(found)}",
+                fix=f"{with_extra(advice.extra)}, whose flavour replaces this one, or choose `provider='cpu'`"
+                if advice.extra
+                else "choose `provider='cpu'`",
+            )
+        return found
+
     def open(self, path: Path, *, static: bool) -> DeviceSession:
         """Open one file.
 
@@ -61,14 +79,8 @@ class Opening:
             UnreadableError: the file is not a model that ONNX Runtime can load.
         """
         ort, advice = import_onnxruntime(allow_mixed=self.allow_mixed), self.advice
-        available = ort.get_available_providers()
+        available = self.available()
         here = advice.execution_provider in available
-        if not here and not self.allow_fallback:
-            raise MissingExtraError(
-                f"the provider {advice.name!r} ({advice.execution_provider}) is not in this onnxruntime",
-                why=f"it offers {', '.join(available)}",
-                fix=f'install its flavour alone, pip install "paddable[{advice.extra}]", or choose `provider="cpu"`',
-            )
         wanted: list[Any] = [(advice.execution_provider, self._provider_options(static)), *advice.companions]
         try:
             session = open_session(

@@ -241,7 +241,8 @@ class Session:
             graph = seen.get(index)
             rows.append({**about, "opened": graph.opened if graph else None, "warmed": graph.warmed if graph else None})
         here = next((graph.providers[0] for graph in seen.values()), None)
-        return Description(self._place.provider, here, self._place.form, tuple(rows), self._place.tried)
+        at = self._place
+        return Description(at.provider, here, at.form, tuple(rows), at.tried, at.precision)
 
     def close(self) -> None:
         """Give the containers' memory back. The session opens them again when it is used."""
