@@ -6,11 +6,14 @@ import re
 import shlex
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
+import onnx
 import pytest
 
-from paddable.cli.main import paddable
+from paddable.cli.main import main, paddable
 
 
 def shell_lines(text: str) -> list[str]:
@@ -38,6 +41,33 @@ def test_ci_runs_the_test_command_of_the_readme(readme: str, repository: Path) -
     steps = [shlex.split(step) for step in command.split(" && ")]
     assert installed == [words[-1] for words in steps if words[1:2] == ["install"]]
     assert ["check", "pytest"] in ci
+
+
+def test_what_the_readme_shows_of_use_does_what_it_says(
+    readme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands one after the other, then its Python, on a model with the input that they name."""
+    onnx.save(onnx.parser.parse_model(HEARS), tmp_path / "model.onnx")
+    monkeypatch.chdir(tmp_path)
+    use = readme[readme.index("## Use") : readme.index("From a published checkpoint")]
+    lines = [shlex.split(line) for line in shell_lines(use)]
+    assert [words[1] for words in lines] == ["check", "convert", "convert", "verify", "probe"]
+    for words in lines:
+        fewer = ["--gate-lengths", "3"] if words[1] in ("convert", "verify") else []
+        assert main([*words[1:], *fewer]) == 0, words
+    session, test = re.findall(r"```python\n(.*?)```", use, re.DOTALL)
+    found: dict[str, Any] = {}
+    exec(session, found)
+    assert np.ravel(found["outputs"]["steps_length"]).tolist() == [16_000 // 160, 41_234 // 160]
+    exec(test, found)
+    found["test_my_export_can_be_padded"]()
+
+
+HEARS = """<ir_version: 9, opset_import: ["" : 17]>
+hears (float[1, T] audio) => (float[1, 1, S] steps) <int64[1] one = {1}, int64[3] size = {1, 1, 160}> {
+  channel = Unsqueeze (audio, one)
+  w = ConstantOfShape <value = float[1] {0.5}> (size)
+  steps = Conv <kernel_shape = [160], strides = [160]> (channel, w) }"""
 
 
 def documented(repository: Path) -> list[tuple[str, bool, list[str]]]:

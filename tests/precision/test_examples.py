@@ -389,3 +389,18 @@ def test_fast_half_that_is_no_other_than_exact_is_told(body: str, alike: bool) -
         lines = [line for line in told if "`half='fast'` changes nothing" in line]
         assert len(lines) == (alike and half == "fast")
     assert (made["exact"].graph == made["fast"].graph) == alike
+
+
+def test_a_wider_float_and_a_missing_axis_of_one_row_are_taken_as_the_input_is(tmp_path: Path) -> None:
+    x = RANDOM.standard_normal((1, 60, 8)).astype(np.float32)
+    told = []
+    for name, array in (("same", x), ("wider", x.astype(np.float64)), ("flat", x[0])):
+        np.save(tmp_path / "e.npy", array)
+        out = tmp_path / name
+        told_of(FEATURES, out=out, examples=tmp_path / "e.npy")
+        told.append(json.loads((out / "report.json").read_text())["examples"])
+    assert told[0] == told[1] == told[2]
+    for wrong, said in ((x[0, 0], r"has shape \[8\], expected \[1, T, 8\]"), (x.astype(int), "is int64, expected flo")):
+        np.save(tmp_path / "e.npy", wrong)
+        with pytest.raises(MisuseError, match=said):
+            told_of(FEATURES, examples=tmp_path / "e.npy")
