@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from paddable import api
 from paddable.graph.io.scratch import as_file, scratch_folder
 from paddable.lengths.declare import given_containers
+from paddable.outcome import failures
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -25,7 +26,7 @@ _DECLARED = ("length_inputs", "mask_inputs", "shortest", "batch", "batch_size", 
 """What of the declarations says something of the graph."""
 
 SHOWN = 10
-"""Failing rows in the message of an assertion."""
+"""Failures in the message of an assertion."""
 
 
 def assert_padding_invariant(
@@ -95,25 +96,6 @@ def assert_convertible(
 
 
 def _told(report: Mapping[str, Any], diagnosis: Sequence[str]) -> str:
-    failing = [row for row in report.get("rows", ()) if not row.get("ok", True)]
-    lines = [_row(row) for row in failing[:SHOWN]]
-    if len(failing) > SHOWN:
-        lines.append(f"and {len(failing) - SHOWN} more")
-    return "\n  ".join(["the padded model differs from native", *lines, *diagnosis])
-
-
-_FAULTS = {
-    "length_right": "its length output is wrong",
-    "zero_behind": "it is not 0 past its length",
-    "junk": "it depends on what the padding holds",
-}
-"""What is told of a row where this is false."""
-
-
-def _row(row: Mapping[str, Any]) -> str:
-    """A failing row in words; what is as it should be is left out."""
-    told = [f"{name} {row[name]}" for name in ("output", "length", "container", "error") if name in row]
-    if "tolerance" in row:
-        told.append(f"{row['tolerance']} is allowed")
-    told += [fault for name, fault in _FAULTS.items() if row.get(name) is False]
-    return ", ".join([*told, *filter(None, [row.get("note")])])
+    failing = list(failures(report))
+    more = [f"and {len(failing) - SHOWN} more"] if len(failing) > SHOWN else []
+    return "\n  ".join(["the padded model differs from native", *failing[:SHOWN], *more, *diagnosis])

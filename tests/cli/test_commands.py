@@ -17,6 +17,7 @@ from paddable import __version__
 from paddable.bundle import KEY, Metadata, Remedy, Symbol
 from paddable.errors import RefusedError
 from paddable.findings import Finding, Source
+from paddable.outcome import told_failed
 from paddable.providers.advice import known_advice
 
 from .conftest import Library
@@ -131,7 +132,7 @@ def test_convert_hands_everything_over(paddable: Any, library: Library, converte
     words += ["--gate-lengths", "8", "--forms", "none", "--half", "fast"]
     result = paddable(*words)
     assert result.code == 0, result.err
-    assert result.out == f"{converted}: 1 remedy\n"
+    assert result.out == f"{converted}: 1 remedy\nnot judged against native\n"
     assert callable(library.calls[0][2].pop("on_message"))
     assert library.calls == [
         (
@@ -200,18 +201,49 @@ def test_convert_needs_a_place(paddable: Any, library: Library) -> None:
 def test_verify(paddable: Any, library: Library) -> None:
     rows = [
         {"output": "y", "length": 400, "error": 3.4567e-7, "ok": True},
-        {"output": "[b]z", "length": 401, "error": 0.2},
+        {"output": "[b]z", "length": 401, "error": 0.2, "ok": False},
     ]
     library.answer = report(ok=False, rows=rows)
     result = paddable("verify", "out/", "--against", "n.onnx", "--at", "7", "--at", "9", "--seed", "3", "--exhaustive")
     assert result.code == 1
     assert "3.46e-07" in result.out
-    assert "[b]z" in result.out
+    assert result.out.splitlines()[-1] == (
+        "failed: output [b]z, length 401, error 0.2; see where the two part with paddable probe"
+    )
     assert callable(library.calls[0][2].pop("on_message"))
     assert library.calls[0][1:] == (
         (Path("out"), Path("n.onnx")),
         {"exhaustive": True, "limit": 64, "lengths": (7, 9), "seed": 3, "progress": None},
     )
+
+
+SUMMARY = {"L": {"sites": 99}, "C": {"rows": 1080, "error": 3.31e-07}, "J": {"rows": 68}}
+PASSED = "passed: 1,080 answers, at most 3.31e-07 of scale from native; 99 operators, each alone"
+
+
+def test_what_passed_is_the_last_line(paddable: Any, library: Library, converted: Path) -> None:
+    library.answer = report(rows=[], summary=SUMMARY)
+    assert paddable("verify", "out/").out.splitlines()[-1] == PASSED
+    model = onnx.load(converted)
+    text = json.loads(model.metadata_props[0].value)
+    model.metadata_props[0].value = json.dumps({**text, "verified": SUMMARY})
+    onnx.save(model, converted)
+    library.answer = converted
+    asked = ["convert", "in.onnx", "-o", str(converted), "--length", "x:1=T", "--container", "8"]
+    assert paddable(*asked).out.splitlines() == [f"{converted}: 1 remedy", PASSED]
+
+
+def test_each_kind_of_failure_is_told() -> None:
+    kinds: dict[str, Any] = {
+        "failing_sites": [{"node": "c", "op": "Conv", "detail": "y moves"}],
+        "domain": [{"symbol": "T", "at": 3, "outcome": "native answers", "why": "below the shortest", "ok": False}],
+        "examples": {"fp16": [{"output": "y", "example": "a.wav", "note": "cosine 0.9", "ok": False}]},
+        "streams": {"ok": False},
+    }
+    said = ("node c (Conv), y moves", "T=3, native answers", "output y in fp16, a.wav", "a stream")
+    for kind, words in zip(kinds, said, strict=True):
+        assert told_failed({kind: kinds[kind]}).startswith(f"failed: {words}")
+    assert ", and 3 more; see" in told_failed(kinds)
 
 
 def test_lint(paddable: Any, library: Library) -> None:

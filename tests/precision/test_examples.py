@@ -400,7 +400,7 @@ def test_a_wider_float_and_a_missing_axis_of_one_row_are_taken_as_the_input_is(t
         told_of(FEATURES, out=out, examples=tmp_path / "e.npy")
         told.append(json.loads((out / "report.json").read_text())["examples"])
     assert told[0] == told[1] == told[2]
-    for wrong, said in ((x[0, 0], r"has shape \[8\], expected \[1, T, 8\]"), (x.astype(int), "is int64, expected flo")):
+    for wrong, said in ((x[0, 0], r"has shape \[8\], expected \[B, T, 8\]"), (x.astype(int), "is int64, expected flo")):
         np.save(tmp_path / "e.npy", wrong)
         with pytest.raises(MisuseError, match=said):
             told_of(FEATURES, examples=tmp_path / "e.npy")

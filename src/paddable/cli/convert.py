@@ -14,6 +14,7 @@ from paddable.cli.flags import in_flags
 from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
 from paddable.lengths.declare import split_containers
+from paddable.outcome import told_passed
 
 if TYPE_CHECKING:
     from paddable.gates import GateReport
@@ -100,6 +101,6 @@ def convert(
     else:
         count = len(metadata.remedies)
         print(f"{written}: {count} {'remedy' if count == 1 else 'remedies'}")
-        if report is not None:
-            print(f"the page is {report}")
+        render.show_page(report)
+        print(told_passed(metadata.verified) or "not judged against native")
     return 0

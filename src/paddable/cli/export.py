@@ -18,6 +18,7 @@ from paddable.cli.progress import showing
 from paddable.families.registry import FAMILIES
 from paddable.families.spec import HUBS, Option
 from paddable.lengths.declare import split_containers
+from paddable.outcome import told_passed
 
 if TYPE_CHECKING:
     from paddable.gates import GateReport
@@ -182,6 +183,6 @@ def export(
     else:
         files = ", ".join([*(graph.file for graph in bundle.graphs), *bundle.step_graphs])
         print(f"{written}: {files}")
-        if report is not None:
-            print(f"the page is {report}")
+        render.show_page(report)
+        print(told_passed(bundle.metadata.verified) or "not judged against native")
     return 0

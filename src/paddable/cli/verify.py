@@ -12,6 +12,7 @@ from paddable.cli import options, render
 from paddable.cli.flags import in_flags
 from paddable.cli.pages import reporting
 from paddable.cli.progress import showing
+from paddable.outcome import told_failed, told_passed
 
 __all__ = ["verify"]
 
@@ -81,6 +82,7 @@ def verify(
         payload["sites_not_judged"] = _alike(payload["sites_not_judged"])
         render.show_sections(payload)
         render.show_page(report)
+        print(in_flags(told_passed(payload["summary"]) if found.ok else told_failed(payload)))
     return 0 if found.ok else 1
 
 
