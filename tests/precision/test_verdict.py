@@ -13,9 +13,11 @@ import pytest
 from onnx import numpy_helper
 
 from paddable.api import convert, freezing, precisions
+from paddable.api.judging import demand
 from paddable.api.reporting import about_result
 from paddable.errors import GateFailedError, MisuseError
 from paddable.gates import GateReport
+from paddable.gates.report import Row
 from paddable.gates.verdict import class_axis, difference, measures, parse_accept, told_verdict
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.names import Names
@@ -384,3 +386,22 @@ def test_the_steps_of_a_container_are_no_weights(tmp_path: Path) -> None:
     told: list[str] = []
     convert(native, ["x:2=T"], containers=[16_000], precision="fp16", gate_lengths=2, on_message=told.append)
     assert not any("weights take" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("failing", "said"),
+    [
+        (["fp16-fast T=9"], "leave fp16-fast out, since int8 passes; `precision='fp32,int8'` writes what is left"),
+        (["int8 T=9"], "leave int8 out, since fp16-fast passes; `precision='fp32,fp16'` writes what is left"),
+        (["fp16-fast T=9", "int8 T=9"], "`precision='fp32'` writes what is left"),
+        (["T=9", "int8 T=9"], "report it with the model if you can"),
+    ],
+)
+def test_the_precision_that_fails_is_named_with_what_writes_the_others(failing: list[str], said: str) -> None:
+    names = ("T=9", "fp16-fast T=9", "int8 T=9")
+    rows = [Row(name, "y", 7, 9, 0.2 if name in failing else 0.0, 0.0, 1e-5, 1.0) for name in names]
+    look = "to see where the two part, write it unjudged, with `verify=False`, and probe that"
+    with pytest.raises(GateFailedError) as error:
+        demand(GateReport(rows=rows, precision={"fp16-fast": {}, "int8": {}}), None, ["fp32", "fp16-fast", "int8"])
+    assert str(error.value).endswith(f"; {look}") and said in str(error.value)
+    assert "nothing was written" in str(error.value)

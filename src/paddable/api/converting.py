@@ -191,7 +191,7 @@ def convert(
             files = {one.keep(graphs[0].model, stage): graphs[0]} if place is not None or verify else {}
         report = judged(opened, files, stage, known=known, limit=gate_lengths, progress=progress) if verify else None
         if report is not None:
-            demand(report, place)
+            demand(report, place, precisions)
             _tell_domain(report, on_message)
             tell_precisions(report, on_message, given=examples is not None)
             if on_report is not None:

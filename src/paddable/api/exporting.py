@@ -253,7 +253,7 @@ def export(
         if report is not None and report.ok:
             report = with_segments(report, opened, known, about.get("settings", {}), stage, folder, on_message)
         if report is not None:
-            demand(report, place)
+            demand(report, place, precisions)
             tell_precisions(report, on_message, given=examples is not None)
             if on_report is not None:
                 on_report(report)

@@ -14,7 +14,7 @@ from paddable.api.judging_precision import judge_in_precision
 from paddable.api.measuring import Measured
 from paddable.api.opened import Opened, Progress
 from paddable.api.staging import Stage
-from paddable.errors import GateFailedError
+from paddable.errors import GateFailedError, arguments
 from paddable.gates import Candidate, GateReport, judge
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import LIMIT, default_container
@@ -97,9 +97,19 @@ def largest(analysis: Analysis, containers: Sequence[Mapping[str, int]]) -> dict
     return {name: max(container[name] for container in containers) for name in spans}
 
 
-def demand(report: GateReport, place: Path | None) -> None:
+def asking_for(precisions: Sequence[str]) -> str:
+    """The argument that asks for precisions; ``half`` decides which fp16 it is."""
+    return arguments(precision=",".join("fp16" if name == "fp16-fast" else name for name in precisions))
+
+
+def demand(report: GateReport, place: Path | None, precisions: Sequence[str] = ()) -> None:
     """Let nothing through that fails a gate; the report stays beside the place where the model would have been, until
     one passes there.
+
+    Args:
+        report: what the gates found.
+        place: where the model would have been.
+        precisions: that were asked for; one alone may be what failed.
 
     Raises:
         GateFailedError: with the first thing that failed.
@@ -123,7 +133,10 @@ def demand(report: GateReport, place: Path | None) -> None:
     bad = _failing_precisions(report)
     if bad and replace(report, examples={}, rows=[row for row in report.rows if not _is_of(row, bad)]).ok:
         way_on = _without(report, bad)  # padding is right in fp32, and a precision is not, or is not good enough
-    fix = told + (way_on or "see where the two part with paddable probe, and report it with the model if you can")
+        if kept := [name for name in precisions if name not in bad]:
+            way_on += f"; {asking_for(kept)} writes what is left"
+    look = "to see where the two part, write it unjudged, with `verify=False`, and probe that"
+    fix = told + (way_on or "report it with the model if you can") + f"; {look}"
     why = "nothing was written" + (", in the other precisions neither" if len(report.precision) > len(bad) > 0 else "")
     raise GateFailedError(what, where=where, why=why, fix=fix, shown=about_refusal(report))
 
@@ -161,10 +174,7 @@ def _without(report: GateReport, bad: Sequence[str]) -> str:
             f"leave {' and '.join(bad)} out, since {' and '.join(good)} {'passes' if len(good) == 1 else 'pass'}{less}"
         )
     if parted:
-        return (
-            f"take fp32, which passes in place of {' and '.join(bad)}; see where the two part with paddable probe, and "
-            "report it with the model if you can"
-        )
+        return f"take fp32, which passes in place of {' and '.join(bad)}, and report it with the model if you can"
     return ("take int8 or fp32, which are finite wherever native is" if lost else "ask for another precision") + less
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from paddable.api.building import Padded, forms_of, in_its_session, padded, precise
 from paddable.api.certificate import certificate
-from paddable.api.judging import largest
+from paddable.api.judging import asking_for, largest
 from paddable.api.measuring import Measured, measured
 from paddable.api.observing import observe
 from paddable.api.opened import Opened
@@ -191,15 +191,15 @@ def padded_in_each(
         try:
             found.append(made if name == "fp32" else _made(opened, container, target, made, name, known, wanted, lend))
         except (MisuseError, RefusedError) as error:
-            raise _of(name, error, several=len(precisions) > 1) from None
+            raise _of(name, error, [other for other in precisions if other != name]) from None
     return found
 
 
-def _of(name: str, error: MisuseError | RefusedError, *, several: bool) -> MisuseError | RefusedError:
+def _of(name: str, error: MisuseError | RefusedError, others: Sequence[str]) -> MisuseError | RefusedError:
     """An error of one precision by its name, and what becomes of the others."""
     where = f"{error.where}, in {name}" if error.where else f"in {name}"
-    others = f"or leave {name} out: without it the others are written" if several else ""
-    fix = "; ".join(text for text in (error.fix, others) if text)
+    without = f"or leave {name} out: {asking_for(others)} writes the others" if others else ""
+    fix = "; ".join(text for text in (error.fix, without) if text)
     if isinstance(error, RefusedError):
         return RefusedError(error.what, where=where, why=error.why, fix=fix, findings=error.findings)
     return MisuseError(error.what, where=where, why=error.why, fix=fix)
