@@ -6,10 +6,11 @@ tables of all targets. Never reused.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Finding", "Severity", "Source"]
+__all__ = ["Finding", "Severity", "Source", "portable_paths"]
 
 Severity = Literal["error", "warning", "note"]
 
@@ -69,3 +70,20 @@ class Finding:
         place = f"{self.node} ({self.source})" if self.source else self.node
         text = f"{self.code} {place}: {self.leak}"
         return f"{text} -> {self.remedy}" if self.remedy else text
+
+
+_ABSOLUTE = re.compile(r"(?<![\w.\\/-])(?:[A-Za-z]:)?[\\/][^\"\n<>|:*?]*?(?=\.pyi?\b)")
+
+
+def portable_paths(text: str) -> str:
+    """The text with absolute source paths made relative: what follows ``site-packages``, else the bare file name.
+
+    A published file should not tell the folders of the machine that exported it, nor differ between two machines.
+    """
+
+    def relative(match: re.Match[str]) -> str:
+        parts = re.split(r"[\\/]", match.group())
+        packages = [at for at, part in enumerate(parts) if part in ("site-packages", "dist-packages")]
+        return "/".join(parts[packages[-1] + 1 :]) if packages else parts[-1]
+
+    return _ABSOLUTE.sub(relative, text)

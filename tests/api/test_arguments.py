@@ -66,6 +66,19 @@ def test_one_declaration_is_one(native: Path) -> None:
     assert paddable.probe(native, native, "x:2=T", container=9).ok
 
 
+def test_an_input_that_looks_like_lengths_is_told_where_it_is_not_declared() -> None:
+    model = onnx.parser.parse_model(LENGTHS.replace("int64[1] n)", "int64[1] lens)").replace("(n)", "(lens)"))
+    (note,) = paddable.check(model, "x:2=U").notes
+    assert note.startswith("lens is taken for data; if it holds lengths, declare it with `length_inputs=['lens=U']`")
+    told: list[str] = []
+    paddable.convert(model, "x:2=U", containers=8, on_message=told.append, verify=False)
+    assert note in told
+    assert not paddable.check(model, "x:2=U", length_inputs="lens=U").notes
+    model.graph.node[0].op_type = "NonZero"
+    found = paddable.check(model, "x:2=U")
+    assert found.refusal and found.notes == (note,)
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [

@@ -107,6 +107,16 @@ def test_json_is_the_report(paddable: Any, library: Library, command: str) -> No
     assert result.err == ""
 
 
+def test_no_command_is_the_help_and_a_slip_has_a_suggestion(paddable: Any) -> None:
+    nothing = paddable()
+    assert nothing.code == 2 and not nothing.out
+    assert nothing.err == paddable("--help").out
+    slip = paddable("chekc", "m.onnx")
+    assert slip.code == 2
+    assert slip.err == "error: No such command 'chekc'. Did you mean 'check'? see paddable --help\n"
+    assert "Did you mean" not in paddable("zzz").err
+
+
 @pytest.fixture
 def converted(tmp_path: Path) -> Path:
     metadata = Metadata(

@@ -110,3 +110,19 @@ def test_a_case_is_replaced_only_on_demand(paddable: Any, folder: Path) -> None:
     words = ["probe", str(folder / "wrong.onnx"), "--against", str(folder / "good.onnx"), "--length", "x:1=T"]
     done = paddable(*words, "--isolate", str(case))
     assert done.code == 2 and "it exists already" in done.err and (case / "mine.txt").exists()
+
+
+def test_a_page_names_source_files_without_their_folders(paddable: Any, folder: Path) -> None:
+    """A page is passed on, like the files that are written; the line says where to look."""
+    model = onnx.parser.parse_model(
+        HEAD + "(float[1, T, 4] x) => (float[1, 1, 4] y) { y = ReduceMean <axes = [1]> (x) }"
+    )
+    model.opset_import[0].version = 17
+    trace = f'File "{folder}/secret/models.py", line 18, in forward'
+    model.graph.node[0].metadata_props.add(key="pkg.torch.onnx.stack_trace", value=trace)
+    onnx.save(model, folder / "traced.onnx")
+    words = ["convert", str(folder / "traced.onnx"), "-o", str(folder / "new.onnx"), "--length", "x:1=T"]
+    done = paddable(*words, "--container", "20", "--gate-lengths", "2", "--report", str(folder / "page.html"))
+    assert done.code == 0, done.err
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "models.py:18" in page and "secret" not in page

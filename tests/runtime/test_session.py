@@ -263,12 +263,16 @@ def test_a_wrong_size_names_the_axis(padded_file: Padded) -> None:
 def test_nan_in_an_answer_is_told_on_every_path(padded_file: Padded) -> None:
     x, infinite = np.ones((1, 4), np.float32), np.full(1, np.inf, np.float32)
     zeros = {"x": x * 0, "gain": infinite}  # 0 * inf
-    with pytest.warns(PaddableWarning, match="the model answers NaN in y, mean on CPUExecutionProvider$"):
+    with pytest.warns(PaddableWarning, match="answers NaN in y, mean, and gain that it was given holds infinity$"):
+        paddable.load(padded_file(16, 1)).run(zeros)
+    large = np.full((1, 4), 3e38, np.float32) * np.float32([1, 1, -1, -1])  # inf - inf
+    zeros = {"x": large, "gain": np.ones(1, np.float32)}
+    with pytest.warns(PaddableWarning, match="the model answers NaN in mean on CPUExecutionProvider$"):
         paddable.load(padded_file(16, 1)).run(zeros)
     elsewhere = paddable.load(padded_file(16, 1))
     elsewhere._session(0).providers = ["DmlExecutionProvider"]
     with pytest.warns(PaddableWarning, match="on DmlExecutionProvider; run it with provider='cpu'"):
-        elsewhere.run({**zeros, "x": [x[0] * 0]})
+        elsewhere.run({**zeros, "x": [large[0]]})
 
 
 def test_nan_that_was_given_is_not_told(padded_file: Padded) -> None:

@@ -91,7 +91,7 @@ def check(
     try:
         analysis = opened.analyse()
     except RefusedError as refusal:
-        return CheckReport(refusal.findings, str(refusal))
+        return CheckReport(refusal.findings, str(refusal), notes=tuple(opened.forgotten()))
     if progress is not None:
         progress("analyse", 1, 1)
     return CheckReport(tuple(analysis.findings), None, texts(analysis), domain(analysis), tuple(opened.notes()))

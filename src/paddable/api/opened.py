@@ -35,6 +35,7 @@ from paddable.lengths.declare import (
 from paddable.padding.analysis import Analysis, analyse
 from paddable.padding.declaration import Declarations, resolve
 from paddable.padding.deduce.branches import inline_alike
+from paddable.padding.suggestion import suggest
 from paddable.several import several
 
 __all__ = [
@@ -205,7 +206,20 @@ class Opened:
                 " length for all of it, as with `batch='none'`;"
                 f" {arguments(batch=f'{batch.input}:{batch.axis}')} says that it counts rows"
             )
-        return told
+        return [*told, *self.forgotten()]
+
+    def forgotten(self) -> Iterator[str]:
+        """What looks like lengths and is not declared; a mask that varies has to be."""
+        declared = self.declarations
+        known = {*declared.axes, *declared.length_inputs}
+        inputs = {value.name or "": value for value in self.model.graph.inputs if not value.is_initializer()}
+        for name in suggest(inputs, self.model.graph.outputs).length_inputs:
+            if name not in known:
+                declare = arguments(length_inputs=[f"{name}={next(iter(declared.symbols))}"])
+                yield (
+                    f"{name} is taken for data; if it holds lengths, declare it with {declare}, or who runs the result"
+                    " has to give both it and the length"
+                )
 
 
 def _of_one_row(fix: str) -> str:

@@ -11,9 +11,19 @@ from paddable.bundle.cannot_write import CannotWrite
 from paddable.bundle.directory import refuse_inside_a_bundle
 from paddable.bundle.new_file import new_file
 from paddable.errors import MisuseError, arguments
+from paddable.findings import portable_paths
 from paddable.report import is_page, page
 
 __all__ = ["demand_page", "write_page"]
+
+
+def _portable(data: Any) -> Any:
+    """The data with source files by their name, as in the graphs that are written: a page is passed on."""
+    if isinstance(data, str):
+        return portable_paths(data)
+    if isinstance(data, Mapping):
+        return {key: _portable(value) for key, value in data.items()}
+    return [_portable(value) for value in data] if isinstance(data, list | tuple) else data
 
 
 _ENDINGS = (".html", ".htm")
@@ -69,7 +79,7 @@ def write_page(file: str | os.PathLike[str], data: Mapping[str, Any], *, force: 
     path = Path(file)
     try:
         with new_file(path) as beside:
-            beside.write_text(page(data), encoding="utf-8")
+            beside.write_text(page(_portable(data)), encoding="utf-8")
     except OSError as error:
         raise CannotWrite.because(error, path) from None
     return path

@@ -40,6 +40,19 @@ class Commands(click.Group):
         found: Any = getattr(import_module(f"paddable.cli.{cmd_name}"), cmd_name)
         return found if isinstance(found, click.Command) else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words begin with; one that is not there is told with those that are spelt alike."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            alike = get_close_matches(args[0], COMMANDS)
+            meant = f" Did you mean {' or '.join(repr(name) for name in alike)}?" if alike else ""
+            raise click.UsageError(f"{error.format_message()}{meant}", ctx) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list under ``--help``, from the table above."""
         with formatter.section("Commands"):

@@ -22,6 +22,10 @@ from paddable.errors import PaddableWarning
 __all__ = ["help_width", "main"]
 
 
+_NO_WORDS: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+"""What click raises where no word is given, from 8.2 on; before, it printed the help itself."""
+
+
 def help_width() -> int:
     """Columns of a help page, as click chooses them, without the module that it would import for that."""
     try:
@@ -63,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (KeyboardInterrupt, click.Abort):
             print("interrupted: nothing was written", file=sys.stderr)
             return stop.code
+        except _NO_WORDS as nothing:
+            print(nothing.format_message(), file=sys.stderr)
+            return 2
         except BrokenPipeError:  # the reader, such as `head`, has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1

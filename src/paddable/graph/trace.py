@@ -15,7 +15,7 @@ from typing import Protocol
 
 from paddable.findings import Source
 
-__all__ = ["NAME_SCOPES", "STACK_TRACE", "Traced", "module_path", "portable_paths", "source"]
+__all__ = ["NAME_SCOPES", "STACK_TRACE", "Traced", "module_path", "source"]
 
 STACK_TRACE = "pkg.torch.onnx.stack_trace"
 NAME_SCOPES = "pkg.torch.onnx.name_scopes"
@@ -26,7 +26,6 @@ _SCRIPT_FRAME = re.compile(r"^(\S[^\n]*\.py)\((\d+)\):", re.MULTILINE)
 """A frame in a TorchScript doc string, innermost first."""
 _FRAMEWORK = re.compile(r"(^|[\\/](site|dist)-packages[\\/])torch[\\/]")
 _QUOTED_OTHERWISE = re.compile(r'["\\]')
-_ABSOLUTE = re.compile(r"(?<![\w.\\/-])(?:[A-Za-z]:)?[\\/][^\"\n<>|:*?]*?(?=\.pyi?\b)")
 
 
 class Traced(Protocol):
@@ -83,17 +82,3 @@ def _names(recorded: str) -> list[str]:
         return list(map(str, ast.literal_eval(recorded)))
     except (SyntaxError, ValueError, TypeError):
         return []
-
-
-def portable_paths(text: str) -> str:
-    """The text with absolute source paths made relative: what follows ``site-packages``, else the bare file name.
-
-    A published file should not tell the folders of the machine that exported it, nor differ between two machines.
-    """
-
-    def relative(match: re.Match[str]) -> str:
-        parts = re.split(r"[\\/]", match.group())
-        packages = [at for at, part in enumerate(parts) if part in ("site-packages", "dist-packages")]
-        return "/".join(parts[packages[-1] + 1 :]) if packages else parts[-1]
-
-    return _ABSOLUTE.sub(relative, text)

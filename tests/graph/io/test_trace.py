@@ -5,8 +5,8 @@ from __future__ import annotations
 import onnx_ir as ir
 import pytest
 
-from paddable.findings import Source
-from paddable.graph.trace import STACK_TRACE, module_path, portable_paths, source
+from paddable.findings import Source, portable_paths
+from paddable.graph.trace import STACK_TRACE, module_path, source
 
 TORCH = 'File "/venv/lib/python3.11/site-packages/torch/nn/functional.py", line 9, in f\n    return g()'
 USER = 'File "/home/me/model.py", line 27, in forward\n    return self.f(x)'

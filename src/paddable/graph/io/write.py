@@ -21,7 +21,8 @@ import onnx_ir as ir
 from paddable.bundle.cannot_write import CannotWrite
 from paddable.bundle.wire import encode_len
 from paddable.errors import MisuseError, exists_already
-from paddable.graph.trace import STACK_TRACE, portable_paths
+from paddable.findings import portable_paths
+from paddable.graph.trace import STACK_TRACE
 
 __all__ = [
     "INLINE_BELOW",
@@ -62,7 +63,7 @@ def write_model(
         path: the file to write.
         external_data: weights into a data file; None: above 1.5 GB of them.
         force: replace an existing file.
-        keep_traces: keep absolute source paths in traces; otherwise they become relative (`trace.portable_paths`).
+        keep_traces: keep absolute source paths in traces; otherwise they become relative (`findings.portable_paths`).
         stored: as in `write_shared`, for a model with a data file.
 
     Returns:

@@ -24,12 +24,24 @@ def tell_not_a_number(inputs: Mapping[str, Any], outputs: Mapping[str, Any], pro
     lost = [name for name, value in outputs.items() if _holds_nan(value)]
     if not lost or any(map(_holds_nan, inputs.values())):
         return
+    infinite = [name for name, value in inputs.items() if _holds_infinity(value)]
+    if infinite:
+        told = f"the model answers NaN in {', '.join(lost)}, and {', '.join(infinite)} that it was given holds infinity"
+        warnings.warn(told, PaddableWarning, stacklevel=3)
+        return
     elsewhere = "" if provider == "CPUExecutionProvider" else "; run it with provider='cpu' to see whose fault it is"
     warnings.warn(
         f"the model answers NaN in {', '.join(lost)} on {provider}{elsewhere}",
         PaddableWarning,
         stacklevel=3,
     )
+
+
+def _holds_infinity(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_holds_infinity, value))
+    array = np.asarray(value)
+    return array.dtype.kind == "f" and bool(np.isinf(array).any())
 
 
 def _holds_nan(value: Any) -> bool:
