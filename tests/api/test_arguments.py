@@ -119,6 +119,13 @@ def test_what_is_no_model_is_refused_as_that(model: Any, native: Path) -> None:
             call()
 
 
+def test_what_is_no_place_is_refused_as_that(native: Path, tmp_path: Path) -> None:
+    with pytest.raises(MisuseError, match="`out`: it is a int, and takes a path"):
+        paddable.convert(native, "x:2=T", containers=8, out=7)  # type: ignore[arg-type]
+    with pytest.raises(MisuseError, match="`checkpoint`: it is nothing, and takes a path, or the name of a"):
+        paddable.export("ctc", None, tmp_path / "b")  # type: ignore[arg-type]
+
+
 def test_a_model_in_memory_is_not_loaded() -> None:
     with pytest.raises(MisuseError, match=r"it is a ModelProto, and takes .*; give `convert` a place with `out`"):
         paddable.load(network())  # type: ignore[arg-type]

@@ -138,6 +138,7 @@ def export(
     accept = several("accept", accept)
     precisions = chosen_precisions(precision, half=half, examples=examples, accept=accept, verify=verify)
     containers = spec.containers if containers is None else given_containers(containers)
+    path_given(checkpoint, "checkpoint", wanted="a path, or the name of a repository")
     place = path_given(out, "out")
     target = provider_named(target).name if target is not None else "cpu"
     wanted_forms = chosen_forms(forms)
