@@ -159,7 +159,7 @@ def test_a_failing_gate_leaves_what_was_there(native: Path, tmp_path: Path, monk
     out = tmp_path / "out.onnx"
     out.write_bytes(b"mine")
 
-    def failing(report: Any, place: Any) -> None:
+    def failing(*_: Any) -> None:
         raise GateFailedError("planted")
 
     monkeypatch.setattr("paddable.api.converting.demand", failing)
