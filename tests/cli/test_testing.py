@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 import pytest
 
-import paddable
+import paddable.testing
 
 from .conftest import Library
 
@@ -18,11 +18,8 @@ MODEL = onnx.parser.parse_model('<ir_version: 9, opset_import: ["" : 17]> g (flo
 
 @pytest.fixture
 def testing(library: Library, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.setattr(paddable, "api", library, raising=False)
-    import paddable.testing as module
-
-    monkeypatch.setattr(module, "api", library)
-    return module
+    monkeypatch.setattr(paddable.testing, "api", library)
+    return paddable.testing
 
 
 def verdict(*rows: dict[str, Any]) -> SimpleNamespace:
