@@ -70,8 +70,7 @@ def write_case(folder: Path, parting: Parting, fork: Fork, cause: Cause, *, forc
     for value in fork.inputs:
         if value.producer() is None and value.name in one.feeds:
             feeds[str(value.name)] = one.feeds[str(value.name)]
-    made = np.ascontiguousarray(held[fork.value])
-    expected = made.copy()
+    expected = made = np.array(held[fork.value], order="C")
     if partner is not None:
         right = theirs.again([partner])[partner]
         expected = made.astype(np.result_type(made, right))  # the second may reach what the first cannot hold

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import onnx_ir as ir
@@ -83,7 +83,7 @@ def from_facts(array: Array, facts: Facts, frame: Frame, *, clean: bool = False)
         else:
             windows.append(slice(0, size))
     time = facts.ragged[0] if facts.ragged else None
-    return Block(array.reshape(sizes)[tuple(windows)], time, 1 if time is None else sizes[time])
+    return Block(_part(array.reshape(sizes), windows), time, 1 if time is None else sizes[time])
 
 
 def from_sizes(
@@ -107,7 +107,7 @@ def from_sizes(
             known[size] = min(known.get(size, valid), valid)
     time = next((axis for axis, size in enumerate(array.shape) if size in known), None)
     inside = tuple(slice(known.get(size, size)) for size in array.shape)
-    return Block(array[inside], time, 1 if time is None else array.shape[time])
+    return Block(_part(array, inside), time, 1 if time is None else array.shape[time])
 
 
 def of_output(
@@ -129,4 +129,10 @@ def of_output(
     for axis, text in stated.items():
         if axis < array.ndim:
             windows[axis] = slice(evaluate(text, steps))
-    return array[tuple(windows)]
+    return _part(array, windows)
+
+
+def _part(array: Array, windows: Iterable[slice]) -> Array:
+    """What lies in the windows, a view; of one number too, which an index without an ellipsis copies."""
+    index = (*windows, ...)
+    return array[index]
