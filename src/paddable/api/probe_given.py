@@ -18,7 +18,7 @@ from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.engine import Array
 from paddable.gates.signals import evaluate
 
-__all__ = ["NO_LENGTHS", "Hearer", "Inputs", "Signature", "refuse_other_inputs", "signature"]
+__all__ = ["NO_LENGTHS", "Hearer", "Inputs", "Signature", "is_sound", "signature", "told_shape"]
 
 SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".aiff")
 
@@ -60,36 +60,21 @@ class Hearer:
         title: what messages call it, such as ``A (native.onnx)``.
         inputs: what it takes.
         derived: inputs that are made from the lengths.
+        padded: it was made by this compiler.
     """
 
     title: str
     inputs: Signature
     derived: frozenset[str]
+    padded: bool = False
 
     def contents(self) -> list[str]:
         """The inputs that somebody has to fill."""
         return [n for n in self.inputs.shapes if n not in self.derived and not self.inputs.holds_length(n)]
 
-
-def refuse_other_inputs(hearers: tuple[Hearer, Hearer], metadata: Metadata) -> None:
-    """Refuse two graphs of which one cannot hear what the other does: they are not one model.
-
-    Raises:
-        MisuseError: an input of both has another rank or, along an axis that is neither ragged nor rows, another size.
-    """
-    (one, mine), (other, theirs) = ((hearer, hearer.inputs.shapes) for hearer in hearers)
-    for name in sorted(mine.keys() & theirs.keys() - one.derived - other.derived):
-        rows = metadata.batch.inputs.get(name) if metadata.batch is not None else None
-        free = {*metadata.inputs.get(name, {}), rows}
-        sizes = zip(mine[name], theirs[name], strict=False)
-        apart = [axis for axis, (n, m) in enumerate(sizes) if n != m and None not in (n, m) and axis not in free]
-        if len(mine[name]) != len(theirs[name]) or apart:
-            raise MisuseError(
-                "the inputs of the two graphs differ, so they are not one model",
-                where=f"input {name!r}",
-                why=f"{one.title} takes {_shape(mine[name])} and {other.title} takes {_shape(theirs[name])}",
-                fix="name two graphs of one model",
-            )
+    def may_hold_length(self, name: str) -> bool:
+        """Whether an input could be a length that nobody declared."""
+        return self.inputs.dtypes[name].kind in "iu" and len(self.inputs.shapes[name]) <= 1
 
 
 @dataclass(frozen=True)
@@ -127,7 +112,7 @@ class Inputs:
         """
         if source is None:
             return cls({})
-        if not isinstance(source, Mapping) and Path(source).suffix.lower() in SOUNDS:
+        if not isinstance(source, Mapping) and is_sound(source):
             return _sound(Path(source), places, hearers, metadata)
         if isinstance(source, Mapping):
             where, arrays = "`inputs`", {name: np.asarray(array) for name, array in source.items()}
@@ -181,6 +166,11 @@ class Inputs:
                         why=f"the run is at {told}",
                         fix="choose fewer with `at`, or give a longer input",
                     )
+
+
+def is_sound(source: str | os.PathLike[str]) -> bool:
+    """Whether a file is a sound, by its name."""
+    return Path(source).suffix.lower() in SOUNDS
 
 
 def _arrays(path: Path, hearers: tuple[Hearer, Hearer]) -> dict[str, Array]:
@@ -246,7 +236,7 @@ def _check_array(name: str, array: Array, where: str, hearers: tuple[Hearer, Hea
             raise MisuseError(
                 f"it has {len(shape)} axes and the array {array.ndim}, {list(array.shape)}",
                 where=place,
-                fix=f"give {_shape(shape)}",
+                fix=f"give {told_shape(shape)}",
             )
         ragged = metadata.inputs.get(name, {})
         for axis, (size, wanted) in enumerate(zip(array.shape, shape, strict=True)):
@@ -257,7 +247,7 @@ def _check_array(name: str, array: Array, where: str, hearers: tuple[Hearer, Hea
                     )
             elif wanted is not None and size != wanted and axis not in ragged:
                 raise MisuseError(
-                    f"axis {axis} is {wanted} and the array's is {size}", where=place, fix=f"give {_shape(shape)}"
+                    f"axis {axis} is {wanted} and the array's is {size}", where=place, fix=f"give {told_shape(shape)}"
                 )
         if dtype.kind in "iu" and array.size:
             limits = np.iinfo(dtype)
@@ -276,7 +266,8 @@ def _check_array(name: str, array: Array, where: str, hearers: tuple[Hearer, Hea
             )
 
 
-def _shape(shape: Sequence[Any]) -> str:
+def told_shape(shape: Sequence[Any]) -> str:
+    """A shape as messages name it: what varies is any."""
     return f"[{', '.join('any' if n is None else str(n) for n in shape)}]"
 
 
@@ -325,7 +316,7 @@ def _sound(path: Path, places: tuple[Place, Place], hearers: tuple[Hearer, Heare
     shape = next((h.inputs.shapes[name] for h in hearers[::-1] if name in h.inputs.shapes), [None] * (axis + 1))
     if any(n not in (None, 1) for i, n in enumerate(shape) if i != axis):
         raise MisuseError(
-            f"input {name!r} of shape {_shape(shape)} takes no samples",
+            f"input {name!r} of shape {told_shape(shape)} takes no samples",
             where=str(path),
             why="it takes features",
             fix="give the features as .npz, or a bundle, which knows its front end",

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from paddable.api.probe_given import NO_LENGTHS, Inputs, Signature, signature
+from paddable.api.probe_partners import filled, partners
 from paddable.bundle import Metadata
 from paddable.divergence.outputs import flat
 from paddable.divergence.plain import Plain
-from paddable.errors import MisuseError, PaddableError
+from paddable.errors import PaddableError
 from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.signals import Numbers, Signals, evaluate
 
@@ -50,47 +51,27 @@ class Fed:
             metadata: of a padded graph.
             size: steps of each symbol; more than the valid ones are filled with zeros.
             lengths: what its own inputs hold that the reference lacks, such as ``{"ilens": "T"}``.
-
-        Raises:
-            MisuseError: an input that nothing tells the contents of.
         """
+        ragged = self.signals.metadata
+        held = [name for name in inputs.shapes if name in ragged.length_inputs]
+        heard = partners(inputs, self.reference, ragged, filled(inputs, self.reference, {*self.extra, *lengths, *held}))
         if metadata is not None or size != self.steps:
-            names = {name: name for name in inputs.shapes if name in self.reference.shapes or metadata is not None}
+            shapes = {
+                **{name: self.reference.shapes[name] for name in heard.values()},
+                **{name: inputs.shapes[name] for name in held},
+            }
             rows = [self.steps] * self.signals.rows
-            feeds = self.signals.padded(rows, size, 0, {n: inputs.shapes[n] for n in names}, inputs.dtypes)
+            feeds = self.signals.padded(rows, size, 0, shapes, {**self.reference.dtypes, **inputs.dtypes})
         else:
             feeds = self.signals.native(0, self.steps)
-        return self._named(feeds, inputs, lengths)
-
-    def _named(self, feeds: Mapping[str, Array], inputs: Signature, lengths: Mapping[str, str]) -> dict[str, Array]:
-        """By the graph's own names: equal names first, then what is given, lengths, and what alone has its kind."""
         found: dict[str, Array] = {}
-        left = dict(feeds)
         for name, dtype in inputs.dtypes.items():
-            if name in self.extra:
-                found[name] = self.extra[name].astype(dtype)
-                left.pop(name, None)
-            elif name in left:
-                found[name] = left.pop(name).astype(dtype, copy=False)
-        for name, dtype in inputs.dtypes.items():
-            if name in found:
-                continue
-            shape = inputs.shapes[name]
-            if name in lengths:
-                found[name] = np.full([n or 1 for n in shape], evaluate(lengths[name], self.steps), dtype)
-                continue
-            if inputs.holds_length(name):
-                count = next(iter(self.steps.values()), 1)
-                found[name] = np.full([1] * len(shape), count, dtype)
-                continue
-            partner = next((n for n, a in left.items() if a.ndim == len(shape) and a.dtype.kind == dtype.kind), None)
-            if partner is None:
-                raise MisuseError(
-                    "nothing says what this input is fed",
-                    where=f"input {name!r}",
-                    fix="give all inputs of both graphs by name: `inputs='arrays.npz'`",
-                )
-            found[name] = left.pop(partner).astype(dtype, copy=False)
+            array = self.extra.get(name, feeds.get(heard.get(name, name)))
+            if array is None:
+                shape = inputs.shapes[name]
+                count = evaluate(lengths[name], self.steps) if name in lengths else next(iter(self.steps.values()), 1)
+                array = np.full([n or 1 for n in shape], count)
+            found[name] = array.astype(dtype, copy=False)
         return found
 
 

@@ -16,8 +16,9 @@ import onnx
 from paddable.api.certificate import certificate
 from paddable.api.judging import largest
 from paddable.api.opened import Declared, Model, Opened, Progress, open_as_converted, open_model, texts_of
-from paddable.api.probe_given import Hearer, Inputs, refuse_other_inputs, signature
+from paddable.api.probe_given import Hearer, Inputs, is_sound, signature
 from paddable.api.probe_inputs import draw_inputs
+from paddable.api.probe_partners import refuse_other_inputs
 from paddable.api.probe_places import (
     Place,
     found_place,
@@ -155,7 +156,8 @@ def probe(
             fix=f"declare the axis, such as {_example(setup.reference)}",
         )
     hearers = _hearers(setup, first, second)
-    refuse_other_inputs(hearers, setup.metadata)
+    by_name = isinstance(inputs, Mapping) or (inputs is not None and not is_sound(inputs))
+    refuse_other_inputs(hearers, signature(setup.reference.model), setup.metadata, given=by_name)
     given = Inputs.read(inputs, (first, second), hearers, setup.metadata)
     heard = next(iter(given.steps(setup.metadata).values()), None)
     if heard is not None and at is None and container is None and not _holds(first, second, heard):
@@ -303,16 +305,20 @@ class _Setup:
 
 def _hearers(setup: _Setup, first: Place, second: Place) -> tuple[Hearer, Hearer]:
     derived = frozenset({*setup.metadata.length_inputs, *setup.metadata.mask_inputs})
+    one, other = signature(setup.one.model), signature(setup.other.model)
+    padded = [place.metadata is not None for place in (first, second)]
     return (
-        Hearer(f"A ({first.file.name})", signature(setup.one.model), derived | setup.own_lengths.keys()),
-        Hearer(f"B ({second.file.name})", signature(setup.other.model), derived),
+        Hearer(f"A ({first.file.name})", one, derived | setup.own_lengths.keys(), padded[0]),
+        Hearer(f"B ({second.file.name})", other, derived, padded[1]),
     )
 
 
 def _setup(first: Place, second: Place, lengths: Sequence[str], declared: Declared) -> _Setup:
     padded = next((place.metadata for place in (first, second) if place.metadata is not None), None)
     if padded is not None and not lengths:
-        return _setup_padded(first, second, padded)
+        setup = _setup_padded(first, second, padded)
+        held = {**(second.metadata.length_inputs if second.metadata is not None else {}), **padded.length_inputs}
+        return replace(setup, metadata=replace(padded, length_inputs=held))
     if padded is not None:
         raise MisuseError("`lengths` declares what the padded file says itself", fix="leave it out")
     one = _plain(first.file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import onnx_ir as ir
 
@@ -134,5 +135,6 @@ def of_output(
 
 def _part(array: Array, windows: Iterable[slice]) -> Array:
     """What lies in the windows, a view; of one number too, which an index without an ellipsis copies."""
-    index = (*windows, ...)
-    return array[index]
+    index: Any = (*windows, ...)
+    part: Array = array[index]
+    return part
