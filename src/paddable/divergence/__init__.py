@@ -6,7 +6,7 @@ the first nodes whose inputs agree and whose result does not (`fork`); what diff
 """
 
 from paddable.divergence.find import TOLERANCE, find
-from paddable.divergence.parting import Known
+from paddable.divergence.known import Known
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
 from paddable.divergence.side import Side
 

@@ -15,9 +15,10 @@ from paddable.divergence.changed import Changed, Weights, changed_weights, count
 from paddable.divergence.fork import Fork, region
 from paddable.divergence.isolate import write_case
 from paddable.divergence.joined import same_names, taken_apart
+from paddable.divergence.known import Known
 from paddable.divergence.matching import match
 from paddable.divergence.outputs import told_alone
-from paddable.divergence.parting import Known, Parting, part
+from paddable.divergence.parting import Parting, part
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import changed_quantised
 from paddable.divergence.result import ForkRecord, Layer, ProbeReport
@@ -95,6 +96,8 @@ def find(
     weights = Weights((), 0) if unlike is not None else _weights(parting)
     others = [f"the weights differ: {weights.told}"] if weights.are_others and (told or cause is not None) else []
     isolated, said = None, [*notes, *told_alone(one.plain, other.plain, parting.ends)]
+    if told or cause is not None:
+        said += parting.ties
     if behind is not None:
         said.append(f"rounding alone passes the tolerance in front of that, from {told[1].op} {told[1].node} on")
     if isolate is not None and not told:
@@ -135,6 +138,7 @@ def find(
         changed="" if weights.are_others else counted([_at_node(each) for each in weights.changed]),
         shapes={name: list(array.shape) for name, array in other.feeds.items()},
         untested=untested,
+        ties=parting.ties,
     )
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from paddable.bundle import new_directory
 from paddable.divergence.causes import Cause
 from paddable.divergence.fork import Fork
+from paddable.divergence.known import valid_blocks
 from paddable.divergence.measure import measure
-from paddable.divergence.parting import Parting, valid_blocks
+from paddable.divergence.parting import Parting
 from paddable.divergence.pieces import Run
 from paddable.divergence.regions import Block
 from paddable.errors import PaddableError

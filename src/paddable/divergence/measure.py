@@ -45,13 +45,14 @@ class Measure:
     nan: float = 0.0
 
 
-def measure(mine: Block | None, theirs: Block | None, *, fills: bool = False) -> Measure | None:
+def measure(mine: Block | None, theirs: Block | None, *, fills: bool = False, classes: bool = False) -> Measure | None:
     """Compare two blocks; None where one is missing or their shapes differ in more than axes of size 1.
 
     Args:
         mine: the first run's.
         theirs: the second's.
         fills: numbers of the second that are far from all others stand for nothing: the scale is that of the others.
+        classes: whole numbers are classes: those that differ are others, by 1, however far apart.
     """
     if mine is None or theirs is None:
         return None
@@ -85,6 +86,8 @@ def measure(mine: Block | None, theirs: Block | None, *, fills: bool = False) ->
     if apart is not None:
         far, unit = apart
         gap = np.where(far, gap * (unit / size), gap)
+    if classes:
+        gap, unit = (gap != 0).astype(kind), 1.0
     error = float(gap.max(initial=0.0)) / unit
     profile: tuple[float, ...] = ()
     if mine.time is not None and gap.size:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import onnx_ir as ir
@@ -28,7 +28,12 @@ def flat(answer: Mapping[str, Array | list[Array]]) -> dict[str, Array]:
 
 
 def outputs_apart(
-    mine: Mapping[str, Array], theirs: Mapping[str, Array], partners: Mapping[str, str], one: Side, other: Side
+    mine: Mapping[str, Array],
+    theirs: Mapping[str, Array],
+    partners: Mapping[str, str],
+    one: Side,
+    other: Side,
+    classes: Collection[str] = (),
 ) -> dict[str, Measure]:
     """By name of the second's outputs, how far the first's are on the valid part.
 
@@ -41,6 +46,7 @@ def outputs_apart(
         partners: by name of the second's, the first's.
         one: the first run.
         other: the second.
+        classes: the first's outputs that hold classes.
     """
     apart = {}
     for name, partner in partners.items():
@@ -54,7 +60,7 @@ def outputs_apart(
                 continue
             inside = tuple(slice(min(n, m)) for n, m in zip(left.shape, right.shape, strict=True))
             left, right = left[inside], right[inside]
-        found = measure(Block(left, None, 1), Block(right, None, 1))
+        found = measure(Block(left, None, 1), Block(right, None, 1), classes=partner in classes)
         if found is not None:
             apart[name] = found
     return apart

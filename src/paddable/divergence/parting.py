@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import onnx_ir as ir
 
+from paddable.divergence.choices import Choices, ids
 from paddable.divergence.displaced import Displaced, displaced
 from paddable.divergence.fills import fillable
 from paddable.divergence.fork import Fork, forks
+from paddable.divergence.known import Known, is_comparable, valid_blocks
 from paddable.divergence.layers import Layers, layers
 from paddable.divergence.matching import Matching, match
 from paddable.divergence.measure import Measure, measure
@@ -20,12 +22,11 @@ from paddable.divergence.outputs import flat, outputs_apart
 from paddable.divergence.outputs import partners as partnered
 from paddable.divergence.pieces import Pieces
 from paddable.divergence.plain import Plain
-from paddable.divergence.regions import Block, comparable, from_facts, from_sizes, made_of_sizes
+from paddable.divergence.regions import made_of_sizes
 from paddable.divergence.side import Side
 from paddable.gates.engine import Array
-from paddable.padding.facts.facts import Facts
 
-__all__ = ["ABRUPT", "Known", "Parting", "part", "valid_blocks"]
+__all__ = ["ABRUPT", "Parting", "part"]
 
 _BUDGET = 192 << 20
 """Bytes of compared values that a piece should hold."""
@@ -38,21 +39,6 @@ ABRUPT = 20.0
 
 _FLOOR = {"fp32": 2e-6, "half": 4e-3}
 """Errors below these are rounding."""
-
-
-@dataclass(frozen=True)
-class Known:
-    """What the length analysis of native says.
-
-    Attributes:
-        facts: by value of native.
-        native: by value of the second graph, the value of native; None where there is no analysis.
-        single_row: the analysis was made for one row.
-    """
-
-    facts: Mapping[str, Facts] = field(default_factory=dict)
-    native: Callable[[ir.Value, ir.Value], str | None] | None = None
-    single_row: bool = True
 
 
 @dataclass
@@ -78,6 +64,7 @@ class Parting:
         tolerance: the error from which a value counts as different.
         known: which part of a value is valid.
         ran: both graphs as they ran, to make values again.
+        ties: of choices that fall the other way between scores that agree, a line on each.
     """
 
     one: Side
@@ -97,6 +84,7 @@ class Parting:
     tolerance: float
     known: Known
     ran: tuple[Pieces, Pieces]
+    ties: Sequence[str]
 
     def partner(self, value: ir.Value) -> ir.Value | None:
         """What a value that parts the runs differs from: of an output whose own pair agrees, such as one in front of a
@@ -165,15 +153,22 @@ def part(
         inner = (node.outputs[0] for node in (*both.one.front, both.one.node, *both.one.behind))
         matching.ends |= {**dict.fromkeys(inner), both.one.end: both.other.end}
     ran = _pieces(one), _pieces(other)
+    choices = Choices(one, other, ran, known, tolerance)
     with ThreadPoolExecutor(2, "paddable-probe") as pool:
-        measures, made_alone = _measured(one, other, ran, matching, known, tick, pool)
+        measures, made_alone = _measured(one, other, matching, choices, tick, pool)
     mine, theirs = (flat(side.answer()) for side in (one, other))
     partners = partnered(mine, theirs, matching, one, other, tolerance)
-    apart = outputs_apart(mine, theirs, partners, one, other)
+    classes = {str(value.name) for value in one.plain.model.graph.outputs if value in ids(one.plain)}
+    apart = outputs_apart(mine, theirs, partners, one, other, classes)
     outputs = {name: found.error for name, found in apart.items()}
-    alone = {name: found.error for name, found in outputs_apart(*made_alone, partners, one, other).items()}
-    nan = {name: found.nan for name, found in apart.items() if found.nan}
+    by_nodes = outputs_apart(*made_alone, partners, one, other, classes)
+    alone = {name: found.error for name, found in by_nodes.items()}
     made = {value.name: value for value in one.plain.model.graph.outputs}
+    for name, error in alone.items():
+        differs = not outputs.get(name, math.inf) <= tolerance
+        if differs and error <= tolerance and choices.decided_by_ties(made[partners[name]]):
+            apart[name], outputs[name] = by_nodes[name], error
+    nan = {name: found.nan for name, found in apart.items() if found.nan}
     named = {value.name: value for value in other.plain.model.graph.outputs}
     ends = {made[a]: named[b] for b, a in partners.items() if a in made and b in named}
     unlike = {
@@ -216,6 +211,7 @@ def part(
         tolerance=tolerance,
         known=known,
         ran=ran,
+        ties=list(choices.told.values()),
     )
 
 
@@ -230,9 +226,8 @@ def _told(array: Array) -> str:
 def _measured(
     one: Side,
     other: Side,
-    ran: tuple[Pieces, Pieces],
     matching: Matching,
-    known: Known,
+    choices: Choices,
     tick: Callable[[int, int], None],
     pool: ThreadPoolExecutor,
 ) -> tuple[dict[ir.Value, Measure], tuple[dict[str, Array], dict[str, Array]]]:
@@ -242,11 +237,12 @@ def _measured(
         codes = [array.dtype.kind in "iu" and array.dtype.itemsize == 1 for array in (left[a], right[b])]
         if codes[0] != codes[1]:
             return None  # in 8 bits, what it says is told by a scale and a zero point further down
-        return measure(*valid_blocks(one, other, a, b, left[a], right[b], known), fills=a in masked)
+        blocks = valid_blocks(one, other, a, b, left[a], right[b], known)
+        return measure(*blocks, fills=a in masked, classes=a in classes)
 
     partners = matching.values()
-    masked = fillable(one.plain)
-    mine, theirs = ran
+    masked, classes = fillable(one.plain), ids(one.plain)
+    (mine, theirs), known = choices.ran, choices.known
     found: dict[ir.Value, Measure] = {}
     outputs: tuple[dict[str, Array], dict[str, Array]] = ({}, {})
     cuts = _cuts(matching)
@@ -263,11 +259,13 @@ def _measured(
             for value in node.outputs
             if value in partners and value.name and partners[value].name
         }
-        wanted = {a: b for a, b in pairs.items() if a not in fixed | lists and _is_comparable(a, b, known)}
+        wanted = {a: b for a, b in pairs.items() if a not in fixed | lists and is_comparable(a, b, known)}
         ends = [_outputs_of(plain) for plain in (one.plain, other.plain)]
         ahead = pool.submit(mine.advance, start, end, [*wanted, *ends[0]])
         right = theirs.advance(begin, stop, [*wanted.values(), *ends[1]])
         left = ahead.result()
+        while taken := choices.ties(((a, b) for a, b in wanted.items() if a in left and b in right), left, right):
+            left = mine.take(taken, start, end, [*wanted, *ends[0]])
         for held_back, got, asked in zip(outputs, (left, right), ends, strict=True):
             held_back.update({str(value.name): got[value] for value in asked if value in got})
         both = [(a, b) for a, b in wanted.items() if a in left and b in right]
@@ -318,40 +316,6 @@ def _crossed_by_sequences(plain: Plain) -> set[int]:
         if (maker := value.producer()) is not None
     ]
     return {index for span in spans for index in span}
-
-
-def _is_comparable(a: ir.Value, b: ir.Value, known: Known) -> bool:
-    if known.native is None:
-        return True
-    name = known.native(a, b)
-    return name is not None and comparable(known.facts.get(name))
-
-
-def valid_blocks(
-    one: Side, other: Side, a: ir.Value, b: ir.Value, mine: Array, theirs: Array, known: Known
-) -> tuple[Block | None, Block | None]:
-    """The valid part of a pair of values; None where a shape is another than the analysis says.
-
-    Args:
-        one: the first run.
-        other: the second.
-        a: a value of the first graph.
-        b: its partner.
-        mine: the first run's array.
-        theirs: the second's.
-        known: which part is valid.
-    """
-    if known.native is None:
-        left = from_sizes(mine, one.metadata, one.container, one.steps)
-        return left, from_sizes(theirs, other.metadata, other.container, other.steps)
-    facts = known.facts.get(known.native(a, b) or "")
-    if facts is None:
-        return None, None
-    converted = one.metadata is not None or other.metadata is not None
-    return (
-        from_facts(mine, facts, one.frame(known.single_row), clean=converted),
-        from_facts(theirs, facts, other.frame(known.single_row), clean=converted),
-    )
 
 
 def _forks(

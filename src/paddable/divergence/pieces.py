@@ -90,6 +90,8 @@ class Pieces:
         }
         self._held = dict(self._fed)
         self._kept: list[tuple[int, dict[ir.Value, Any]]] = [(0, self._fed)]
+        self._before = self._held
+        self._taken: dict[ir.Value, Array] = {}
 
     def advance(self, start: int, stop: int, wanted: Sequence[ir.Value]) -> dict[ir.Value, Array]:
         """Run the nodes ``start`` to ``stop - 1``, the first not yet run.
@@ -105,12 +107,29 @@ class Pieces:
         Raises:
             PaddableError: ONNX Runtime could not load or run the piece.
         """
+        self._before = self._held
         nodes = self._plain.nodes[start:stop]
         answers = self._ran(nodes, stop, wanted, self._held)
         made = {value for node in nodes for value in node.outputs}
         self._held = {v: array for v, array in {**self._held, **answers}.items() if self._last.get(v, -1) >= stop}
         self._keep(stop)
         return {value: answers[value] for value in dict.fromkeys(wanted) if value in made}
+
+    def take(
+        self, taken: Mapping[ir.Value, Array], start: int, stop: int, wanted: Sequence[ir.Value]
+    ) -> dict[ir.Value, Array]:
+        """Run the last piece again, with arrays in place of what its nodes make; they stay from now on.
+
+        Args:
+            taken: by output of a node, what is read in its place; all outputs that are read.
+            start: as of ``advance``.
+            stop: likewise.
+            wanted: likewise.
+        """
+        self._taken.update(taken)
+        self._held = self._before
+        self._kept = [(place, held) for place, held in self._kept if place != stop]
+        return self.advance(start, stop, wanted)
 
     def again(self, wanted: Iterable[ir.Value]) -> dict[ir.Value, Array]:
         """Values of what has run, made again from what was kept in front of them.
@@ -125,14 +144,16 @@ class Pieces:
         groups: dict[int, list[ir.Value]] = {}
         for value in dict.fromkeys(wanted):
             maker = value.producer()
-            kept = next((held[value] for _, held in self._kept if value in held), None)
+            kept = next(
+                (held[value] for held in (self._taken, *(held for _, held in self._kept)) if value in held), None
+            )
             if kept is not None:
                 found[value] = kept
             elif maker is not None:
                 place = self._plain.place[maker]
                 groups.setdefault(max(k for k, (start, _) in enumerate(self._kept) if start <= place), []).append(value)
         for index, values in groups.items():
-            held = {**self._fed, **self._kept[index][1]}
+            held = {**self._fed, **self._kept[index][1], **self._taken}
             needed = {node for value in values for node in region(self._plain, value, held.__contains__)[0]}
             nodes = sorted(needed, key=self._plain.place.__getitem__)
             found |= self._ran(nodes, len(self._plain.nodes), values, held)
@@ -152,6 +173,9 @@ class Pieces:
         self, nodes: Sequence[ir.Node], stop: int, wanted: Sequence[ir.Value], held: Mapping[ir.Value, Array]
     ) -> dict[ir.Value, Array]:
         """What nodes make that is wanted, or read from ``stop`` on."""
+        held = {**held, **self._taken}
+        found = {value: self._taken[value] for value in wanted if value in self._taken}
+        nodes = [node for node in nodes if self._taken.keys().isdisjoint(node.outputs)]
         made = dict.fromkeys(value for node in nodes for value in node.outputs if value.name)
         lists = self._plain.sequences
         later = [value for value in made if value not in lists and self._last.get(value, -1) >= stop]
@@ -170,7 +194,7 @@ class Pieces:
                 if not weights:
                     raise
                 answers = self._run(self.cut(nodes, feeds, asked), feeds)
-        return {value: answers[str(value.name)] for value in asked}
+        return found | {value: answers[str(value.name)] for value in asked}
 
     def cut(self, nodes: Sequence[ir.Node], feeds: Mapping[str, Array], asked: Sequence[ir.Value]) -> bytes:
         """A serialised model of some nodes, with their weights inside.

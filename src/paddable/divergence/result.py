@@ -115,6 +115,7 @@ class ProbeReport:
         changed: how many weights of paired nodes differ, and the first; empty where none does.
         shapes: of each input of the second run.
         untested: axes that nothing gave a size, such as ``x:1``: both runs took one step along them.
+        ties: of choices that fall the other way between scores that agree, a line on each.
     """
 
     one: str
@@ -134,6 +135,7 @@ class ProbeReport:
     changed: str = ""
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     untested: Sequence[str] = ()
+    ties: Sequence[str] = ()
 
     @property
     def fork(self) -> ForkRecord | None:
@@ -166,6 +168,7 @@ class ProbeReport:
             worst = max(self.outputs.values(), default=0.0)
             told.append(
                 f"the runs agree: {f'outputs differ by at most {worst:.2g} of scale' if worst else 'bit for bit'}"
+                + (f", but for ties: {'; '.join(self.ties)}" if self.ties else "")
                 + (f"; but {self.changed}" if self.changed else "")
                 + self._sizes
             )
@@ -209,6 +212,7 @@ class ProbeReport:
             "matched": dict(self.matched),
             "isolated": self.isolated,
             "notes": list(self.notes),
+            "ties": list(self.ties),
             "changed_weights": self.changed,
             "versions": dict(self.versions),
         }

@@ -25,9 +25,12 @@ __all__ = [
     "CHOICE",
     "SCORE",
     "Taking",
+    "answer_of",
     "apart",
     "choices",
+    "chooses",
     "downstream",
+    "scored",
     "scores_of",
     "shared",
     "torn",
@@ -60,12 +63,23 @@ def choices(native: Source) -> dict[str, ir.Node]:
     know_types(model)
     found = {}
     for node in model.graph:
-        source, answer = node.inputs[0] if node.inputs else None, _answer(node)
+        source, answer = node.inputs[0] if node.inputs else None, answer_of(node)
         whole = node.op_type != "Cast" or (answer.dtype is not None and not answer.dtype.is_floating_point())
-        chooses = node.domain in ("", "ai.onnx") and node.op_type in _BEST | _COMPARED | _ROUNDED.keys() and whole
-        if chooses and answer.name and source is not None and _is_made(source) and source.dtype in _FLOATS:
+        if (
+            chooses(node)
+            and whole
+            and answer.name
+            and source is not None
+            and _is_made(source)
+            and source.dtype in _FLOATS
+        ):
             found[str(answer.name)] = node
     return found
+
+
+def chooses(node: ir.Node) -> bool:
+    """Whether a node may choose by the numbers of what it reads; by whole numbers, or to floats, it does not."""
+    return node.domain in ("", "ai.onnx") and node.op_type in _BEST | _COMPARED | _ROUNDED.keys()
 
 
 def shared(source: Source, chosen: Mapping[str, ir.Node]) -> dict[str, ir.Node]:
@@ -99,7 +113,7 @@ def with_choices(source: Source, chosen: Mapping[str, ir.Node]) -> bytes:
     graph, names = model.graph, Names(model.graph)
     _told(model, chosen)
     for name, node in _same(graph, chosen).items():
-        own = _answer(node)
+        own = answer_of(node)
         assert own.dtype is not None
         wide = ir.DataType.DOUBLE if own.dtype.is_floating_point() else ir.DataType.INT64
         given, where = (ir.Value(name=f"{prefix}/{name}", type=ir.TensorType(kind))
@@ -124,7 +138,7 @@ def with_choices(source: Source, chosen: Mapping[str, ir.Node]) -> bytes:
 
 def _told(model: ir.Model, chosen: Mapping[str, ir.Node]) -> ir.Model:
     for name, node in _same(model.graph, chosen).items():
-        told = [(CHOICE, _answer(node)), *((f"{SCORE}/{k}", v) for k, v in enumerate(node.inputs[: _scored(node)]))]
+        told = [(CHOICE, answer_of(node)), *((f"{SCORE}/{k}", v) for k, v in enumerate(node.inputs[: scored(node)]))]
         for prefix, value in told:
             assert value is not None
             copy = ir.node("Identity", [value])
@@ -156,7 +170,8 @@ def _same(graph: ir.Graph, chosen: Mapping[str, ir.Node]) -> dict[str, ir.Node]:
     return found
 
 
-def _answer(node: ir.Node) -> ir.Value:
+def answer_of(node: ir.Node) -> ir.Value:
+    """What a node chooses."""
     return node.outputs[1] if node.op_type == "TopK" else node.outputs[0]
 
 
@@ -164,7 +179,7 @@ def _axis(node: ir.Node) -> int:
     return node.attributes.get_int("axis", -1 if node.op_type == "TopK" else 0)
 
 
-def _scored(node: ir.Node) -> int:
+def scored(node: ir.Node) -> int:
     """How many of its inputs are scores."""
     return 2 if node.op_type in _COMPARED else 1
 
@@ -240,7 +255,7 @@ def torn(node: ir.Node, scores: Sequence[Array], near: Sequence[float], own: Arr
 def downstream(chosen: Mapping[str, ir.Node]) -> set[str]:
     """Names of the outputs that are made of choices."""
     seen: set[ir.Value] = set()
-    waiting = [_answer(node) for node in chosen.values()]
+    waiting = [answer_of(node) for node in chosen.values()]
     while waiting:
         value = waiting.pop()
         if value not in seen:
