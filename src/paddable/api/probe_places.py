@@ -12,7 +12,7 @@ import onnx_ir as ir
 
 from paddable.bundle import KEY, Bundle, Graph, Metadata, read_bundle, read_entries
 from paddable.divergence.plain import Plain
-from paddable.divergence.quantised import computes_in_8_bits
+from paddable.divergence.quantised import fewest_bits
 from paddable.errors import MisuseError, UnreadableError
 from paddable.gates.lift import HALF
 from paddable.lengths import parse, symbol
@@ -58,11 +58,12 @@ class Place:
         return folder / bundle.native if bundle is not None and bundle.native is not None else None
 
     def precision(self, plain: Plain) -> str:
-        """``fp32``, ``fp16`` or ``int8``: as the metadata says, else as its types tell."""
+        """``fp32``, ``fp16``, ``int8`` or ``int4``: as the metadata says, else as its nodes and types tell."""
         if self.metadata is not None and self.metadata.precision != "fp32":
             return self.metadata.precision
-        if computes_in_8_bits(plain):
-            return "int8"
+        bits = fewest_bits(plain)
+        if bits is not None:
+            return "int8" if bits == 8 else "int4"
         graph = plain.model.graph
         values = (*(value for node in plain.nodes for value in node.outputs), *graph.inputs)
         casts = (node.attributes["to"].value for node in plain.nodes if node.op_type == "Cast")

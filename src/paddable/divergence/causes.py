@@ -22,7 +22,7 @@ from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
-from paddable.divergence.quantised import beside_rounding, changed_quantised, in_8_bits, products_of_both
+from paddable.divergence.quantised import beside_rounding, changed_quantised, in_codes, products_of_both
 from paddable.divergence.remedies import size_makers
 from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
@@ -499,7 +499,7 @@ _SCALES = frozenset({"Add", "Div", "Mul", "Sub"})
 
 def _stored(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> tuple[Cause, ir.Node] | None:
     """A weight in 8 bits that is another one in float, and the node that reads it."""
-    if parting.one.precision == parting.other.precision or not any(map(in_8_bits, (*fork.nodes, *others))):
+    if parting.one.precision == parting.other.precision or not any(map(in_codes, (*fork.nodes, *others))):
         return None
     change = next((each for each in changed_quantised(parting) if each.node in fork.nodes), None)
     if change is None:
@@ -510,7 +510,7 @@ def _stored(parting: Parting, fork: Fork, others: Sequence[ir.Node]) -> tuple[Ca
 
 def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node], lacking: Unpaired) -> Cause | None:
     """One graph computes in 8 bits here and the other does not: operators differ by design, their attributes do not."""
-    here = [node for node in (*fork.nodes, *others) if in_8_bits(node)]
+    here = [node for node in (*fork.nodes, *others) if in_codes(node)]
     if parting.one.precision == parting.other.precision or not here:
         return None
     setting = next(_attributes(list(products_of_both(parting, fork.nodes, others))), None)

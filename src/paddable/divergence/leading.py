@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from paddable.divergence.fork import Fork
 from paddable.divergence.parting import Parting
-from paddable.divergence.quantised import beside_rounding, in_8_bits
+from paddable.divergence.quantised import beside_rounding, in_codes
 from paddable.divergence.unpaired import Unpaired
 
 __all__ = ["is_padded", "leads"]
@@ -31,7 +31,7 @@ def leads(parting: Parting, fork: Fork, others: Sequence[ir.Node], lacking: Unpa
     """
     if parting.one.metadata is not None and parting.other.metadata is not None:
         nodes = (*fork.nodes, *others)
-        beside = beside_rounding(lacking, nodes) if any(map(in_8_bits, nodes)) else lacking
+        beside = beside_rounding(lacking, nodes) if any(map(in_codes, nodes)) else lacking
         return bool(beside.extra or beside.missing)
     if parting.other.metadata is not None or not is_padded(parting):
         return False

@@ -1,7 +1,9 @@
-"""Weights stored in 8 bits against the same in float: what is rounded may be a step away, a wrong scale is further."""
+"""Weights stored in 8 or 4 bits against the same in float: what is rounded may be a step away, a wrong scale is
+further."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +20,7 @@ from paddable.divergence.unpaired import Unpaired
 from paddable.gates.engine import Array
 from paddable.precision.codes import bits_of
 
-__all__ = ["beside_rounding", "changed_quantised", "computes_in_8_bits", "in_8_bits", "products_of_both"]
+__all__ = ["beside_rounding", "changed_quantised", "fewest_bits", "in_codes", "products_of_both"]
 
 _STORED: dict[str, tuple[int, int | None, int]] = {
     "ConvInteger": (1, None, 3),
@@ -51,12 +53,12 @@ class _Weight:
     @property
     def stem(self) -> str:
         """Its name before it was quantised."""
-        return self.name.removesuffix("_quantized")
+        return re.sub("_(quantized|int4|int8)$", "", self.name)
 
 
-def in_8_bits(node: ir.Node) -> bool:
-    """Whether a node rounds to 8 bits, or reads what is."""
-    return bits_of(node) == 8
+def in_codes(node: ir.Node) -> bool:
+    """Whether a node rounds to 8 bits or fewer, or reads what is."""
+    return bits_of(node) is not None
 
 
 def beside_rounding(one: Unpaired, nodes: Sequence[ir.Node]) -> Unpaired:
@@ -67,7 +69,7 @@ def beside_rounding(one: Unpaired, nodes: Sequence[ir.Node]) -> Unpaired:
         one: nodes that only one graph has.
         nodes: all nodes at the fork, of both graphs.
     """
-    if any(node.domain and not node.op_type.startswith("QLinear") and not in_8_bits(node) for node in nodes):
+    if any(node.domain and not node.op_type.startswith("QLinear") and not in_codes(node) for node in nodes):
         return Unpaired((), (), False)  # one node for several
     static = any(node.op_type.startswith("Q") for node in nodes)
     extra, missing = (
@@ -83,14 +85,15 @@ def beside_rounding(one: Unpaired, nodes: Sequence[ir.Node]) -> Unpaired:
 
 
 def _kind(node: ir.Node) -> str:
-    return node.op_type.removeprefix("QLinear").removeprefix("DynamicQuantize") or node.op_type
+    whole = node.op_type.removeprefix("QLinear").removeprefix("DynamicQuantize").removesuffix("NBits")
+    return whole or node.op_type
 
 
 _QUANTISERS = frozenset(
     {"Add", "Cast", "Conv", "ConvTranspose", "Div", "DynamicQuantizeLinear", "Gemm", "Linear", "LSTM", "MatMul"}
     | {"MatMulIntegerToFloat", "Mul", "QuantizeLinear", "Sub", *_STORED}
 )
-"""Operators that a product in 8 bits consists of, and those that it stands for."""
+"""Operators that a product in codes consists of, and those that it stands for."""
 
 _CUT = frozenset({"Clip", "Relu"})
 """What the ends of the codes do as well."""
@@ -115,7 +118,7 @@ def products_of_both(
     counts = [Counter(key for key, _ in each) for each in (mine, theirs)]
     for key, node in mine:
         partner = next((each for other, each in theirs if other == key), None)
-        if partner is not None and counts[0][key] == counts[1][key] == 1 and in_8_bits(node) != in_8_bits(partner):
+        if partner is not None and counts[0][key] == counts[1][key] == 1 and in_codes(node) != in_codes(partner):
             yield node, partner
 
 
@@ -128,9 +131,9 @@ def _product(node: ir.Node) -> tuple[str, int] | None:
     return (kind, held.size) if held is not None else None
 
 
-def computes_in_8_bits(plain: Plain) -> bool:
-    """Whether a graph was quantised, by whatever quantiser."""
-    return any(map(in_8_bits, plain.nodes))
+def fewest_bits(plain: Plain) -> int | None:
+    """In how few bits a graph that was quantised, by whatever quantiser, keeps or computes something."""
+    return min((bits for node in plain.nodes if (bits := bits_of(node)) is not None), default=None)
 
 
 def changed_quantised(parting: Parting) -> list[Changed]:
@@ -142,7 +145,7 @@ def changed_quantised(parting: Parting) -> list[Changed]:
     for value in parting.measures:
         mine, _ = region(one, value, lambda v: v in parting.measures)
         theirs, _ = region(other, partners[value], lambda v: v in compared)
-        if not any(map(in_8_bits, (*mine, *theirs))):
+        if not any(map(in_codes, (*mine, *theirs))):
             continue
         for a, b in _alike(list(_weights(one, mine)), list(_weights(other, theirs))):
             told = _apart(a, b)
@@ -217,6 +220,9 @@ def _weights(plain: Plain, nodes: Sequence[ir.Node]) -> Iterator[_Weight]:
         if node.op_type == "DynamicQuantizeLSTM":
             yield from _of_lstm(node)
             continue
+        if node.op_type == "MatMulNBits":
+            yield from _in_blocks(node)
+            continue
         if node.op_type not in _STORED:
             yield from _floats(plain, node)
             continue
@@ -235,6 +241,26 @@ def _weights(plain: Plain, nodes: Sequence[ir.Node]) -> Iterator[_Weight]:
         step = np.broadcast_to(np.abs(scale).astype(np.float64).reshape(shape if scale.size > 1 else ()), stored.shape)
         offset = np.zeros(()) if zero is None else zero.astype(np.float64).reshape(shape if zero.size > 1 else ())
         yield _Weight(node, str(held.name), (stored.astype(np.float64) - offset) * step, step)
+
+
+def _in_blocks(node: ir.Node) -> Iterator[_Weight]:
+    """The weight of a product with one scale for some numbers of a column, which lie in a row: [columns, rows]."""
+    held, stored, scale, zero = node.inputs[1], *(_constant(node, index) for index in (1, 2, 3))
+    rows, columns, bits, size = (node.attributes.get_int(name, 4) for name in ("K", "N", "bits", "block_size"))
+    if held is None or stored is None or scale is None or 8 % bits or (zero is not None and zero.dtype != np.uint8):
+        return
+    middle: Array | float = 2.0 ** (bits - 1)
+    if zero is not None:
+        middle = _unpacked(zero.reshape(columns, -1), bits)[:, : scale.size // columns].repeat(size, axis=1)
+    step = np.abs(scale.astype(np.float64)).reshape(columns, -1).repeat(size, axis=1)
+    numbers = (_unpacked(stored.reshape(columns, -1), bits) - middle) * step
+    yield _Weight(node, str(held.name), numbers[:, :rows].T, step[:, :rows].T)
+
+
+def _unpacked(stored: Array, bits: int) -> Array:
+    """Numbers of which some lie in a byte, the first in its lowest bits: [columns, rows] as floats."""
+    parts = [stored >> shift & (1 << bits) - 1 for shift in range(0, 8, bits)]
+    return np.stack(parts, axis=-1).reshape(len(stored), -1).astype(np.float64)
 
 
 def _along(axis: int, stored: Array, scale: Array, zero: Array | None) -> list[int] | None:

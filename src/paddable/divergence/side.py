@@ -27,7 +27,7 @@ class Side:
         steps: the valid steps of each symbol; empty where nothing is ragged.
         container: the steps it is run at.
         metadata: of a padded graph.
-        precision: ``fp32``, ``fp16`` or ``int8``.
+        precision: ``fp32``, ``fp16``, ``int8`` or one of a bundle.
         provider: where it runs.
     """
 

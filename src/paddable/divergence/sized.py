@@ -12,7 +12,7 @@ from paddable.divergence.fork import region
 from paddable.divergence.measure import measure
 from paddable.divergence.parting import Parting
 from paddable.divergence.plain import Plain
-from paddable.divergence.quantised import in_8_bits
+from paddable.divergence.quantised import in_codes
 from paddable.divergence.regions import Block, made_of_sizes
 from paddable.errors import PaddableError
 from paddable.gates.engine import Array
@@ -64,7 +64,7 @@ def _numbers(parting: Parting, side: int, value: ir.Value) -> Array | None:
     if value.const_value is not None:
         return value.const_value.numpy()
     made, _ = region((parting.one, parting.other)[side].plain, value, lambda _: False)
-    if any(map(in_8_bits, made)):
+    if any(map(in_codes, made)):
         return None  # it is compared with its scale and zero point
     try:
         return parting.ran[side].again([value]).get(value)
