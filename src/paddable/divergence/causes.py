@@ -23,6 +23,7 @@ from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import beside_rounding, changed_quantised, in_codes, products_of_both
+from paddable.divergence.remedied import rounded_by_remedy
 from paddable.divergence.remedies import size_makers
 from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
@@ -116,6 +117,8 @@ def cause_of(
         or _structure(parting, unpaired(parting, fork, others, sizes=True))
         or Cause("unknown", "operator, weights, attributes and inputs agree", "look at the case that `isolate` writes")
     )
+    if found.kind == "structure":
+        found = rounded_by_remedy(parting, fork, others) or found
     return found, lacking.extra[0] if found.place == "another" and lacking.extra else fork.nodes[-1]
 
 
