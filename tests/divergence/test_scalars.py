@@ -62,3 +62,24 @@ def test_a_case_of_one_number_runs(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as end:
         runpy.run_path(str(tmp_path / "case" / "run.py"))
     assert end.value.code == 1
+
+
+OF_A_LENGTH = MEAN.replace("Cast <to = 1> (n)", "Cast <to = 1> (n) k = Mul (m, s)").replace("Div (s, m)", "Div (t, k)")
+OF_A_LENGTH = OF_A_LENGTH.replace("s = ReduceSum", "t = ReduceSum")
+OF_A_MEAN = (
+    "(float[1, T, 4] x) => (float y) { a = MatMul (x, w) b = Exp (a) m = ReduceMean <keepdims = 0> (b) y = Mul (m, s) }"
+)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "fp16", "int8-dynamic"])
+@pytest.mark.parametrize("text", [OF_A_LENGTH, OF_A_MEAN])
+def test_another_number_beside_a_length_or_behind_a_mean_is_named(tmp_path: Path, text: str, precision: str) -> None:
+    """A padded graph makes its masks of lengths too, and divides a sum by one, next to what the model makes of it."""
+    held = {"w": W, "d": np.ones(4, np.float32)} if "(a, d)" in text else {"w": W}
+    right, wrong = (save(tmp_path / f"{s}.onnx", text, s=np.float32(s), **held) for s in (0.5, 0.85))
+    given = {"length_inputs": ["n=T"]} if "int64[1] n" in text else {}
+    out = tmp_path / "padded.onnx"
+    paddable.convert(wrong, ["x:1=T"], containers=[40], out=out, verify=False, precision=precision, **given)  # type: ignore[arg-type]
+    for files in ((out, right), (right, out)):
+        fork = paddable.probe(*files, at=17).fork
+        assert fork is not None and fork.cause.kind == "weights" and "input 1 (s" in fork.cause.text, fork

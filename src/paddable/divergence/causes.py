@@ -52,7 +52,8 @@ def cause_of(
     partners = parting.matching.pairs
     pairs = [(node, partners[node]) for node in fork.nodes if node in partners]
     pairs += _leftovers(parting, fork, others)
-    beside = size_makers(parting.one), size_makers(parting.other)
+    held = [side.metadata.length_inputs for side in (parting.one, parting.other) if side.metadata is not None]
+    beside = [size_makers(side, {name for each in held for name in each}) for side in (parting.one, parting.other)]
     pairs = [
         (node, partner)
         for node, partner in pairs

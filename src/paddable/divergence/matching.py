@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -191,7 +191,8 @@ class _Tokens:
     def __init__(self, plain: Plain) -> None:
         self.plain = plain
         self.operators = [plain.kinds[node] for node in plain.nodes]
-        self.outputs = [node.outputs[0].name for node in plain.nodes]
+        ends = {value.name for value in plain.model.graph.outputs}
+        self.outputs = [_inner(node.outputs[0].name, ends) for node in plain.nodes]
         self.names: list[Hashable] = [
             (*operator, name) if name and not name.startswith(_COUNTED) else None
             for operator, name in zip(self.operators, self.outputs, strict=True)
@@ -229,6 +230,16 @@ def _attributes(node: ir.Node) -> tuple[Hashable, ...]:
         if not attribute.is_ref() and attribute.type not in plain and name != EMPTY
         if attribute.value != default(node, name)
     )
+
+
+def _inner(name: str | None, outputs: Collection[str | None]) -> str | None:
+    """The name that a value had before a padded graph cut it, and gave its name to what it cut."""
+    before = next((name.removesuffix(end) for end in _CUT if name is not None and name.endswith(end)), name)
+    return before if before in outputs else name
+
+
+_CUT = ("_padded", "_native")
+"""What is behind the name of a value whose name an output took; see ``padding.rewrite``."""
 
 
 def _names_count(mine: _Tokens, theirs: _Tokens) -> bool:

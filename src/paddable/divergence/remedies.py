@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import onnx_ir as ir
 
@@ -36,13 +36,14 @@ _TAKES_LENGTHS = frozenset({"Attention", "DynamicQuantizeLSTM", "GRU", "LSTM", "
 """Operators of a model to which a remedy gives the lengths as one more input."""
 
 
-def size_makers(side: Side) -> set[ir.Node]:
+def size_makers(side: Side, lengths: Collection[str]) -> set[ir.Node]:
     """Nodes that compute sizes, lengths and masks of these, and a remedy's own: how they lay out what they make is an
     exporter's habit.
 
     Args:
         side: a run.
+        lengths: inputs that hold lengths in either graph.
     """
-    sizes = made_of_sizes(side.plain, constants=True) | made_of_lengths(side)
+    sizes = made_of_sizes(side.plain, constants=True, given=lengths) | made_of_lengths(side)
     own = set(of_the_model(side, side.plain.nodes))
     return {node for node in side.plain.nodes if node not in own or sizes.issuperset(node.outputs)}
