@@ -83,7 +83,7 @@ def _side(
         plain,
         feeds,
         on_provider("cpu"),
-        cache(lambda: Engine(model.SerializeToString(), half=precision == "fp16").run(feeds)),
+        cache(lambda: Engine(model.SerializeToString()).run(feeds)),
         {"T": planted.LENGTH},
         {"T": size},
         metadata,

@@ -85,8 +85,6 @@ def draw_inputs(
     seed: int,
     native: Source,
     threads: int,
-    *,
-    half: bool | None = None,
 ) -> Fed:
     """Draw what is not given.
 
@@ -100,7 +98,6 @@ def draw_inputs(
         seed: of random numbers.
         native: run to see whether it takes them: some models have no answer for negative numbers.
         threads: of that run; 0 takes every core.
-        half: whether it computes in half; None reads it to see.
     """
     inputs = signature(reference.model)
     widest = {name: max(size[name] for size in sizes) for name in steps}
@@ -114,7 +111,7 @@ def draw_inputs(
     if set(given.arrays) >= set(metadata.inputs) and given.arrays:
         return Fed(signals, inputs, steps, extra)
     try:
-        answers = flat(Engine(native, threads=threads, half=half).run(signals.native(0, steps)))
+        answers = flat(Engine(native, threads=threads).run(signals.native(0, steps)))
     except PaddableError:
         answers = None
     if answers is None or any(a.dtype.kind == "f" and not np.isfinite(a).all() for a in answers.values()):

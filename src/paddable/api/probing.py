@@ -168,9 +168,8 @@ def probe(
     given.check_steps(setup.metadata, steps, setup.own_lengths)
     sizes = _sizes(setup, first, second, steps, container)
     threads = _threads(second.file)
-    half = False if second.precision(setup.reference) == "fp32" else None
     drawn = setup.reference, setup.metadata, given, sizes, steps, setup.numbers, seed, setup.answer, threads
-    fed = draw_inputs(*drawn, half=half)
+    fed = draw_inputs(*drawn)
     answers = fed.answers if setup.answer == second.file and sizes[1] == steps and against_provider == "cpu" else None
     both = first.file == second.file
     names = names_apart(first.file, second.file)
@@ -545,8 +544,7 @@ def _side(
         if provider == "cpu":
             own = place.metadata is not None and place.metadata.precision == precision
             config = asked_of(place.metadata) if own and place.metadata else session_config(precision)
-            half = None if precision != "fp32" else False
-            return Engine(place.file, config=config, threads=threads, where=where, half=half).run(feeds)
+            return Engine(place.file, config=config, threads=threads, where=where).run(feeds)
         opening = Opening(session_advice(provider))
         return GraphSession(place.file, opening, static=place.metadata is not None).run(feeds)
 

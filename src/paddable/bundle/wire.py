@@ -11,7 +11,7 @@ import mmap
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["Buffer", "Field", "Malformed", "encode_len", "encode_varint", "fields"]
+__all__ = ["Buffer", "Field", "Malformed", "encode_len", "encode_varint", "fields", "varint"]
 
 Buffer = bytes | mmap.mmap
 
@@ -36,7 +36,8 @@ class Field(NamedTuple):
     end: int
 
 
-def _varint(data: Buffer, at: int, stop: int) -> tuple[int, int]:
+def varint(data: Buffer, at: int, stop: int) -> tuple[int, int]:
+    """The number that begins at a place, and where it ends."""
     value = shift = 0
     while at < stop:
         byte = data[at]
@@ -59,15 +60,15 @@ def fields(data: Buffer, start: int, stop: int) -> Iterator[Field]:
     at = start
     while at < stop:
         key_at = at
-        key, at = _varint(data, at, stop)
+        key, at = varint(data, at, stop)
         number, wire_type = key >> 3, key & 7
         if number == 0:
             raise Malformed(f"field number 0 at byte {key_at}")
         if wire_type == LEN:
-            length, at = _varint(data, at, stop)
+            length, at = varint(data, at, stop)
             end = at + length
         elif wire_type == VARINT:
-            _, end = _varint(data, at, stop)
+            _, end = varint(data, at, stop)
         elif wire_type == FIXED32:
             end = at + 4
         elif wire_type == FIXED64:

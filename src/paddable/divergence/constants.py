@@ -34,7 +34,7 @@ def compute_constants(model: ir.Model) -> ir.Model:
     made = _made_of_constants(copy.graph)
     asked = [value for node in made for value in node.outputs if _is_read(value, made)]
     try:
-        numbers = Engine(Cutter(copy).cut(list(made), {}, asked), optimise=False, half=False).run({})
+        numbers = Engine(Cutter(copy).cut(list(made), {}, asked), optimise=False).run({})
     except EngineError:
         return model
     for value in asked:

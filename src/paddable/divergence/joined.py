@@ -170,7 +170,7 @@ def _computed(
     for held, steps in zip(found, (1, 2) if asked else (), strict=False):
         feeds = {str(whole.name): np.zeros([steps] * ((rank or 1) - 1) + [channels], np.float32)}
         try:
-            answers = Engine(Cutter(plain.model).cut(nodes, feeds, asked), optimise=False, half=False).run(feeds)
+            answers = Engine(Cutter(plain.model).cut(nodes, feeds, asked), optimise=False).run(feeds)
         except EngineError:
             return None
         held |= {value: answers[str(value.name)] for value in asked}

@@ -61,7 +61,7 @@ def on_provider(provider: str, threads: int = 1, where: str = "") -> Run:
 
 def _on_cpu(model: bytes, feeds: Mapping[str, Array], threads: int, where: str) -> dict[str, Array]:
     try:
-        return Engine(model, optimise=False, threads=threads, half=False, where=where).run(feeds)
+        return Engine(model, optimise=False, threads=threads, where=where).run(feeds)
     except EngineError:  # an operator that only the optimiser's fusion can run
         return Engine(model, threads=threads, where=where).run(feeds)
 

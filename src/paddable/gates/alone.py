@@ -17,7 +17,6 @@ import onnx_ir as ir
 from paddable.errors import PaddableError
 from paddable.gates.engine import Array, Engine, EngineError
 from paddable.gates.junk import FILLINGS, draw, fill
-from paddable.gates.lift import HALF
 from paddable.gates.regions import Frame
 from paddable.gates.report import SiteResult
 from paddable.graph.io.write import to_proto
@@ -219,9 +218,8 @@ def _cut_out(
         sites,
     )
     skipped = [remedy for site in unit for remedy in site.remedies if id(remedy) in leave_out]
-    half = any(value.dtype in HALF for value in made.values())
     proto = to_proto(rewrite(alone, container, leave_out=skipped))
-    return wanted, Engine(proto.SerializeToString(), where="unit", half=half)
+    return wanted, Engine(proto.SerializeToString(), where="unit")
 
 
 def _opsets(analysis: Analysis) -> Mapping[str, int]:

@@ -20,14 +20,15 @@ import numpy as np
 import onnx
 
 from paddable.gates import child
-from paddable.gates.engine import Array, EngineError, Source, optimisation
+from paddable.gates.engine import Array, EngineError, Source
+from paddable.runtime.session.layout import left_out
 
 __all__ = ["Apart", "ProcessEndedError"]
 
 _SERIALISED = 2**31 - 1
 """Bytes of the largest protobuf."""
 
-_PLAIN = "ORT_DISABLE_ALL"
+_OPTIMISED, _PLAIN = "ORT_ENABLE_ALL", "ORT_DISABLE_ALL"
 
 
 class ProcessEndedError(EngineError):
@@ -60,7 +61,7 @@ class Apart:
             ProcessEndedError: it ended the child.
             EngineError: the model does not load.
         """
-        answer = self._ask(None, optimisation(self._model))
+        answer = self._ask(None, _OPTIMISED)
         if isinstance(answer, str):
             raise EngineError(f"onnxruntime cannot load it: {answer[:300]}", where="native")
         if answer is None:
@@ -78,7 +79,7 @@ class Apart:
             ProcessEndedError: the run ended the child; the message names the operator, where it can be found.
             EngineError: the run failed.
         """
-        answer = self._ask(feeds, optimisation(self._model))
+        answer = self._ask(feeds, _OPTIMISED)
         if either and isinstance(answer, str):
             answer = self._ask(feeds, _PLAIN)
         if answer is None:
@@ -143,13 +144,15 @@ def _started(model: Source) -> subprocess.Popen[bytes]:
     return process
 
 
-def _sent(model: Source) -> tuple[str | bytes, str]:
-    """What the child opens, and the folder of its weights: ``model_file`` says why a name beyond ASCII is read here."""
+def _sent(model: Source) -> tuple[str | bytes, str, list[str]]:
+    """What the child opens, the folder of its weights, and the optimisers that it leaves out: ``model_file`` says why a
+    name beyond ASCII is read here."""
+    without = left_out(model)
     if isinstance(model, bytes):
-        return model, ""
+        return model, "", without
     if str(model.absolute()).isascii():
-        return os.fspath(model.absolute()), ""
-    return model.read_bytes(), os.fspath(model.parent.absolute())
+        return os.fspath(model.absolute()), "", without
+    return model.read_bytes(), os.fspath(model.parent.absolute()), without
 
 
 def _beginning(model: onnx.ModelProto, count: int) -> bytes:

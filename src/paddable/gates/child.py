@@ -17,7 +17,7 @@ __all__: list[str] = []
 _FOLDER_OF_WEIGHTS = "session.model_external_initializers_file_folder_path"
 
 
-def _session(source: str | bytes, folder: str, level: str) -> Any:
+def _session(source: str | bytes, folder: str, without: list[str], level: str) -> Any:
     options = ort.SessionOptions()
     if folder:
         options.add_session_config_entry(_FOLDER_OF_WEIGHTS, folder)
@@ -25,11 +25,11 @@ def _session(source: str | bytes, folder: str, level: str) -> Any:
     options.log_severity_level = 4
     options.enable_cpu_mem_arena = False
     options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
-    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"], disabled_optimizers=without)
 
 
 def _answer(
-    sessions: dict[str, Any], model: tuple[str | bytes, str], level: str, feeds: dict[str, Any] | None
+    sessions: dict[str, Any], model: tuple[str | bytes, str, list[str]], level: str, feeds: dict[str, Any] | None
 ) -> object:
     """Outputs by name, none where there is nothing to run, or the text of what went wrong."""
     try:

@@ -73,9 +73,7 @@ class Candidate:
         return sizes
 
 
-def open_candidate(
-    candidate: Candidate, threads: int = 1, half: bool | None = None, *, arena: bool = False, optimise: bool = True
-) -> Engine:
+def open_candidate(candidate: Candidate, threads: int = 1, *, arena: bool = False, optimise: bool = True) -> Engine:
     """A session as the graph's precision wants it."""
     return Engine(
         candidate.model,
@@ -83,7 +81,6 @@ def open_candidate(
         config=asked_of(candidate.metadata),
         threads=threads,
         arena=arena,
-        half=half,
         optimise=optimise,
     )
 

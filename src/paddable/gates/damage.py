@@ -83,7 +83,7 @@ class Comparison:
 
     def __init__(self, file: Path, names: Mapping[str, str], threads: int = 0) -> None:
         self._names = names
-        self._engine = Engine(file, optimise=False, where="native", threads=threads, half=False, arena=True)
+        self._engine = Engine(file, optimise=False, where="native", threads=threads, arena=True)
 
     def damage(self, feeds: Mapping[str, Array]) -> dict[str, float]:
         """By answer, the share of energy that fewer bits change, from 0 to 1; infinite where energies overflow.

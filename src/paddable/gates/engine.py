@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from paddable.bundle import Metadata
 from paddable.errors import PaddableError
-from paddable.gates.lift import computes_in_half
 from paddable.precision import session_config
 from paddable.runtime.session.model_file import open_session
 from paddable.runtime.session.saturation import asked_here
 
-__all__ = ["Array", "Engine", "EngineError", "Source", "asked_of", "optimisation"]
+__all__ = ["Array", "Engine", "EngineError", "Source", "asked_of"]
 
 Array: TypeAlias = NDArray[Any]
 Source: TypeAlias = "Path | bytes"
@@ -40,7 +39,6 @@ class Engine:
         threads: of one operator; 0 takes every core.
         arena: whether the memory of a run is kept for the next. It grows to what the longest takes; without it the
             system clears new pages for every run, a third of the time of a small model.
-        half: whether it computes in half; None reads the model to see.
 
     Attributes:
         dtypes: numpy type of each input.
@@ -57,7 +55,6 @@ class Engine:
         config: Mapping[str, str] | None = None,
         threads: int = 1,
         arena: bool = False,
-        half: bool | None = None,
     ) -> None:
         options = ort.SessionOptions()
         for key, value in asked_here(config or {}).items():
@@ -65,12 +62,11 @@ class Engine:
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.log_severity_level = 4
         options.enable_cpu_mem_arena = arena
-        level = optimisation(model, half) if optimise else "ORT_DISABLE_ALL"
-        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
+        if not optimise:
+            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         self._where = where or (str(model) if isinstance(model, Path) else "model")
         try:
-            opened = open_session if isinstance(model, Path) else ort.InferenceSession
-            self._session: Any = opened(model, options, providers=["CPUExecutionProvider"])  # type: ignore[arg-type]
+            self._session: Any = open_session(model, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # the classes are onnxruntime's own and have no common base
             raise EngineError(f"onnxruntime cannot load it: {_line(error)}", where=self._where) from None
         self.dtypes = {node.name: _dtype(node.type) for node in self._session.get_inputs()}
@@ -99,20 +95,6 @@ def asked_of(metadata: Metadata) -> dict[str, str]:
     asked = session_config(metadata.precision)
     advised = [said.get("config", {}) for said in metadata.advice.values()]
     return {key: value for key, value in asked.items() if not advised or any(key in config for config in advised)}
-
-
-def optimisation(model: Source, half: bool | None = None) -> str:
-    """How far ONNX Runtime may optimise a model, by the name of its ``GraphOptimizationLevel``.
-
-    The layout level (NchwcTransformer) of onnxruntime 1.32 ends the process on some half graphs, such as a recurrent
-    operator in front of a MatMul.
-
-    Args:
-        model: a file, or a serialised model.
-        half: whether it computes in half; None reads the model to see.
-    """
-    in_half = computes_in_half(model) if half is None else half
-    return "ORT_ENABLE_EXTENDED" if in_half else "ORT_ENABLE_ALL"
 
 
 def _dtype(name: str) -> np.dtype[Any]:

@@ -140,14 +140,14 @@ def _judged(
         chosen = most if candidate.largest == widest else lengths_of(candidate.largest, most)
         judging = oracle_of(candidate.model)
         whole = drawn(judging, count)
-        engine = open_candidate(candidate, threads, half is not None, arena=arena)
+        engine = open_candidate(candidate, threads, arena=arena)
         tick = _ticker(progress, f"C and J of {candidate.name}", len(chosen))
         found = judge_whole(candidate, judging, whole, chosen, engine=engine, tick=tick)
         if half is not None and exact is not None:
             wide = lifted(candidate.model, place / f"{position}.onnx") or candidate.model
             twin = replace(candidate, name=f"{candidate.name}, fp32 lift", model=wide)
             tick = _ticker(progress, f"C and J of {twin.name}", len(chosen))
-            float_engine = open_candidate(twin, half=False)
+            float_engine = open_candidate(twin)
             found += judge_whole(twin, exact, drawn(exact, count), chosen, engine=float_engine, tick=tick)
         rows += found
         domain += _told_resized(judging, domain)

@@ -112,7 +112,7 @@ class Observer:
     def __init__(self, file: Path, names: Mapping[str, tuple[str, str, str]], threads: int = 0) -> None:
         self._names = names
         # In an arena the many small answers do not split the memory that large values left.
-        self._engine = Engine(file, optimise=False, where="native", threads=threads, half=False, arena=True)
+        self._engine = Engine(file, optimise=False, where="native", threads=threads, arena=True)
 
     @property
     def dtypes(self) -> Mapping[str, np.dtype[Any]]:

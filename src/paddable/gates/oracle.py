@@ -94,7 +94,6 @@ class Oracle:
         self._config = asked_of(metadata)
         where = "native" if metadata.precision == "fp32" else f"native in {metadata.precision}"
         self._open = partial(Engine, where=where, config=self._config, threads=threads, arena=arena)
-        self._half = twins is not None
         self._flips = least_noise(metadata.precision)
         self._lengths = metadata.lengths
         self.resized: dict[str, Mapping[str, int]] = {}
@@ -106,7 +105,7 @@ class Oracle:
     @cached_property
     def engine(self) -> Engine:
         """Native; the first to ask meets an ``EngineError`` where ONNX Runtime cannot load it."""
-        return self._open(self.native, half=self._half)
+        return self._open(self.native)
 
     @cached_property
     def _plain(self) -> Engine:
@@ -114,7 +113,7 @@ class Oracle:
 
     @cached_property
     def _lift(self) -> Engine | None:
-        return None if self._twins is None else Engine(self._twins.lift, where="native's fp32 lift", half=False)
+        return None if self._twins is None else Engine(self._twins.lift, where="native's fp32 lift")
 
     @cached_property
     def _rounded(self) -> Engine | None:
@@ -123,12 +122,12 @@ class Oracle:
     @cached_property
     def _moved(self) -> Engine | None:
         source = self._moved_source
-        return None if source is None else Engine(source, where="native's moved lift", config=self._config, half=False)
+        return None if source is None else Engine(source, where="native's moved lift", config=self._config)
 
     @cached_property
     def _exact(self) -> Engine | None:
         source = self._exact_source
-        return None if source is None else Engine(source, where="native with kernels in double", half=self._half)
+        return None if source is None else Engine(source, where="native with kernels in double")
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Native's outputs; without the optimiser where it fails: it trusts the shapes that the exporter noted of inner
@@ -208,7 +207,7 @@ class Oracle:
         outputs = self.written(signals, row, steps)
         found = dict.fromkeys(outputs, self._flips)
         if self._moved_source is not None and wanted > self._flips:
-            engine = self._open(self._moved_source, optimise=False, half=False)
+            engine = self._open(self._moved_source, optimise=False)
             for near in _nudged(signals.native(row, steps)):
                 moved = self._first_row(engine.run(near))
                 found = {

@@ -1,4 +1,4 @@
-"""A model file by whatever name: ONNX Runtime reads paths in the code page of Windows, which may lack characters."""
+"""A model by whatever name: ONNX Runtime reads paths in the code page of Windows, which may lack characters."""
 
 from __future__ import annotations
 
@@ -9,19 +9,21 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from paddable.runtime.session.layout import left_out
+
 __all__ = ["open_session"]
 
 _FOLDER_OF_WEIGHTS = "session.model_external_initializers_file_folder_path"
 
 
-def open_session(path: Path, options: Any, **arguments: Any) -> Any:
-    """An ``onnxruntime.InferenceSession`` of a file.
+def open_session(model: Path | bytes, options: Any, **arguments: Any) -> Any:
+    """An ``onnxruntime.InferenceSession``, without what of the optimiser would end the process (``layout``).
 
     Where its name has characters outside ASCII and ONNX Runtime fails, it is tried by its short name (Windows), and
     then as bytes, with the folder of its weights told beside.
 
     Args:
-        path: the ``.onnx`` file.
+        model: the ``.onnx`` file, or a serialised model.
         options: ``onnxruntime.SessionOptions``.
         arguments: others of ``InferenceSession``.
 
@@ -29,6 +31,11 @@ def open_session(path: Path, options: Any, **arguments: Any) -> Any:
         Exception: of ONNX Runtime's own classes, as of its last attempt.
     """
     create = import_module("onnxruntime").InferenceSession
+    if without := left_out(model):
+        arguments = {**arguments, "disabled_optimizers": without}
+    if isinstance(model, bytes):
+        return create(model, options, **arguments)
+    path = model
     try:
         return create(os.fspath(path), options, **arguments)
     except Exception:
