@@ -55,7 +55,9 @@ class Calibration(CalibrationDataReader):
         return next(self._left, None)
 
 
-def quantised(kind: str, folder: Path, opset: int = 18) -> onnx.ModelProto:
+def quantised(
+    kind: str, folder: Path, opset: int = 18, codes: QuantType = QuantType.QInt8, channels: bool = False
+) -> onnx.ModelProto:
     """The network as ONNX Runtime's quantisers write it."""
     plain, made = folder / "plain.onnx", folder / "quantised.onnx"
     onnx.save(network(opset), plain)
@@ -67,7 +69,8 @@ def quantised(kind: str, folder: Path, opset: int = 18) -> onnx.ModelProto:
         quantize_dynamic(plain, made, weight_type=QuantType.QInt8)
     else:
         form = QuantFormat.QDQ if kind == "qdq" else QuantFormat.QOperator
-        quantize_static(plain, made, Calibration(), quant_format=form, weight_type=QuantType.QInt8)
+        quantize_static(plain, made, Calibration(), quant_format=form, weight_type=QuantType.QInt8,
+                        activation_type=codes, per_channel=channels)  # fmt: skip
     return onnx.load(made)
 
 
@@ -161,11 +164,22 @@ def test_a_range_that_a_product_takes_itself_is_taken_in_fp32() -> None:
     assert product.input[0] not in halves
 
 
-def test_what_is_quantised_to_signed_codes_asks_for_no_entry_that_it_does_not_load_with(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("kind", "codes", "channels", "asks"),
+    [
+        ("qdq", QuantType.QUInt8, False, True),
+        ("qdq", QuantType.QInt8, False, True),
+        ("qdq", QuantType.QUInt8, True, True),
+        ("operators", QuantType.QUInt8, False, True),
+        ("operators", QuantType.QInt8, False, False),
+    ],
+)
+def test_what_is_quantised_loads_where_processors_saturate(
+    kind: str, codes: QuantType, channels: bool, asks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where processors saturate, ``session.x64quantprecision`` makes two initialisers of one name of its zeros."""
-    native = quantised("qdq", tmp_path)
+    """Each norm reads one gain, whose signed codes ``session.x64quantprecision`` makes unsigned for each of them, under
+    one name; products of signed codes with signed weights have no kernel once the weights alone are unsigned."""
+    native = quantised(kind, tmp_path, codes=codes, channels=channels)
     np.save(tmp_path / "x.npy", X)
     monkeypatch.setattr("paddable.runtime.session.saturation.saturates", lambda: True)
     out = convert(native, ["x:1=T"], containers=[30], out=tmp_path / "b", precision="int8-dynamic,int8-static",
@@ -175,7 +189,7 @@ def test_what_is_quantised_to_signed_codes_asks_for_no_entry_that_it_does_not_lo
         assert np.isfinite(np.asarray(answer)).all()
         graph = onnx.load(next(out.glob(f"cpu-{precision}-*.onnx")), load_external_data=False)
         (text,) = [entry.value for entry in graph.metadata_props if entry.key == "paddable"]
-        assert "x64quantprecision" not in text
+        assert ("x64quantprecision" in text) == asks
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import onnx_ir as ir
 from paddable.errors import MisuseError
 from paddable.precision import blocks, dynamic, int8
 from paddable.precision.blocks import StoreWeightsAsInt4Pass
-from paddable.precision.codes import rounds_to_signed
 from paddable.precision.damage import Twins
 from paddable.precision.dynamic import ComputeInInt8Pass
 from paddable.precision.half import ComputeInHalfPass, with_initialisers
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
+from paddable.precision.own_codes import computes_signed
 from paddable.precision.static import FixedRange, FixRangesPass
 from paddable.precision.widen import widened
 
@@ -130,15 +130,15 @@ register_precision(
 def session_config(precision: str, model: ir.Model | None = None) -> Mapping[str, str]:
     """What a session is asked for besides a provider's advice; nothing for a precision that is not known here.
 
-    ONNX Runtime 1.32 does not load a model with ``NO_SATURATION`` whose own values are signed codes, as those of
-    ``quantize_static`` are: it makes their zeros unsigned twice, under one name.
+    ONNX Runtime 1.32 does not load a model with ``NO_SATURATION`` that has operators for products of signed
+    codes with signed weights, as ``quantize_static`` may write: of them the weights alone become unsigned.
 
     Args:
         precision: its name.
         model: in it; None where it is not known.
     """
     asked = PRECISIONS[precision].session_config if precision in PRECISIONS else {}
-    if model is not None and any(map(rounds_to_signed, model.graph)):
+    if model is not None and any(map(computes_signed, model.graph)):
         return {key: value for key, value in asked.items() if key not in NO_SATURATION}
     return asked
 

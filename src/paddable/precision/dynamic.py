@@ -24,6 +24,7 @@ from paddable.graph.names import Names
 from paddable.precision.int8 import Weight, quantised, storable
 from paddable.precision.lookup import looked_up, lookups_with
 from paddable.precision.moves import moved_with
+from paddable.precision.own_codes import give_own_codes
 
 __all__ = ["ComputeInInt8Pass", "twins"]
 
@@ -59,7 +60,7 @@ class ComputeInInt8Pass(ir.passes.InPlacePass):
         if found:
             common.RemoveUnusedNodesPass()(model)
             model.opset_imports["com.microsoft"] = 1
-        return ir.passes.PassResult(model, bool(found))
+        return ir.passes.PassResult(model, give_own_codes(model) or bool(found))
 
 
 def twins(model: ir.Model, names: Names) -> list[tuple[ir.Node, list[ir.Node]]]:

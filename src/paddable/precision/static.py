@@ -28,6 +28,7 @@ from paddable.precision.int8 import Weight, demand_axis, storable, store_weights
 from paddable.precision.int8 import twins as twins_of_stored
 from paddable.precision.lookup import looked_up, lookups_with
 from paddable.precision.moves import moved_with
+from paddable.precision.own_codes import give_own_codes
 
 __all__ = ["FixRangesPass", "FixedRange", "roundable", "rounded_inputs", "twins_in"]
 
@@ -75,7 +76,8 @@ class FixRangesPass(ir.passes.InPlacePass):
         for lookup, product in lookups_with(weights, {*chosen, *lookups}).items():
             made = looked_up(model, names, lookup, weights[lookup], weights[product].axis)
             ir.convenience.replace_nodes_and_values(graph, lookup, [lookup], made, lookup.outputs, made[-1].outputs)
-        return ir.passes.PassResult(model, store_weights(model, chosen, apart=True))
+        stored = store_weights(model, chosen, apart=True)
+        return ir.passes.PassResult(model, give_own_codes(model) or stored)
 
 
 def roundable(graph: ir.Graph) -> dict[ir.Node, Weight]:
