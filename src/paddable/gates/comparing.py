@@ -15,7 +15,7 @@ from paddable.gates.engine import Array, Engine, EngineError, Source, asked_of
 from paddable.gates.oracle import FLOOR, Oracle
 from paddable.gates.report import Row
 from paddable.gates.signals import Signals, evaluate
-from paddable.gates.unrounded import RANGE, ranges_of, unrounded
+from paddable.gates.unrounded import RANGE, ranges_of, rounds, unrounded
 from paddable.precision import PRECISIONS, least_noise
 
 __all__ = ["TOLERANCE", "Candidate", "Session", "Steps", "Unrounded", "compare", "open_candidate", "told", "worse"]
@@ -23,8 +23,9 @@ __all__ = ["TOLERANCE", "Candidate", "Session", "Steps", "Unrounded", "compare",
 TOLERANCE = 1e-5
 """Of scale: re-ordered float sums stay below it; where native itself moves more, three times its noise counts."""
 
-_CODES = 10
-"""Times the noise of one code that the optimiser may move a graph by that is right without it."""
+_CODES = 10 * least_noise("int8-dynamic")
+"""Of scale, what codes that fall the other way may move a graph by that is right without the optimiser or rounding."""
+
 Steps: TypeAlias = Mapping[str, int]
 
 Session: TypeAlias = "Engine | Taking"
@@ -109,7 +110,7 @@ def compare(
     native's do, which native alone does not show. So what is written decides, without the optimiser: where both agree
     there, what the optimiser moves is noise, up to some codes; where they are further apart than native's own codes
     move there, that is the error, however much the optimiser moves native; unless all is the same but for the codes,
-    which excuses some where ranges are taken on every run as well.
+    which excuses some wherever values are rounded, in every precision: native may do it itself.
     """
     blank = Row(candidate.name, "", told(lengths[0]), told(container), np.inf, 0.0, TOLERANCE, 0.0)
     expected = []
@@ -145,23 +146,20 @@ def compare(
                     if apart.error > TOLERANCE:
                         own = oracle.noise_as_written(signals, row, steps, _deciding(apart.error))
                         if apart.error > _allowed(own[name]):
-                            codes = _CODES * least_noise(candidate.metadata.precision)
-                            near = apart.error <= _allowed(codes)
+                            near = apart.error <= _allowed(_CODES)
                             right = near and unrounded().agrees(here, row, steps, signals, feeds)
-                            found[name], noise[name] = apart, max(own[name], min(apart.error, codes) if right else 0.0)
+                            found[name], noise[name] = apart, max(own[name], min(apart.error, _CODES) if right else 0.0)
                     elif found[name].error > _allowed(noise[name]):
                         moved = _judge(candidate.metadata, here, row, steps, native[name], got).error
-                        codes = min(moved, _CODES * least_noise(candidate.metadata.precision))
-                        noise[name] = max(noise[name], codes)
-        elif least_noise(candidate.metadata.precision):
-            codes = _CODES * least_noise(candidate.metadata.precision)
+                        noise[name] = max(noise[name], min(moved, _CODES))
+        else:
             noise = dict(noise)
             for name, result in found.items():
-                here, near = replace(blank, output=name), _allowed(noise[name]) < result.error <= _allowed(codes)
+                here, near = replace(blank, output=name), _allowed(noise[name]) < result.error <= _allowed(_CODES)
                 if near and unrounded().agrees(here, row, steps, signals, feeds):
-                    noise[name] = min(result.error, codes)
+                    noise[name] = min(result.error, _CODES)
         for name, result in found.items():
-            allowed = replace(result, noise=noise[name], tolerance=_allowed(noise[name]))
+            allowed = _told_faint(replace(result, noise=noise[name], tolerance=_allowed(noise[name])), outputs[name])
             results[name] = worse(results.get(name), allowed)
     return list(results.values()), got
 
@@ -175,7 +173,7 @@ class Unrounded:
         self._metadata, self._oracle = candidate.metadata, oracle
         self._engine: Session | None = None
         with suppress(EngineError, ValueError):  # too large for one message, or it runs in its fusion alone
-            if ranges_of(candidate.model) == oracle.ranges:
+            if rounds(candidate.model) and ranges_of(candidate.model) == oracle.ranges:
                 self._engine = opened(Engine(unrounded(candidate.model), where=candidate.name))
 
     def agrees(self, blank: Row, row: int, steps: Steps, signals: Signals, feeds: Mapping[str, Array]) -> bool:
@@ -191,6 +189,20 @@ class Unrounded:
                 noise = native.noise(signals, row, steps, {found.output: _deciding(found.error) for found in rows})
                 return all(not found.note and found.error <= _allowed(noise[found.output]) for found in rows)
         return False
+
+
+def _told_faint(found: Row, native: Array) -> Row:
+    """A row; where it fails and native answers nothing that a difference could be small against, that is its note."""
+    largest = float(np.abs(native).max(initial=0)) if native.dtype.kind == "f" else FLOOR
+    if found.note or not largest < FLOOR or not found.tolerance < found.error < np.inf:
+        return found
+    answers, off = f"at most {largest:.2g}" if largest else "exactly 0", found.error * FLOOR
+    return replace(
+        found,
+        note=f"native answers {answers} there, and it is up to {off:.2g} off: there is no scale to say how"
+        " much that is. Where it is rounding, as of a difference of equal numbers at the shortest length, accept longer"
+        " inputs alone, with `shortest`",
+    )
 
 
 def _allowed(noise: float) -> float:

@@ -17,8 +17,9 @@ from paddable.gates.lift import read_source
 from paddable.graph.initialisers import add_initialiser
 from paddable.graph.io.write import to_proto
 from paddable.graph.names import Names
+from paddable.precision.codes import rounds_inside
 
-__all__ = ["RANGE", "ranges_of", "unrounded"]
+__all__ = ["RANGE", "ranges_of", "rounds", "unrounded"]
 
 RANGE = "paddable/range/"
 """In front of the number of a product, in the order of the graph: its range, float32 [2], from the smallest number to
@@ -26,6 +27,9 @@ the largest, 0 among them."""
 
 Code = tuple[float, int, str]
 """Scale, zero and type of what a value is rounded to."""
+
+_IN_FLOATS = 1
+"""An ``accuracy_level`` of MatMulNBits: it computes in fp32."""
 
 _MOST = 2_000_000_000
 """Bytes of the weights: protobuf ends at 2 GB."""
@@ -36,10 +40,18 @@ def ranges_of(source: Source) -> set[Code]:
     return {code for node in read_source(source).graph if (code := _code(node)) is not None}
 
 
+def rounds(source: Source) -> bool:
+    """Whether a file or serialised model has a rounding that ``unrounded`` takes away."""
+    return any(
+        _code(node) is not None or node.op_type == "DynamicQuantizeMatMul" or rounds_inside(node)
+        for node in read_source(source).graph
+    )
+
+
 def unrounded(source: Source) -> bytes:
     """A model, serialised, in which each pair that rounds a value to a fixed range only cuts it off at the ends, each
-    product in 8 bits is one in fp32, whose range is an output, and weights are restored to fp32: beside codes, ONNX
-    Runtime fuses a product to one that rounds what goes in.
+    product in 8 bits is one in fp32, whose range is an output, one with weights in few bits rounds none that goes in,
+    and weights are restored to fp32: beside codes, ONNX Runtime fuses a product to one that rounds what goes in.
 
     Raises:
         ValueError: it is too large for one message.
@@ -74,6 +86,8 @@ def unrounded(source: Source) -> bytes:
         assert codes is not None and factor is not None
         weight = add_initialiser(graph, names, "paddable/restored", _restored(codes, factor, point, axis))
         ir.convenience.replace_all_uses_with(node.outputs[0], weight)
+    for node in filter(rounds_inside, graph):
+        node.attributes["accuracy_level"] = ir.AttrInt64("accuracy_level", _IN_FLOATS)
     for number, node in enumerate(products):
         _in_floats(graph, names, node, f"{RANGE}{number}")
     return bytes(to_proto(model).SerializeToString())

@@ -15,7 +15,7 @@ import onnx_ir as ir
 
 from paddable.precision.moves import MOVES
 
-__all__ = ["between_codes", "bits_computed", "bits_of", "rounds_to_ranges", "rounds_to_signed"]
+__all__ = ["between_codes", "bits_computed", "bits_of", "rounds_inside", "rounds_to_ranges"]
 
 _OF_8_BITS = {
     "ConvInteger", "DequantizeLinear", "DynamicQuantizeLSTM", "DynamicQuantizeLinear", "DynamicQuantizeMatMul",
@@ -40,15 +40,6 @@ def bits_of(node: ir.Node) -> int | None:
 def bits_computed(node: ir.Node) -> int | None:
     """As ``bits_of``; None for what only makes codes, or numbers of codes."""
     return None if node.op_type in _CODES_ALONE else bits_of(node)
-
-
-def rounds_to_signed(node: ir.Node) -> bool:
-    """Whether it makes signed codes of 8 bits of what is computed."""
-    if node.op_type != "QuantizeLinear" and not node.op_type.startswith("QLinear"):
-        return False
-    zero = node.inputs[-1]  # of the answer; a bias behind it is no code of 8 bits
-    known = [value.dtype for value in (*node.outputs, *([zero] if zero is not None else []))]
-    return ir.DataType.INT8 in known
 
 
 def rounds_to_ranges(graph: ir.Graph) -> bool:
@@ -76,10 +67,13 @@ def between_codes(graph: ir.Graph) -> dict[ir.Node, str]:
     return found
 
 
+def rounds_inside(node: ir.Node) -> bool:
+    """Whether it is a product with weights in few bits that rounds what goes in to 8."""
+    return node.op_type == "MatMulNBits" and node.attributes.get_int("accuracy_level", 0) == _IN_8_BITS_INSIDE
+
+
 def _computes_codes(node: ir.Node) -> bool:
-    if node.op_type == "MatMulNBits":
-        return node.attributes.get_int("accuracy_level", 0) == _IN_8_BITS_INSIDE
-    return bits_of(node) == 8
+    return rounds_inside(node) or (node.op_type != "MatMulNBits" and bits_of(node) == 8)
 
 
 def _sums(node: ir.Node) -> bool:
