@@ -15,7 +15,7 @@ import pytest
 from paddable.api import convert
 from paddable.bundle import Batch, Metadata
 from paddable.errors import MisuseError, RefusedError, UnreadableError
-from paddable.gates.examples import Inputs, power_inputs, sound_inputs
+from paddable.gates.examples import Example, Inputs, power_inputs, sound_inputs
 from paddable.graph.io.read import read_model
 from paddable.graph.types import know_types
 from paddable.precision import PRECISIONS, Precision
@@ -90,6 +90,18 @@ def test_an_example_is_repeated_from_its_beginning() -> None:
     example = inputs.default({"T": 3})[0]
     longer = inputs.repeated(example, {"T": 8}).arrays["x"][0]
     assert longer.tolist() == np.resize(example.arrays["x"], 8).tolist()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_sound_that_is_nearly_none_comes_to_full_scale_all_the_same() -> None:
+    """Its gain is no number of the sound's type; features beside it end where their type does."""
+    metadata = Metadata(symbols={}, inputs={"x": {1: "T"}, "f": {1: "T"}})
+    kinds = {"x": np.dtype("f4"), "f": np.dtype("f4")}
+    inputs = Inputs(metadata, {"x": [1, "T"], "f": [1, "T", 2]}, kinds, {"x": 1.0})
+    arrays = {"x": np.float32([[1e-41, -5e-42]]), "f": np.ones((1, 2, 2), np.float32)}
+    (loud,) = inputs.at_full_scale([Example("faint", {"T": 2}, arrays)])
+    assert np.allclose(loud.arrays["x"], [[1, -0.5]], rtol=1e-3) and loud.arrays["x"].dtype == np.float32
+    assert np.isfinite(loud.arrays["f"]).all()
 
 
 def test_integer_samples_are_sound_and_the_model_behind_them_is_half(tmp_path: Path) -> None:

@@ -171,14 +171,15 @@ class Inputs:
         return found
 
     def scaled(self, example: Example, gain: float) -> Example:
-        """The example with its sound and features times as loud; integers are cut off at the ends of their type."""
+        """The example with its sound and features times as loud, cut off at the ends of their type."""
         arrays = dict(example.arrays)
         for name in (*self.sounds, *self.features):
             if name in arrays:
-                louder, kind = arrays[name] * gain, arrays[name].dtype
-                if kind.kind == "i":
-                    louder = np.clip(np.rint(louder), np.iinfo(kind).min, np.iinfo(kind).max)
-                arrays[name] = np.asarray(louder).astype(kind)
+                kind = arrays[name].dtype
+                ends: Any = np.iinfo(kind) if kind.kind in "iu" else np.finfo(kind)
+                louder = arrays[name].astype(np.float64) * gain  # the gain of a sound of 1e-41 is no float32
+                whole = np.rint(louder) if kind.kind in "iu" else louder
+                arrays[name] = np.clip(whole, ends.min, ends.max).astype(kind)
         return replace(example, arrays=arrays)
 
     def repeated(self, example: Example, steps: Mapping[str, int]) -> Example:
