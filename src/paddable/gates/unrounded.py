@@ -28,6 +28,9 @@ the largest, 0 among them."""
 Code = tuple[float, int, str]
 """Scale, zero and type of what a value is rounded to."""
 
+_TAKES_RANGE = ("DynamicQuantizeLinear", "DynamicQuantizeMatMul")
+_OF_INTEGERS = {"ConvInteger": "Conv", "MatMulInteger": "MatMul"}
+
 _IN_FLOATS = 1
 """An ``accuracy_level`` of MatMulNBits: it computes in fp32."""
 
@@ -43,7 +46,7 @@ def ranges_of(source: Source) -> set[Code]:
 def rounds(source: Source) -> bool:
     """Whether a file or serialised model has a rounding that ``unrounded`` takes away."""
     return any(
-        _code(node) is not None or node.op_type == "DynamicQuantizeMatMul" or rounds_inside(node)
+        _code(node) is not None or node.op_type in _TAKES_RANGE or rounds_inside(node)
         for node in read_source(source).graph
     )
 
@@ -59,7 +62,9 @@ def unrounded(source: Source) -> bytes:
     model = read_source(source)
     graph, names = model.graph, Names(model.graph)
     held = [value.const_value for value in graph.initializers.values()]
-    products = [node for node in graph if node.op_type == "DynamicQuantizeMatMul"]
+    ranged = [node for node in graph if node.op_type in _TAKES_RANGE]
+    products = [node for node in ranged if node.op_type == "DynamicQuantizeMatMul"]
+    products += [user for node in ranged for user in _of_integers(node)]
     stored = [node for node in graph if _is_stored(node)]
     restored = [node.inputs[1].const_value for node in products if node.inputs[1] is not None]
     restored += [node.inputs[0].const_value for node in stored if node.inputs[0] is not None]
@@ -88,8 +93,9 @@ def unrounded(source: Source) -> bytes:
         ir.convenience.replace_all_uses_with(node.outputs[0], weight)
     for node in filter(rounds_inside, graph):
         node.attributes["accuracy_level"] = ir.AttrInt64("accuracy_level", _IN_FLOATS)
-    for number, node in enumerate(products):
-        _in_floats(graph, names, node, f"{RANGE}{number}")
+    for number, node in enumerate(ranged):
+        change = _in_floats if node in products else _not_rounded
+        change(graph, names, node, f"{RANGE}{number}")
     return bytes(to_proto(model).SerializeToString())
 
 
@@ -125,21 +131,64 @@ def _in_floats(graph: ir.Graph, names: Names, node: ir.Node, range_name: str) ->
     if value is None or codes is None or scale is None:
         return
     weight = add_initialiser(graph, names, "paddable/restored", _restored(codes, scale, zero, -1))
-    none = add_initialiser(graph, names, "paddable/none", np.zeros(1, np.float32))
-    flat = add_initialiser(graph, names, "paddable/flat", np.array([-1]))
     product = ir.node("MatMul", [value, weight])
     bias = node.inputs[4] if len(node.inputs) > 4 else None
     answers = [product, *([] if bias is None else [ir.node("Add", [product.outputs[0], bias])])]
+    for one in answers:
+        one.outputs[0].name = names.fresh("paddable/unrounded")
+    _tell_range(graph, names, value, node, range_name)
+    ir.convenience.replace_nodes_and_values(graph, node, [node], answers, node.outputs, answers[-1].outputs)
+
+
+def _of_integers(node: ir.Node) -> list[ir.Node]:
+    """The products in integers of what a DynamicQuantizeLinear rounds; none where something else reads it."""
+    if node.op_type != "DynamicQuantizeLinear" or node.outputs[0].is_graph_output():
+        return []
+    users = [user for user, at in node.outputs[0].uses() if at == 0 and user.op_type in _OF_INTEGERS]
+    casts = all(reader.op_type == "Cast" for user in users for reader, _ in user.outputs[0].uses())
+    held = all(_held(user, 1)[0] is not None for user in users)
+    return users if casts and held and len(users) == len(node.outputs[0].uses()) else []
+
+
+def _not_rounded(graph: ir.Graph, names: Names, node: ir.Node, range_name: str) -> None:
+    """Replace products in integers by ones of the same numbers, over the same scale, that are not rounded."""
+    users, value = _of_integers(node), node.inputs[0]
+    if not users or value is None:
+        return
+    shown = ir.node("Div", [value, node.outputs[1]])
+    shown.outputs[0].name = names.fresh("paddable/unrounded")
+    _tell_range(graph, names, value, node, range_name)
+    graph.insert_after(node, shown)
+    for user in users:
+        codes = _held(user, 1)[0]
+        zero = user.inputs[3].const_value if len(user.inputs) > 3 and user.inputs[3] is not None else None
+        assert codes is not None
+        whole = codes.numpy().astype(np.float32)
+        if zero is not None:
+            by_row = user.op_type == "ConvInteger" and zero.size > 1
+            shape = (-1, *[1] * (whole.ndim - 1)) if by_row else zero.numpy().shape
+            whole -= zero.numpy().astype(np.float32).reshape(shape)
+        weight = add_initialiser(graph, names, "paddable/restored", whole)
+        made = ir.node(_OF_INTEGERS[user.op_type], [shown.outputs[0], weight], attributes=dict(user.attributes.items()))
+        made.outputs[0].name = names.fresh("paddable/unrounded")
+        ir.convenience.replace_nodes_and_values(graph, user, [user], [made], user.outputs, made.outputs)
+        made.outputs[0].type = ir.TensorType(ir.DataType.FLOAT)
+
+
+def _tell_range(graph: ir.Graph, names: Names, value: ir.Value, node: ir.Node, range_name: str) -> None:
+    """Make the range of what a node rounds an output."""
+    none = add_initialiser(graph, names, "paddable/none", np.zeros(1, np.float32))
+    flat = add_initialiser(graph, names, "paddable/flat", np.array([-1]))
     numbers = ir.node("Reshape", [value, flat])
     with_zero = ir.node("Concat", [numbers.outputs[0], none], attributes={"axis": 0})
     ends = [ir.node(op, with_zero.outputs, attributes={"keepdims": 1}) for op in ("ReduceMin", "ReduceMax")]
     told = ir.node("Concat", [end.outputs[0] for end in ends], attributes={"axis": 0})
-    made = [*answers, numbers, with_zero, *ends, told]
+    made = [numbers, with_zero, *ends, told]
     for one in made:
         one.outputs[0].name = names.fresh("paddable/unrounded")
     result = told.outputs[0]
     result.name, result.type, result.shape = range_name, ir.TensorType(ir.DataType.FLOAT), ir.Shape([2])
-    ir.convenience.replace_nodes_and_values(graph, node, [node], made, node.outputs, answers[-1].outputs)
+    graph.insert_before(node, made)
     graph.outputs.append(result)
 
 
