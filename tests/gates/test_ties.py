@@ -22,6 +22,7 @@ from paddable.gates.signals import Numbers, Signals
 from paddable.gates.whole import Candidate, judge_whole
 from paddable.graph.io.write import to_proto
 from paddable.padding.rewrite.rewrite import rewrite
+from paddable.precision import exact
 
 TAILS = {
     "ids": ("int64[1, T] o", "o = ArgMax<axis = -1, keepdims = 0>(y)"),
@@ -68,6 +69,14 @@ def recogniser(tail: str, seed: int = 0, batch: str = "1") -> onnx.ModelProto:
     return model
 
 
+@pytest.fixture
+def rounded_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Containers in half that round in other places than native, as they may: their scores are not the same then."""
+    monkeypatch.setattr(exact, "carried_over", lambda graph, native: {})
+    monkeypatch.setattr(exact, "is_fill", lambda node: False)
+
+
+@pytest.mark.usefixtures("rounded_elsewhere")
 @pytest.mark.parametrize("tail", TAILS)
 def test_a_choice_at_a_tie_is_told(tail: str) -> None:
     told: list[str] = []
@@ -149,6 +158,7 @@ def test_what_is_no_tie() -> None:
     assert apart(node("Less"), [steps, valid], [3.0, 3.0], steps < 2, steps < 4).tolist() == [False, False, True, True]
 
 
+@pytest.mark.usefixtures("rounded_elsewhere")
 def test_verify_tells_it(tmp_path) -> None:
     told: list[str] = []
     out = convert(recogniser("ids"), ["x:1=T"], containers=[80], out=tmp_path / "b", precision="fp16", gate_lengths=4)

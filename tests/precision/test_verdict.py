@@ -290,8 +290,8 @@ def test_what_is_not_finite_in_a_container_alone_is_told_with_its_node_and_line(
         node.metadata_props.add(key="pkg.torch.onnx.stack_trace", value='File "model.py", line 12, in forward')
     made = precisions.precise
 
-    def scaled(*given: Any) -> Any:
-        padded = made(*given)
+    def scaled(*given: Any, **more: Any) -> Any:
+        padded = made(*given, **more)
         graph = padded.model.graph
         product = next(node for node in graph if node.op_type == "MatMul" and node.name == "MatMul_2")
         factor = add_initialiser(graph, Names(graph), "loud", np.float16(60000))
@@ -327,8 +327,8 @@ def test_a_precision_whose_padding_fails_is_told_with_those_that_pass(
     """Scales of int4 that are off in the container alone."""
     made = precisions.precise
 
-    def off(*given: Any) -> Any:
-        padded = made(*given)
+    def off(*given: Any, **more: Any) -> Any:
+        padded = made(*given, **more)
         for node in padded.model.graph:
             if node.op_type == "MatMulNBits" and node.name == "MatMul_0":
                 scales = node.inputs[2]

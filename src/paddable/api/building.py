@@ -17,6 +17,7 @@ from paddable.forms.applying import apply_forms
 from paddable.forms.form import Known
 from paddable.padding.rewrite.rewrite import rewrite
 from paddable.precision import PRECISIONS, in_precision, session_config
+from paddable.precision.decided import Decided
 from paddable.providers.registry import provider as provider_named
 from paddable.providers.report import TargetReport, fix_for, lint_for
 
@@ -103,6 +104,7 @@ def fitted(
     forms: Sequence[str] | None = None,
     known: Known | None = None,
     on_message: Callable[[str], None] | None = None,
+    decided: Decided | None = None,
 ) -> Padded:
     """A static graph with the fixes and forms of its target, in its precision, and the advice for its session.
 
@@ -115,6 +117,7 @@ def fitted(
         forms: names of the forms that it gets; None for those that the target's record names.
         known: of the graph, for its forms.
         on_message: called with a line for each fix that was left out, each form, and where the nodes run.
+        decided: what stays in fp32 in native.
 
     Raises:
         RefusedError: the target cannot run it whatever is done to it.
@@ -129,7 +132,7 @@ def fitted(
     if on_message is not None:
         for line in formed.lines():
             on_message(f"{name}: {line}")
-    return precise(exact, metadata, target, name, on_message)
+    return precise(exact, metadata, target, name, on_message, decided)
 
 
 def forms_of(target: str, precision: str) -> tuple[str, ...]:
@@ -143,9 +146,10 @@ def precise(
     target: str,
     name: str,
     on_message: Callable[[str], None] | None = None,
+    decided: Decided | None = None,
 ) -> Padded:
     """A fixed graph in its precision, and the advice for its session. Arguments and errors as of ``fitted``."""
-    made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed)
+    made = in_precision(exact, metadata.precision, metadata.kept, metadata.fixed, decided)
     report = demand_target(made, target, name, on_message)
     advised = report.advice
     options = dict(advised.options)

@@ -130,7 +130,8 @@ def frozen(
     known = known or Measured()
     metadata = Metadata(symbols={}, versions=versions(), precision=precision, kept=known.kept, fixed=known.fixed)
     inside = Known(coarse=PRECISIONS[precision].bits < 32, kept={*known.kept, *known.fixed})
-    return fitted(analysis.model, metadata, target, Sampled(None, lend), "the model", forms, inside, on_message)
+    runner = Sampled(None, lend)
+    return fitted(analysis.model, metadata, target, runner, "the model", forms, inside, on_message, known.decided)
 
 
 def compare_frozen(

@@ -21,6 +21,7 @@ from paddable.precision import PRECISIONS
 from paddable.precision.branches import UNHEARD, unheard
 from paddable.precision.codes import bits_computed
 from paddable.precision.damage import worth_keeping
+from paddable.precision.decided import Decided, decided
 from paddable.precision.half import reasons, weight_bytes
 from paddable.precision.int8 import LEAST, storable
 from paddable.precision.ranges import LARGEST, Range, beyond_half
@@ -60,6 +61,7 @@ class Measured:
             each layer in half) and ``headroom``, the least of them and of all that grows with the user's examples.
         fixed: ranges of values that are rounded to them.
         accept: what the answers on examples have to reach; see ``gates.verdict``.
+        decided: of native, which of its nodes stay in fp32 where the others compute in half.
         beyond_half: values that would stay in fp32 in fp16, whatever this precision is: how small fp16 would be.
     """
 
@@ -69,6 +71,7 @@ class Measured:
     ranges: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, FixedRange] = field(default_factory=dict)
     accept: Mapping[str, float] = field(default_factory=dict)
+    decided: Decided = field(default_factory=dict)
     beyond_half: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -122,7 +125,7 @@ def measured(
             *_no_faster(precision, native, kept, stays, changed),
         ):
             on_message(line)
-    return replace(blank, kept=kept, ranges={**told, "weights": weights})
+    return replace(blank, kept=kept, decided=decided(native.graph, stays), ranges={**told, "weights": weights})
 
 
 def _beyond_half(observed: Observed) -> dict[str, str]:

@@ -218,7 +218,7 @@ def _made(
     """One padded graph in a precision, from the one in fp32."""
     metadata = replace(exact.metadata, precision=name, kept=known.kept, fixed=known.fixed)
     if not PRECISIONS[name].first:
-        return precise(exact.exact, metadata, target, exact.name)
+        return precise(exact.exact, metadata, target, exact.name, decided=known.decided)
     native = in_precision(opened.model, name, known.kept)
     oracle = native if opened.native is opened.model else opened.native
     made = padded(replace(opened, model=native, native=oracle), container, target, forms=forms, lend=lend)

@@ -12,6 +12,7 @@ from paddable.errors import MisuseError
 from paddable.precision import blocks, dynamic, int8
 from paddable.precision.blocks import StoreWeightsAsInt4Pass
 from paddable.precision.damage import Twins
+from paddable.precision.decided import Decided
 from paddable.precision.dynamic import ComputeInInt8Pass
 from paddable.precision.half import ComputeInHalfPass, with_initialisers
 from paddable.precision.int8 import SESSION_CONFIG, StoreWeightsAsInt8Pass
@@ -31,6 +32,7 @@ class Precision:
         change: makes the pass that changes a model in place, from the names of values that measurement keeps in fp32,
             each with its reason, and with ``fixed`` from ranges besides; None for what models are in.
         ranges: what half cannot hold is measured first, on examples.
+        decides: what stays in fp32 is decided on native; ``change`` takes that as ``native`` for what is made of it.
         fast: norms and the residual go to half too.
         bits: of weights, in messages.
         twins: what so few bits do to each node that it would change is measured first, on examples.
@@ -50,6 +52,7 @@ class Precision:
     name: str
     change: Callable[..., ir.passes.PassBase] | None
     ranges: bool = False
+    decides: bool = False
     fast: bool = False
     fixed: bool = False
     rounds: bool = False
@@ -86,7 +89,7 @@ def register_precision(precision: Precision) -> Precision:
 
 
 register_precision(Precision("fp32", None))
-register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, rounds=True, moves=2e-2))
+register_precision(Precision("fp16", ComputeInHalfPass, ranges=True, decides=True, rounds=True, moves=2e-2))
 register_precision(
     Precision(
         "int8", StoreWeightsAsInt8Pass, bits=8, twins=int8.twins, most=0.03, moves=2e-1, session_config=SESSION_CONFIG
@@ -123,7 +126,15 @@ register_precision(
     )
 )
 register_precision(
-    Precision("fp16-fast", partial(ComputeInHalfPass, fast=True), ranges=True, fast=True, rounds=True, moves=5e-2)
+    Precision(
+        "fp16-fast",
+        partial(ComputeInHalfPass, fast=True),
+        ranges=True,
+        decides=True,
+        fast=True,
+        rounds=True,
+        moves=5e-2,
+    )
 )
 
 
@@ -153,6 +164,7 @@ def in_precision(
     precision: str,
     kept: Mapping[str, str] | None = None,
     fixed: Mapping[str, FixedRange] | None = None,
+    decided: Decided | None = None,
 ) -> ir.Model:
     """The model in a precision. Inputs, outputs and states keep their types.
 
@@ -166,6 +178,7 @@ def in_precision(
             8 or 16 bits), or one that was registered.
         kept: names of values whose nodes stay as they are, each with its reason.
         fixed: ranges by name of value, for a precision that fixes them.
+        decided: of native, where the model is made of it, what stays there in this precision.
 
     Raises:
         MisuseError: no such precision.
@@ -176,7 +189,8 @@ def in_precision(
     found = PRECISIONS[precision]
     if found.change is None:
         return model
-    change = found.change(kept or {}, fixed or {}) if found.fixed else found.change(kept or {})
+    more = {"native": decided} if found.decides else {}
+    change = found.change(kept or {}, fixed or {}) if found.fixed else found.change(kept or {}, **more)
     return change(before(model, precision).clone()).model
 
 

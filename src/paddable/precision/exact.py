@@ -18,7 +18,8 @@ Half has 11 bits, ends at 65504 and counts to 2048. What that would change by mo
 - *front ends*: all that lies between the input and a logarithm, where nothing learned lies between them (samples are
   scaled by 2^15 and squared, and a spectrum spans more decades than half has);
 - *arithmetic beside these*: the mask and the scale in front of a softmax, the square in front of a mean, the sum of a
-  rotation, the residual in front of a norm.
+  rotation, the residual in front of a norm; a fill of some places with a number is seen through;
+- *what stays in native*, in a graph that is made of it (``decided``).
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ import onnx_ir as ir
 
 from paddable.precision.codes import between_codes
 from paddable.precision.counts import steps_of_counts
+from paddable.precision.decided import Decided, carried_over
 from paddable.precision.floors import SMALLEST, beyond_floors, moved_divisors
-from paddable.precision.moves import MOVES, moved_with
+from paddable.precision.moves import MOVES, is_fill, moved_with
 from paddable.precision.ranges import COUNTS, LARGEST, SMALLEST_NORMAL
 
 __all__ = ["INTEGERS", "exact_nodes", "front_end_nodes", "sums_products"]
@@ -61,13 +63,16 @@ _WAVES = {"Cos", "Sin"}
 _PRODUCTS = {"Conv", "ConvTranspose", "Einsum", "Gemm", "MatMul"}
 
 
-def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast: bool = False) -> dict[ir.Node, str]:
+def exact_nodes(
+    graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast: bool = False, native: Decided | None = None
+) -> dict[ir.Node, str]:
     """The nodes of a graph that stay in fp32, each with its reason. Types of values must be known.
 
     Args:
         graph: the graph.
         kept: names of values that measured ranges keep, each with its reason; of native, and so of what is made of it.
         fast: let norms of the last axis, and so the residual in front of them, go to half: their kernels sum in fp32.
+        native: what was decided of the model that the graph is made of.
     """
     sums = _SUMS - _NORMS if fast else _SUMS
     positions, codes = _positions(graph), between_codes(graph)
@@ -107,6 +112,8 @@ def exact_nodes(graph: ir.Graph, kept: Mapping[str, str] | None = None, *, fast:
     beside = [node for node in graph if node.op_type in _ARITHMETIC and not exact.keys().isdisjoint(_neighbours(node))]
     for node in beside:
         exact.setdefault(node, "arithmetic beside one that stays")
+    for node, why in carried_over(graph, native or {}).items():
+        exact.setdefault(node, why)
     for node in _between(graph, exact):
         exact.setdefault(node, "moves numbers between nodes that stay")
     return exact
@@ -286,5 +293,10 @@ def _ancestors(node: ir.Node) -> set[ir.Node]:
 
 def _neighbours(node: ir.Node) -> set[ir.Node]:
     before = {value.producer() for value in node.inputs if value is not None}
-    after = {user for value in node.outputs for user, _ in value.uses()}
-    return {neighbour for neighbour in before | after if neighbour is not None}
+    after: set[ir.Node] = set()
+    waiting = list(node.outputs)
+    while waiting:
+        users = {user for user, _ in waiting.pop().uses()} - after
+        after |= users
+        waiting += [value for user in users if is_fill(user) for value in user.outputs]
+    return {neighbour for neighbour in before if neighbour is not None} | after

@@ -15,6 +15,7 @@ from onnx_ir.passes import common
 
 from paddable.graph.names import Names
 from paddable.graph.types import know_types
+from paddable.precision.decided import Decided
 from paddable.precision.exact import exact_nodes
 
 __all__ = ["ComputeInHalfPass", "reasons", "weight_bytes", "with_bodies", "with_initialisers"]
@@ -31,18 +32,21 @@ class ComputeInHalfPass(ir.passes.InPlacePass):
     Args:
         kept: names of values that stay in fp32 because of their range, each with its reason; see ``ranges``.
         fast: whether norms and the residual go to half too.
+        native: what was decided of the model that the graph is made of.
 
     Requires: weights and values in fp32, in topological order; a target's fixes are behind it.
     Ensures: inputs and outputs keep names and types; a control-flow node stays in fp32 as a whole.
     Modifies: nodes, initialisers and recorded types of the main graph.
     """
 
-    def __init__(self, kept: Mapping[str, str] | None = None, *, fast: bool = False) -> None:
-        self._kept, self._fast = kept or {}, fast
+    def __init__(
+        self, kept: Mapping[str, str] | None = None, *, fast: bool = False, native: Decided | None = None
+    ) -> None:
+        self._kept, self._fast, self._native = kept or {}, fast, native
 
     def call(self, model: ir.Model) -> ir.passes.PassResult:
         know_types(model)
-        _Halving(model, exact_nodes(model.graph, self._kept, fast=self._fast)).run()
+        _Halving(model, exact_nodes(model.graph, self._kept, fast=self._fast, native=self._native)).run()
         common.RemoveUnusedNodesPass()(model)
         return ir.passes.PassResult(model, True)
 

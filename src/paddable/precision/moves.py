@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import onnx_ir as ir
 
-__all__ = ["MOVES", "moved_with"]
+__all__ = ["MOVES", "is_fill", "moved_with"]
 
 MOVES = {
     "Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Pad", "Reshape",
@@ -14,6 +14,14 @@ MOVES = {
     "Where",
 }  # fmt: skip
 """Operators whose results are numbers of their inputs: they have the same range."""
+
+
+def is_fill(node: ir.Node) -> bool:
+    """Whether it puts a constant number into some places of what is computed, as a mask does."""
+    if node.op_type != "Where":
+        return False
+    constants = [value.const_value for value in node.inputs[1:] if value is not None]
+    return constants.count(None) == 1 and all(tensor is None or tensor.size == 1 for tensor in constants)
 
 
 def moved_with(graph: ir.Graph, kept: Mapping[str, str]) -> dict[ir.Value, str]:
