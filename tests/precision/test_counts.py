@@ -66,3 +66,34 @@ def test_what_counts_on_examples_is_rounded_in_fp32_and_what_is_loud_is_not() ->
         half = in_precision(read_model(proto), "fp16", {"a": why})
         types = {value.name: value.dtype for node in half.graph for value in node.outputs}
         assert (types["f"] == onnx.TensorProto.FLOAT) == stays
+
+
+PHASES = {
+    "a phase": "a = CumSum(f, axis) p = Mul(a, turn) y = Sin(p)",
+    "wrapped first": "g = Mod<fmod = 1>(f, one) a = CumSum(g, axis) p = Mul(a, turn) y = Cos(p)",
+    "drawn out": """u = Transpose<perm = [0, 2, 1]>(f) a = CumSum(u, last) b = Mul(a, turn)
+                    r = Resize<mode = "linear">(b, , scales) p = Transpose<perm = [0, 2, 1]>(r) y = Sin(p)""",
+    "of several harmonics": "a = CumSum(f, axis) k = Mul(a, harmonics) p = Mul(k, turn) s = Sin(p) y = MatMul(s, mix)",
+}
+
+
+@pytest.mark.parametrize("kind", PHASES)
+def test_the_sine_of_a_phase_that_is_added_up_is_that_of_fp32(kind: str) -> None:
+    proto = onnx.parser.parse_model(
+        HEAD
+        + f"""net (float[1, 3000, 4] x) => (float[1, N, 1] y)
+        <int64 axis = {{1}}, int64 last = {{2}}, float turn = {{6.2831853}}, float rate = {{8000.0}},
+         float one = {{1.0}}, float low = {{100.0}}, float[3] scales = {{1.0, 1.0, 2.0}},
+         float[2] harmonics = {{1.0, 2.0}},
+         float[2, 1] mix = {{0.5, 0.5}}> {{
+            i = MatMul(x, p0) j = Relu(i) h = MatMul(j, w) s0 = Softplus(h) s1 = Mul(s0, low) s2 = Add(s1, low)
+            f = Div(s2, rate) {PHASES[kind]} }}"""
+    )
+    rng = np.random.default_rng(0)
+    for name, weight in (("p0", np.eye(4)), ("w", rng.standard_normal((4, 1)))):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(weight.astype(np.float32), name))
+    x = rng.integers(-8, 8, (1, 3000, 4)).astype(np.float32) / 4  # half holds it
+    half = to_proto(in_precision(read_model(proto), "fp16"))
+    (want,) = ReferenceEvaluator(proto).run(None, {"x": x})
+    (got,) = ReferenceEvaluator(half).run(None, {"x": x})
+    assert np.abs(got - want).max() < 5e-3

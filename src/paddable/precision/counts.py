@@ -1,11 +1,12 @@
 """What counts, and what takes a step where a count does: a rounding of it, or a difference that leaves its fraction.
 
-    fires = floor(cumsum(a))        left = cumsum(a) - fires        slot = position mod 10
+    fires = floor(cumsum(a))        left = cumsum(a) - fires        slot = position mod 10        sin(cumsum(f / rate))
 
 A count of 300 has two binary digits behind the point in half. Its floor is then another integer, and its fraction is
-lost, although both are small. So what rounds a count stays in fp32, with all arithmetic on the way from the count, and
-so does arithmetic in which a count meets another, wherever they were moved to. What a cumulative sum adds up there
-stays too, back to the product that it comes from: a weight that was rounded is off in one direction at every step.
+lost, although both are small; a sine takes nothing but the fraction of what turns. So what rounds a count stays in
+fp32, with all arithmetic on the way from the count, and so does arithmetic in which a count meets another, wherever
+they were moved to. What a cumulative sum adds up there stays too, back to the product that it comes from: a weight that
+was rounded is off in one direction at every step.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from paddable.precision.moves import MOVES
 __all__ = ["steps_of_counts"]
 
 _STEPS = {"Ceil", "Floor", "Mod", "Round"}
-_WAY = {"Abs", "Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Relu", "Sub"} | MOVES
+_TURNS = {"Cos", "Sin"}
+"""What takes the fraction of a turn, and counts no more itself."""
+_WAY = {"Abs", "Add", "Clip", "Div", "Max", "Min", "Mul", "Neg", "Relu", "Resize", "Sub"} | MOVES
 _MEETS = {"Add", "Sub"}
 _COUNTS = {"CumSum"}
-_ADDENDS = {"HardSigmoid", "Sigmoid", "Softplus", "Sqrt", "Tanh", "Exp", "Pow", "Where"} | _WAY
+_ADDENDS = {"HardSigmoid", "Sigmoid", "Softplus", "Sqrt", "Tanh", "Exp", "Pow", "Where"} | _WAY | _STEPS
 _PRODUCTS = {"Conv", "Gemm", "MatMul"}
 
 
@@ -41,7 +44,8 @@ def steps_of_counts(graph: ir.Graph, counting: Collection[ir.Node | None]) -> It
         source = node in counting or node.op_type in _COUNTS
         if source or (read and node.op_type in _WAY | _STEPS):
             counts.update(value for value in node.outputs if value.dtype == ir.DataType.FLOAT)
-        if read and (node.op_type in _STEPS or _asks(node) or (node.op_type in _MEETS and len(set(read)) > 1)):
+        meet = node.op_type in _MEETS and len(set(read)) > 1
+        if read and (node.op_type in _STEPS | _TURNS or _asks(node) or meet):
             taking.add(node)
     stays: set[ir.Node] = set()
     waiting = list(taking)

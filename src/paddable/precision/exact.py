@@ -108,7 +108,7 @@ def exact_nodes(
         exact.setdefault(node, "a division by what stays")
     counting = {value.producer() for value, why in beyond.items() if why.startswith(COUNTS)}
     for node in steps_of_counts(graph, counting | positions):
-        exact.setdefault(node, "a step of what counts, or the difference of two counts")
+        exact.setdefault(node, "a step or a turn of what counts, or the difference of two counts")
     beside = [node for node in graph if node.op_type in _ARITHMETIC and not exact.keys().isdisjoint(_neighbours(node))]
     for node in beside:
         exact.setdefault(node, "arithmetic beside one that stays")
