@@ -1,7 +1,7 @@
 """Gates of another precision: padded against native in the same precision, and what the precision itself moves.
 
 Native and padded are run on examples besides, in half to the letter, where every value is rounded as a provider with
-half kernels rounds it: what is finite in fp32 has to be finite there.
+half kernels rounds it: what is finite in fp32 has to be finite there, and over few steps the two have to agree.
 
 The fp32 form of the same graphs has passed every gate, so few lengths are enough: a precision is applied node by node,
 to valid steps and padding alike.
@@ -25,9 +25,10 @@ from paddable.gates.engine import Array, Engine, Source
 from paddable.gates.exact import exact_where_replaced
 from paddable.gates.examples import Example
 from paddable.gates.index_limits import index_limits
-from paddable.gates.infinite import first_infinite
+from paddable.gates.infinite import told_first_infinite
 from paddable.gates.judge import ragged_lengths
 from paddable.gates.lengths import choose
+from paddable.gates.letter import judge_to_the_letter, short_lengths
 from paddable.gates.lift import computes_in_half, moved, rounded, twins
 from paddable.gates.oracle import Oracle
 from paddable.gates.report import Row
@@ -51,7 +52,7 @@ class PrecisionReport:
     """What was found.
 
     Attributes:
-        rows: gates C and J against native in the same precision.
+        rows: gates C and J against native in the same precision; of half, short lengths to the letter besides.
         cost: by output, the worst of all lengths: ``error`` of scale and ``cosine`` of native against native in fp32;
             of integers their ``agreement``.
         examples: by graph, example and output, against native in fp32.
@@ -132,10 +133,18 @@ def judge_in_precision(
             pair = [one.written if plain else one.answer for one in (oracle, exact)]
             found, wanted = (answer(drawn(count), 0, steps) for answer in pair)
             _keep_worst(cost, compare(found, wanted))
+    lines = _lines(analysis)
+    letter = half.rounded if half and _is_half(metadata) else None
+    if letter is not None:
+        native_half = Oracle(letter, metadata, half, optimise=False)
+        for candidate in candidates:
+            if (place := _to_the_letter(candidate, folder, "short")) is not None:
+                rounding = replace(candidate, name=f"{candidate.name} in half to the letter", model=place)
+                cases, count = short_lengths(spans, candidate.largest), candidate.metadata.rows or 1
+                rows += judge_to_the_letter(rounding, native_half, drawn(count), cases, folder, lines)
     if measured is None:
         return PrecisionReport(rows, cost)
-    letter = half.rounded if half and _is_half(metadata) else None
-    told = _on_examples(exact, oracle, letter, candidates, measured, folder, plain, _lines(analysis))
+    told = _on_examples(exact, oracle, letter, candidates, measured, folder, plain, lines)
     return PrecisionReport(rows, cost, told, measured.ranges)
 
 
@@ -178,11 +187,9 @@ def _on_examples(
         found = _rows(name, example, compare(got, want), measured.accept)
         lost = [row["output"] for row in found if not row["finite"]]
         if lost and culprit is None and half is not None:
-            culprit = first_infinite(half, feeds, folder, lost[0])
+            culprit = told_first_infinite(half, feeds, folder, lost[0], lines)
         if culprit:
-            line = lines.get(culprit.split(" ", 1)[1], "")
-            more = f": {culprit}{f' ({line})' if line else ''} is the first node that is not"
-            found = [row if row["finite"] else {**row, "note": row["note"] + more} for row in found]
+            found = [row if row["finite"] else {**row, "note": row["note"] + culprit} for row in found]
         told.extend(found)
 
     for example in measured.examples:
@@ -230,11 +237,11 @@ def _as_written(analysis: Analysis, metadata: Metadata) -> bool:
     return rounds_to_ranges(analysis.model.graph) and not saturates
 
 
-def _to_the_letter(candidate: Candidate, folder: Path) -> Path | None:
+def _to_the_letter(candidate: Candidate, folder: Path, stem: str = "padded") -> Path | None:
     """A graph in half with every value rounded; None for one that does not compute in half."""
     if not (_is_half(candidate.metadata) and computes_in_half(candidate.model)):
         return None
-    return rounded(candidate.model, folder / "rounded-padded.onnx")
+    return rounded(candidate.model, folder / f"rounded-{stem}.onnx")
 
 
 def _rows(

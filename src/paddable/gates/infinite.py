@@ -13,9 +13,20 @@ from paddable.gates.engine import Array, Engine, EngineError, Source
 from paddable.gates.lift import read_source
 from paddable.graph.io.write import write_model
 
-__all__ = ["first_infinite"]
+__all__ = ["first_infinite", "told_first_infinite"]
 
 _FLOATS = {ir.DataType.FLOAT, ir.DataType.FLOAT16}
+
+
+def told_first_infinite(
+    half: Source, feeds: Mapping[str, Array], folder: Path, output: str, lines: Mapping[str, str]
+) -> str:
+    """How a message that an answer is not finite goes on: with the node, and by ``lines`` the user's source of it."""
+    node = first_infinite(half, feeds, folder, output)
+    if not node:
+        return ""
+    line = lines.get(node.split(" ", 1)[1], "")
+    return f": {node}{f' ({line})' if line else ''} is the first node that is not"
 
 
 def first_infinite(half: Source, feeds: Mapping[str, Array], folder: Path, output: str) -> str:

@@ -71,6 +71,7 @@ class Oracle:
         exact: native with the kernels in double that are no longer in the padded graph (``gates.exact``).
         threads: of native; 0 takes every core.
         arena: whether sessions of native keep the memory of a run.
+        optimise: whether the answer is that with ONNX Runtime's optimiser on.
         alike: gives further oracles, whose noise counts where its own does not decide: native in fp32, which computes
             the same sums with other weights, is as ill-conditioned as native with weights that are only stored in fewer
             bits.
@@ -86,6 +87,7 @@ class Oracle:
         exact: Source | None = None,
         threads: int = 1,
         arena: bool = False,
+        optimise: bool = True,
         alike: Callable[[], Sequence[Oracle]] = tuple,
     ) -> None:
         self.native, self._twins, self._alike = native, twins, alike
@@ -94,6 +96,7 @@ class Oracle:
         self._config = asked_of(metadata)
         where = "native" if metadata.precision == "fp32" else f"native in {metadata.precision}"
         self._open = partial(Engine, where=where, config=self._config, threads=threads, arena=arena)
+        self._optimise = optimise
         self._flips = least_noise(metadata.precision)
         self._lengths = metadata.lengths
         self.resized: dict[str, Mapping[str, int]] = {}
@@ -105,7 +108,7 @@ class Oracle:
     @cached_property
     def engine(self) -> Engine:
         """Native; the first to ask meets an ``EngineError`` where ONNX Runtime cannot load it."""
-        return self._open(self.native)
+        return self._open(self.native, optimise=self._optimise)
 
     @cached_property
     def _plain(self) -> Engine:
@@ -183,6 +186,7 @@ class Oracle:
             None if twins is None else Twins(change(twins.lift), change(twins.moved), change(twins.rounded)),
             moved=None if self._moved_source is None else change(self._moved_source),
             exact=None if self._exact_source is None else change(self._exact_source),
+            optimise=self._optimise,
             alike=lambda: [one.asked(change) for one in self._others],
         )
 
