@@ -104,6 +104,7 @@ sys.exit(" ".join(sorted(outside)) or 0)
 def test_defaults_and_choices() -> None:
     assert SPEC.chosen({}) == {"style": "plain", "sizes": (4, 12)}
     assert SPEC.chosen({"style": "fancy", "sizes": [7, 3, 7]}) == {"style": "fancy", "sizes": (3, 7)}
+    assert SPEC.chosen({"sizes": 7}) == {"style": "plain", "sizes": (7,)}
     assert SPEC.chosen({"other": None, "style": None}) == {"style": "plain", "sizes": (4, 12)}
 
 
@@ -115,7 +116,7 @@ def test_defaults_and_choices() -> None:
         ({"sizes": []}, "whole numbers of at least 1"),
         ({"sizes": [0]}, "whole numbers of at least 1"),
         ({"sizes": [1.5]}, "whole numbers of at least 1"),
-        ({"sizes": 4}, "whole numbers of at least 1"),
+        ({"sizes": 0}, "whole numbers of at least 1"),
         ({"sizes": "4"}, "whole numbers of at least 1"),
     ],
 )

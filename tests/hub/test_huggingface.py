@@ -156,7 +156,7 @@ def test_a_page_in_place_of_an_answer_is_told(hub: Hub) -> None:
 def test_the_extra_is_named_where_it_is_missing(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     for package, name in (("huggingface_hub", "huggingface"), ("modelscope", "modelscope")):
         monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(PaddableError, match=rf'{package} is not installed; pip install "paddable\[hub\]"'):
+        with pytest.raises(PaddableError, match=rf'{package} is not installed; install Paddable with its extra "hub"'):
             checkpoint_at(REPOSITORY, CTC, hub=name)
 
 

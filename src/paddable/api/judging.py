@@ -127,16 +127,15 @@ def demand(report: GateReport, place: Path | None, precisions: Sequence[str] = (
         except OSError as error:  # what failed is told all the same
             told = f"the report is not written: {error.strerror or error}; "
     where, what = _first_failure(report)
-    way_on = ""
+    way_on, look = "", "to see where the two part, write it unjudged, with `verify=False`, and probe that"
     if replace(report, domain=()).ok:  # each output is right, and native accepts more lengths
-        way_on = next(check.fix for check in report.domain if check.ok is False)
+        way_on, look = next(check.fix for check in report.domain if check.ok is False), ""
     bad = _failing_precisions(report)
     if bad and replace(report, examples={}, rows=[row for row in report.rows if not _is_of(row, bad)]).ok:
         way_on = _without(report, bad)  # padding is right in fp32, and a precision is not, or is not good enough
         if kept := [name for name in precisions if name not in bad]:
             way_on += f"; {asking_for(kept)} writes what is left"
-    look = "to see where the two part, write it unjudged, with `verify=False`, and probe that"
-    fix = told + (way_on or "report it with the model if you can") + f"; {look}"
+    fix = told + "; ".join(text for text in (way_on or "report it with the model if you can", look) if text)
     why = "nothing was written" + (", in the other precisions neither" if len(report.precision) > len(bad) > 0 else "")
     raise GateFailedError(what, where=where, why=why, fix=fix, shown=about_refusal(report))
 
