@@ -58,7 +58,7 @@ def _apart(plain: Plain, path: str, blocks: Any, called: frozenset[str]) -> Bloc
     prints = _telling({first[id(block)]: block for block in blocks if first[id(block)] in called})
     there = _held(plain, path)
     row = [(name, first[id(block)]) for name, block in zip(names, blocks, strict=True) if first[id(block)] in prints]
-    where = {name: _place(each, there) for name, each in prints.items()}
+    where = {name: _place(name, each, there) for name, each in prints.items()}
     kept = list(dict.fromkeys(place for _, name in row if (place := where[name]) is not None))
     missing = [place for place in there if place not in kept]
     seen: Counter[str] = Counter()
@@ -68,6 +68,8 @@ def _apart(plain: Plain, path: str, blocks: Any, called: frozenset[str]) -> Bloc
         place = where[block]
         if place is None or seen[block] > max(there[place][each] for each in prints[block]):
             extra.append((name, block))
+    if missing and len(there) <= len(row):
+        return None  # none is missing: weights changed places
     if len(kept) < 2 or kept != sorted(kept, key=list(there).index) or bool(extra) == bool(missing):
         return None
     if missing:
@@ -119,7 +121,7 @@ def _is_matrix(value: ir.Value) -> bool:
     return value.const_value is not None and len(value.const_value.shape) > 1
 
 
-def _place(prints: set[Fingerprint], there: dict[str, Counter[Fingerprint]]) -> str | None:
-    """The graph's block that holds most of some weights, at least half of them."""
-    most = max(there, key=lambda place: len(prints & there[place].keys()), default=None)
+def _place(name: str, prints: set[Fingerprint], there: dict[str, Counter[Fingerprint]]) -> str | None:
+    """The graph's block that holds most of some weights, at least half of them; of several, the one of that name."""
+    most = max(there, key=lambda place: (len(prints & there[place].keys()), place == name), default=None)
     return most if most is not None and 2 * len(prints & there[most].keys()) >= len(prints) else None

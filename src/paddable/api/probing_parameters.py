@@ -131,16 +131,22 @@ def _changed_as_read(
     first: bool,
 ) -> Collection[ChangedParameter]:
     """The constants that differ at their place, each told once."""
-    places = {use.origins[0]: plain.fingerprint(twin.value) for use, twin in pairs if len(use.origins) == 1}
+    places = {
+        use.origins[0]: plain.fingerprint(twin.value) for use, twin in pairs if use.whole and len(use.origins) == 1
+    }
     found: dict[tuple[str, ...], ChangedParameter] = {}
     for use, twin in pairs:
         apart = _apart_as_read(use, twin, arrays, first)
-        if apart is not None and use.origins in found:
-            found[use.origins] = replace(found[use.origins], values=(*found[use.origins].values, twin.value))
-        elif apart is not None:
-            name, where = apart
+        if apart is None:
+            continue
+        name, where = apart
+        known = found.get(use.origins)
+        values = (*known.values, twin.value) if known is not None else (twin.value,)
+        if known is not None and (known.name == name or not use.whole):
+            found[use.origins] = replace(known, values=values)
+        else:  # a parameter as it is tells more than what is computed of it
             moved = "" if "; " in where else _moved(name, prints, places)
-            found[use.origins] = ChangedParameter(name, where + moved, (twin.value,))
+            found[use.origins] = ChangedParameter(name, where + moved, values)
     return found.values()
 
 
@@ -154,7 +160,8 @@ def _apart_as_read(use: Use, twin: Twin, arrays: Mapping[str, Array], first: boo
         theirs = theirs.reshape(mine.shape) if squeezed else theirs
     name, *others = use.origins
     own = arrays.get(name)
-    whole = own is not None and not others and own.size == mine.size
+    alike = own is not None and (use.whole or fingerprint(ir.tensor(mine)) == fingerprint(ir.tensor(own)))
+    whole = own is not None and not others and own.size == mine.size and alike
     if whole and own is not None and mine.shape == own.T.shape and not np.array_equal(mine, own):
         mine, theirs = (mine.T, theirs.T) if np.array_equal(mine.T, own) else (mine, theirs)
     apart = _apart(mine, theirs, first, exact=whole, turned=False)

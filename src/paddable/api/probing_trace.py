@@ -27,11 +27,15 @@ class Use:
         path: of the module whose forward reads it; empty for the root.
         array: its numbers.
         origins: names of the parameters and buffers that it is made of.
+        whole: it is one of them as it is, or a view of all of it; nothing is computed of it.
+        operator: what reads it, such as ``mul``.
     """
 
     path: str
     array: Array
     origins: tuple[str, ...]
+    whole: bool
+    operator: str
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def run_module(module: Any, sample: Any) -> Run:
     uses: dict[tuple[Any, ...], list[tuple[int, Use]]] = {}
     inner: dict[tuple[Any, ...], list[tuple[int, Use]]] = {}
 
-    def note(found: dict[tuple[Any, ...], list[tuple[int, Use]]], each: Any) -> None:
+    def note(found: dict[tuple[Any, ...], list[tuple[int, Use]]], each: Any, reader: Any) -> None:
         """A constant once, however often it is made of the same and read there."""
         origins = known[id(each)][1] if id(each) in known else ()
         if not origins:
@@ -86,7 +90,8 @@ def run_module(module: Any, sample: Any) -> Run:
         place, array = each.data_ptr(), each.detach().cpu().numpy()
         same = found.setdefault((inside[-1], origins, each.shape, each.stride()), [])
         if not any(place == where or np.array_equal(array, use.array) for where, use in same):
-            same.append((place, Use(inside[-1], array, origins)))
+            whole = any(place == states[name].data_ptr() and array.size == states[name].numel() for name in origins)
+            same.append((place, Use(inside[-1], array, origins, whole, reader.overloadpacket.__name__)))
 
     class Constants(TorchDispatchMode):  # type: ignore[no-untyped-call]  # PyTorch's class hook has no types
         """Follows what parameters and buffers alone make."""
@@ -100,11 +105,11 @@ def run_module(module: Any, sample: Any) -> Run:
             if all(id(each) in known for each in read):
                 origins = tuple(dict.fromkeys(name for each in read for name in known[id(each)][1]))
                 for each in read:
-                    note(inner, each)
+                    note(inner, each, func)
                 known.update({id(each): (each, origins) for each in made})
                 return result
             for each in read:
-                note(uses, each)
+                note(uses, each, func)
             for each in made:
                 known.pop(id(each), None)  # it was written into
             return result

@@ -9,22 +9,22 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
+from paddable.divergence.attributes import attributes_apart, factors_apart
 from paddable.divergence.cause import Cause
 from paddable.divergence.changed import changed_between, is_weight
-from paddable.divergence.defaults import EMPTY, default
 from paddable.divergence.flow import fed, in_one_order
 from paddable.divergence.fork import Fork
 from paddable.divergence.leading import is_padded, leads
 from paddable.divergence.moving import MOVING
-from paddable.divergence.norms import epsilons, trains
+from paddable.divergence.norms import trains
 from paddable.divergence.origins import made_of_lengths, misnamed, origin, reads_alike, through_mask
 from paddable.divergence.padding import Trial, try_padding
-from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import beside_rounding, changed_quantised, in_codes, products_of_both
 from paddable.divergence.remedied import rounded_by_remedy
 from paddable.divergence.remedies import size_makers
+from paddable.divergence.repaired import Repair
 from paddable.divergence.sized import changed_tables
 from paddable.divergence.unpaired import Unpaired, unpaired
 from paddable.findings import Finding
@@ -86,11 +86,11 @@ def cause_of(
     alike = _moves_alone(lacking)
     moving = [pair for pair in alone if _only_moves(pair[0])]
     found = (
-        next(_attributes([pair for pair in alone if pair not in moving]), None)
-        or next(_factors(parting, fitting), None)
+        next(attributes_apart([pair for pair in alone if pair not in moving]), None)
+        or next(factors_apart(parting, fitting), None)
         or next(_wiring(parting, pairs if alike else [pair for pair in pairs if not _only_moves(pair[0])]), None)
-        or (next(_made_of(parting, pairs), None) if next(_attributes(moving), None) else None)
-        or (next(_attributes(moving), None) if alike else None)
+        or (next(_made_of(parting, pairs), None) if next(attributes_apart(moving), None) else None)
+        or (next(attributes_apart(moving), None) if alike else None)
         or next(_bodies(fitting), None)
         or (_structure(parting, lacking) if leads(parting, fork, others, lacking) else None)
     )
@@ -99,6 +99,8 @@ def cause_of(
         trial = try_padding(parting, fork, others)
         if any(trial.replaced):
             return _masked(trial, fork)
+        if trial.repair is not None:
+            return _repaired(trial.repair, finding, fork)
         found = _padding(parting, finding) if trial.felt is not False else None
         lacking = unpaired(parting, fork, others, remedied=trial.felt is False)
         if trial.felt is False:
@@ -111,7 +113,7 @@ def cause_of(
         or _quantised(parting, fork, others, lacking)
         or (next(_made_of(parting, pairs), None) if _moves_alone(lacking) else None)
         or _structure(parting, lacking)
-        or next(_attributes(moving), None)
+        or next(attributes_apart(moving), None)
         or (shapes[0] if shapes is not None else None)
         or _moved(fork)
         or _run(parting, fork, trial)
@@ -120,6 +122,9 @@ def cause_of(
     )
     if found.kind == "structure":
         found = rounded_by_remedy(parting, fork, others) or found
+    reader = _reducer(parting, fork) if found.kind == "padding" else None
+    if reader is not None:
+        return found, reader
     return found, lacking.extra[0] if found.place == "another" and lacking.extra else fork.nodes[-1]
 
 
@@ -234,68 +239,6 @@ def _weights(
 _MOVED = "look at what exchanged or moved it: a loader's names, or the order of the modules"
 
 
-def _attributes(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
-    types = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS, ir.AttributeType.TENSOR, ir.AttributeType.TENSORS)
-    for node, partner in pairs:
-        for name in sorted({*node.attributes, *partner.attributes} - {EMPTY}):
-            mine, theirs = node.attributes.get(name), partner.attributes.get(name)
-            if any(side is not None and side.type in types for side in (mine, theirs)):
-                continue
-            left, right = (_given(each, name) for each in (node, partner))
-            place = node.op_type
-            if name == "pads" and (both := _with_front(node, partner)) is not None:
-                left, right, place = *both, f"{place}, with the Pad in front of it,"
-            length = len(left) if isinstance(left, tuple) else 0
-            if length != (len(right) if isinstance(right, tuple) else 0):
-                continue  # of another rank: two ways to lay out one value
-            if left != right and None not in (left, right):
-                yield Cause(
-                    "attributes",
-                    f"{place} has {name}={_rounded(left)} in the first graph and {name}={_rounded(right)} in the "
-                    "second",
-                    "compare the two exports of this operator",
-                )
-
-
-def _with_front(node: ir.Node, partner: ir.Node) -> tuple[object, object] | None:
-    """The pads of two convolutions where a Pad in front of one of them has some; None where none does."""
-    mine, theirs = (pads_of(each) if each.op_type == "Conv" else None for each in (node, partner))
-    return (mine[0], theirs[0]) if mine and theirs and (mine[1] or theirs[1]) else None
-
-
-def _given(node: ir.Node, name: str) -> object:
-    """An attribute's value; where it is left out, what that means."""
-    return node.attributes[name].value if name in node.attributes else default(node, name)
-
-
-def _rounded(value: object) -> object:
-    return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _factors(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
-    """Numbers that a product, or a batch norm in its weights, is made with: its own factors, and an epsilon."""
-    fix = "compare the two exports of this operator"
-    for node, _ in pairs:
-        both = parting.layers.get(node)
-        if both is None:
-            continue
-        for name, x, y in zip(("alpha", "beta"), both.one.factors, both.other.factors, strict=True):
-            if both.bare and x != y:
-                kinds = both.one.node.op_type, both.other.node.op_type
-                told = [f"{kind} has {name}={n:g}" for kind, n in zip(kinds, (x, y), strict=True)]
-                told = [text if kind == "Gemm" else f"{kind} has none" for kind, text in zip(kinds, told, strict=True)]
-                yield Cause("attributes", f"{told[0]} in the first graph and {told[1]} in the second", fix)
-        found = epsilons(both)
-        if found is not None and both.norm is not None:
-            folded = "second" if both.norm in both.one.behind else "first"
-            yield Cause(
-                "attributes",
-                f"{_listed([both.norm])} has epsilon={found[0]:g} in the first graph and {found[1]:g} in the second, "
-                f"where the {folded} has it in the weights of {both.one.node.op_type}",
-                fix,
-            )
-
-
 def _training(fork: Fork, others: Sequence[ir.Node]) -> Cause | None:
     """A batch norm that takes its input's own mean in one graph alone."""
     mine, theirs = ([node for node in nodes if trains(node)] for nodes in (fork.nodes, others))
@@ -394,7 +337,7 @@ def _bodies(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
                 yield Cause("structure", told, "compare the two models' code for this part")
                 continue
             inner = list(zip(mine, theirs, strict=True))
-            for cause in (*_attributes(inner), *_inner_constants(inner), *_bodies(inner)):
+            for cause in (*attributes_apart(inner), *_inner_constants(inner), *_bodies(inner)):
                 yield replace(cause, text=f"in {place}: {cause.text}")
 
 
@@ -419,6 +362,13 @@ def _padding(parting: Parting, finding: Finding | None) -> Cause | None:
     return Cause("padding", finding.leak, fix, finding.code)
 
 
+def _reducer(parting: Parting, fork: Fork) -> ir.Node | None:
+    """The sum or mean in front of a fork's node that stands for one that the other graph reduces otherwise, and so is
+    what reads the padding."""
+    left = (node for node in fork.nodes if node not in parting.matching.pairs)
+    return next((node for node in left if node.op_type.startswith("Reduce")), None)
+
+
 def _masked(trial: Trial, fork: Fork) -> tuple[Cause, ir.Node]:
     """A mask that is put on valid steps."""
     fix = "its condition or the order of its inputs is wrong: convert the model again"
@@ -428,6 +378,15 @@ def _masked(trial: Trial, fork: Fork) -> tuple[Cause, ir.Node]:
             told = f"{_listed([node])} of the {number} graph replaces {100 * share:.3g} % of the numbers of valid steps"
             return Cause("padding", told, fix), node if number == "first" else fork.nodes[-1]
     raise AssertionError("none of the masks replaces anything")
+
+
+def _repaired(repair: Repair, finding: Finding | None, fork: Fork) -> tuple[Cause, ir.Node]:
+    """A node of a remedy that is wrong."""
+    which = "first" if repair.first else "second"
+    told = f"{repair.text}, in a remedy of the {which} graph"
+    fix = f"{repair.fix}: convert the model again"
+    code = finding.code if finding is not None else ""
+    return Cause("padding", told, fix, code), repair.node if repair.first else fork.nodes[-1]
 
 
 def _structure(parting: Parting, only: Unpaired) -> Cause | None:
@@ -517,7 +476,7 @@ def _quantised(parting: Parting, fork: Fork, others: Sequence[ir.Node], lacking:
     here = [node for node in (*fork.nodes, *others) if in_codes(node)]
     if parting.one.precision == parting.other.precision or not here:
         return None
-    setting = next(_attributes(list(products_of_both(parting, fork.nodes, others))), None)
+    setting = next(attributes_apart(list(products_of_both(parting, fork.nodes, others))), None)
     if setting is not None:
         return setting
     beside = beside_rounding(lacking, (*fork.nodes, *others))

@@ -8,7 +8,7 @@ from paddable.divergence.cut import Cutter
 from paddable.gates.engine import Engine, EngineError
 from paddable.graph.prepare.normalise import bodies, reads
 
-__all__ = ["compute_constants", "told"]
+__all__ = ["compute_constants", "made_of", "told"]
 
 _MADE_OF = "paddable.made_of"
 """Under this key a computed constant keeps the name of the weight that it is made of."""
@@ -57,8 +57,13 @@ def compute_constants(model: ir.Model) -> ir.Model:
 
 def told(value: ir.Value) -> str:
     """A constant's name; of a computed one, also that of the weight that it is made of."""
-    weight = value.metadata_props.get(_MADE_OF)
+    weight = made_of(value)
     return f"{value.name}, made of {weight}" if weight is not None else str(value.name)
+
+
+def made_of(value: ir.Value) -> str | None:
+    """The name of the largest weight that a computed constant is made of; None for another value."""
+    return value.metadata_props.get(_MADE_OF)
 
 
 def _made_of_constants(graph: ir.Graph) -> dict[ir.Node, tuple[int, str]]:

@@ -1,0 +1,90 @@
+"""A remedy that is wrong is told with its node and what is wrong in it, against native and against the right one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import paddable
+
+from .test_verdicts import save
+
+RNG = np.random.default_rng(0)
+V, W = (0.2 * RNG.standard_normal((4, 4, 3)).astype(np.float32) for _ in range(2))
+CONV = "Conv <kernel_shape = [3], pads = [1, 1]>"
+MEAN = "m = ReduceMean <keepdims = 1> (b, axes) s = Sub (b, m) y = Tanh (s)"
+SCORES = "t = Transpose <perm = [0, 2, 1]> (b) q = MatMul (t, b) p = Softmax (q) c = MatMul (b, p) y = Tanh (c)"
+
+
+def _both(place: Path, body: str, scale: float = 1.0) -> Path:
+    """Native and padded, the first of which is returned, the second beside it."""
+    text = f"(float[1, 4, T] x) => (float[1, 4, T] y) <int64[1] axes = {{2}}> {{ a = {CONV} (x, v) b = {CONV} (a, w) "
+    native = save(place / "native.onnx", text + body + " }", v=V, w=np.float32(scale) * W)
+    paddable.convert(native, ["x:2=T"], containers=[40], out=place / "padded.onnx", verify=False)
+    return native
+
+
+@pytest.fixture(scope="module")
+def mean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _both(tmp_path_factory.mktemp("mean"), MEAN)
+
+
+@pytest.mark.parametrize("against", ["native.onnx", "padded.onnx"])
+def test_the_container_as_a_means_divisor(mean: Path, tmp_path: Path, against: str) -> None:
+    model = onnx.load(mean.with_name("padded.onnx"))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.float32(40), "held"))
+    (divide,) = (node for node in model.graph.node if node.op_type == "Div")
+    divide.input[1] = "held"
+    onnx.save(model, tmp_path / "wrong.onnx")
+    fork = paddable.probe(tmp_path / "wrong.onnx", mean.with_name(against), at=17).fork
+    assert fork is not None and (fork.node, fork.cause.kind) == (divide.name, "padding"), fork
+    assert "input 1 (held) of Div" in fork.cause.text and "is 40 where 17 makes the runs agree" in fork.cause.text
+
+
+@pytest.mark.parametrize("against", ["native.onnx", "padded.onnx"])
+def test_a_mask_that_is_one_step_too_long(mean: Path, tmp_path: Path, against: str) -> None:
+    model = onnx.load(mean.with_name("padded.onnx"))
+    masks = {node.input[0] for node in model.graph.node if node.op_type == "Where" and "fill" in node.name}
+    masks |= {node.input[0] for node in model.graph.node if node.output[0] in masks and node.op_type == "Unsqueeze"}
+    (less, *_) = (node for node in model.graph.node if node.op_type == "Less" and node.output[0] in masks)
+    less.op_type = "LessOrEqual"
+    onnx.save(model, tmp_path / "wrong.onnx")
+    fork = paddable.probe(tmp_path / "wrong.onnx", mean.with_name(against), at=17).fork
+    assert fork is not None and (fork.node, fork.cause.kind) == (less.name, "padding"), fork
+    assert "is wrong for 1 of 40 steps" in fork.cause.text and "Less" in fork.cause.fix
+
+
+def test_a_length_whose_where_is_inverted(mean: Path, tmp_path: Path) -> None:
+    model = onnx.load(mean.with_name("padded.onnx"))
+    (length,) = (node for node in model.graph.node if node.output[0] == "paddable/length_T")
+    length.input[1], length.input[2] = length.input[2], length.input[1]
+    onnx.save(model, tmp_path / "wrong.onnx")
+    fork = paddable.probe(tmp_path / "wrong.onnx", mean, at=17).fork
+    assert fork is not None and fork.cause.kind == "padding" and "inputs in the wrong order" in fork.cause.text, fork
+    assert length.name in fork.cause.text
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_a_key_mask_that_is_missing_where_scores_are_flat(tmp_path: Path, scale: float) -> None:
+    native = _both(tmp_path, SCORES, scale)
+    model = onnx.load(tmp_path / "padded.onnx")
+    (softmax,) = (node for node in model.graph.node if node.op_type == "Softmax")
+    (mask,) = (node for node in model.graph.node if node.output[0] == softmax.input[0])
+    softmax.input[0] = mask.input[1]
+    onnx.save(model, tmp_path / "wrong.onnx")
+    fork = paddable.probe(tmp_path / "wrong.onnx", native, at=17).fork
+    assert fork is not None and (fork.node, fork.cause.code) == (softmax.name, "PAD103"), fork
+
+
+def test_a_mean_of_unmasked_steps_is_told_at_the_sum(mean: Path, tmp_path: Path) -> None:
+    """Though what reads the mean is the first that has a partner."""
+    model = onnx.load(mean.with_name("padded.onnx"))
+    (total,) = (node for node in model.graph.node if node.op_type == "ReduceSum")
+    (mask,) = (node for node in model.graph.node if node.output[0] == total.input[0])
+    total.input[0] = mask.input[1]
+    onnx.save(model, tmp_path / "wrong.onnx")
+    fork = paddable.probe(tmp_path / "wrong.onnx", mean, at=17).fork
+    assert fork is not None and (fork.node, fork.cause.code) == (total.name, "PAD101"), fork
