@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 import paddable
+from paddable.testing import assert_padding_invariant
 
 from .test_verdicts import save
 
@@ -88,3 +89,21 @@ def test_a_mean_of_unmasked_steps_is_told_at_the_sum(mean: Path, tmp_path: Path)
     onnx.save(model, tmp_path / "wrong.onnx")
     fork = paddable.probe(tmp_path / "wrong.onnx", mean, at=17).fork
     assert fork is not None and (fork.node, fork.cause.code) == (total.name, "PAD101"), fork
+
+
+def test_a_failing_assertion_tells_the_fork_where_errors_are_small(mean: Path, tmp_path: Path) -> None:
+    """Smaller than a probe's own tolerance, at every length."""
+    native, model = onnx.load(mean), onnx.load(mean.with_name("padded.onnx"))
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.float32(40), "held"))
+    (divide,) = (node for node in model.graph.node if node.op_type == "Div")
+    divide.input[1] = "held"
+    for each, name in ((native, "n.onnx"), (model, "p.onnx")):
+        (subtract,) = (node for node in each.graph.node if node.op_type == "Sub" and node.output[0] == "s")
+        less = onnx.helper.make_node("Mul", [subtract.input[1], "little"], ["little_m"], name="little")
+        each.graph.initializer.append(onnx.numpy_helper.from_array(np.float32(5e-5), "little"))
+        index = list(each.graph.node).index(subtract)
+        subtract.input[1] = "little_m"
+        each.graph.node.insert(index, less)
+        onnx.save(each, tmp_path / name)
+    with pytest.raises(AssertionError, match=f"the runs part at Div {divide.name}"):
+        assert_padding_invariant(tmp_path / "p.onnx", tmp_path / "n.onnx", report=tmp_path / "r.html")

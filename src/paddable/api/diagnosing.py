@@ -21,7 +21,7 @@ def diagnose(
     gates: GateReport,
     file: str | os.PathLike[str] | None = None,
 ) -> list[str]:
-    """Probe at the first length that fails, and write a page.
+    """Probe at the length that fails most, and write a page.
 
     Args:
         padded: the judged file or bundle.
@@ -33,9 +33,13 @@ def diagnose(
         Lines that tell where the runs part and where the page is; what cannot be found is left out.
     """
     told = []
-    failing = next((row for row in gates.rows if not row.ok and isinstance(row.length, int)), None)
+    failing = [row for row in gates.rows if not row.ok and isinstance(row.length, int)]
+    worst = max(failing, key=lambda row: row.error / row.tolerance, default=None)
+    at = worst.length if worst is not None and isinstance(worst.length, int) else None
     try:
-        report = probe(padded, native, at=failing.length if failing is not None else None)  # type: ignore[arg-type]
+        report = probe(padded, native, at=at)
+        if report.ok and worst is not None and worst.error > worst.tolerance:  # a gate allows less than a probe
+            report = probe(padded, native, at=at, tolerance=worst.tolerance)
         if report.fork is not None:
             told.append(str(report.fork))
         elif report.cause is not None:

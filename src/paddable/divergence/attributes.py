@@ -13,7 +13,25 @@ from paddable.divergence.pads import pads_of
 from paddable.divergence.parting import Parting
 from paddable.graph.trace import module_path
 
-__all__ = ["attributes_apart", "factors_apart"]
+__all__ = ["attributes_apart", "factors_apart", "setting_of"]
+
+_PADS = "compare the padding of this convolution in both models: causal, or as much on both sides"
+_EPSILON = "compare the epsilon of this norm in the two models' configurations"
+_FIXES = {"pads": _PADS, "auto_pad": _PADS, "epsilon": _EPSILON}
+
+
+def setting_of(node: ir.Node, size: int) -> str | None:
+    """What to look at where a constant is a setting and no weight: pads, or a norm's epsilon; None elsewhere.
+
+    Args:
+        node: it.
+        size: of the constant.
+    """
+    if node.op_type == "Pad":
+        return _PADS
+    after = {use.node.op_type for value in node.outputs for use in value.uses()}
+    roots = node.op_type in ("Add", "Max", "Clip") and size == 1 and after and after <= {"Pow", "Rsqrt", "Sqrt"}
+    return _EPSILON if roots else None
 
 
 def attributes_apart(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause]:
@@ -40,7 +58,7 @@ def attributes_apart(pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Cause
                     "attributes",
                     f"{place} has {name}={_rounded(left)} in the first graph and {name}={_rounded(right)} in the "
                     "second",
-                    "compare the two exports of this operator",
+                    _FIXES.get(name, "compare the two exports of this operator"),
                 )
 
 
@@ -84,7 +102,7 @@ def factors_apart(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) ->
                 "attributes",
                 f"{_told(both.norm)} has epsilon={found[0]:g} in the first graph and {found[1]:g} in the second, "
                 f"where the {folded} has it in the weights of {both.one.node.op_type}",
-                fix,
+                _EPSILON,
             )
 
 

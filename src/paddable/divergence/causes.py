@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.attributes import attributes_apart, factors_apart
+from paddable.divergence.attributes import attributes_apart, factors_apart, setting_of
 from paddable.divergence.cause import Cause
 from paddable.divergence.changed import changed_between, is_weight
 from paddable.divergence.flow import fed, in_one_order
@@ -81,7 +81,8 @@ def cause_of(
         return numbers
     table = next(changed_tables(parting, fitting), None)
     if table is not None:
-        return Cause("weights", table.text, "load both graphs from one checkpoint"), table.node
+        fix = "load both graphs from one checkpoint, and compare where they begin to read this table"
+        return Cause("weights", table.text, fix), table.node
     alone = [pair for pair in fitting if pair[0] not in parting.layers]
     alike = _moves_alone(lacking)
     moving = [pair for pair in alone if _only_moves(pair[0])]
@@ -226,13 +227,16 @@ def _weights(
     exact = parting.one.precision == parting.other.precision
     both = parting.one.plain, parting.other.plain
     for change in changed_between(*both, pairs, exact=exact, layers=parting.layers):
-        fix = "load both graphs from one checkpoint"
+        kind, fix = "weights", "load both graphs from one checkpoint"
         text = change.text + change.moved
+        setting = setting_of(change.node, change.size)
         if change.moved:
             fix = _MOVED
+        elif setting is not None:
+            kind, fix = "attributes", setting
         elif change.numbers:
             fix += ", or look at what changed this constant: a prompt, a token or a setting"
-        found.setdefault(change.numbers > 0, (Cause("weights", text, fix), change.node))
+        found.setdefault(change.numbers > 0, (Cause(kind, text, fix), change.node))
     return found.get(True), found.get(False)
 
 
@@ -266,6 +270,8 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
         for index, (value, wanted) in enumerate(zip(mine, theirs, strict=True)):
             if value is None or wanted is None or value is wanted:
                 continue
+            if value in theirs and node.op_type in ("Add", "Mul"):
+                continue  # it commutes: what differs is its other input
             if value in theirs:
                 told = f"input {index} of {node.op_type} is what the second graph reads as input {theirs.index(value)}"
                 yield Cause("wiring", told, "put the inputs in the order of the original")

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 import onnx_ir as ir
 
-from paddable.divergence.constants import told
+from paddable.divergence.constants import is_rounded, told
 from paddable.divergence.flow import in_one_order
 from paddable.divergence.layers import Layers, scales_behind
 from paddable.divergence.matching import Matching
@@ -42,6 +42,10 @@ its node."""
 
 _ROUNDING = 2.0**-20
 """Of the weight's scale, some ulp of float32: two exporters that fold one norm into one weight round differently."""
+
+
+_COMPUTED = 0.03
+"""Of the scale, what half or 8 bits change of a constant that nodes compute."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,8 @@ def changed_between(
             ):  # what rounding alone moved is no difference of the sum, however small that is
                 wrong = _differing(x, y, exact)
                 y = np.where(wrong, y, x) if wrong is not None else x
+            if not exact and (is_rounded(a) or is_rounded(b)) and _within_rounding(x, y):
+                continue
             x, y = _as_added(node, a, x), _as_added(partner, b, y)
             apart = numbers_apart(x, y, exact) if x.shape == y.shape else None
             if apart is not None:
@@ -122,6 +128,12 @@ def changed_between(
                 moved = moved or _held_by(other, one.fingerprint(a), one.kinds[node], partner, "second")
                 moved = moved or _held_by(one, other.fingerprint(b), other.kinds[partner], node, "first")
                 yield Changed(node, told_apart, apart[0], x.size, moved)
+
+
+def _within_rounding(x: Array, y: Array) -> bool:
+    """Whether two constants that nodes compute differ by no more than half or 8 bits round."""
+    floats = x.dtype.kind == y.dtype.kind == "f"
+    return floats and bool((np.abs(x - y) <= _COMPUTED * np.abs(y).max(initial=0)).all())
 
 
 def _bias_of_one(one: Plain, node: ir.Node, other: Plain, partner: ir.Node) -> Iterator[Changed]:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from paddable.divergence.cut import Cutter
+from paddable.divergence.moving import MOVING
 from paddable.gates.engine import Engine, EngineError
 from paddable.graph.prepare.normalise import bodies, reads
 
-__all__ = ["compute_constants", "made_of", "told"]
+__all__ = ["compute_constants", "is_rounded", "made_of", "told"]
 
 _MADE_OF = "paddable.made_of"
 """Under this key a computed constant keeps the name of the weight that it is made of."""
+
+_ROUNDED = "paddable.rounded"
+"""This key has a computed constant that is no weight moved or cast."""
 
 _STAYS = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -48,6 +52,8 @@ def compute_constants(model: ir.Model) -> ir.Model:
         maker = value.producer()
         assert maker is not None
         constant.metadata_props[_MADE_OF] = made[maker][1]
+        if made[maker][2]:
+            constant.metadata_props[_ROUNDED] = "yes"
         value.replace_all_uses_with(constant)
         value.name = None
         copy.graph.register_initializer(constant)
@@ -66,25 +72,33 @@ def made_of(value: ir.Value) -> str | None:
     return value.metadata_props.get(_MADE_OF)
 
 
-def _made_of_constants(graph: ir.Graph) -> dict[ir.Node, tuple[int, str]]:
-    """In order, the nodes to compute, each with the size and the name of the largest weight that is in it."""
-    found: dict[ir.Node, tuple[int, str]] = {}
+def is_rounded(value: ir.Value) -> bool:
+    """Whether a constant was computed by more than moves and casts, so that half or 8 bits round it as they do what is
+    computed as the model runs."""
+    return _ROUNDED in value.metadata_props
+
+
+def _made_of_constants(graph: ir.Graph) -> dict[ir.Node, tuple[int, str, bool]]:
+    """In order, the nodes to compute, each with the size and the name of the largest weight that is in it, and whether
+    more than moves and casts made it."""
+    found: dict[ir.Node, tuple[int, str, bool]] = {}
     for node in graph:
         if node.op_type in _STAYS or bodies(node) or any(value.is_graph_output() for value in node.outputs):
             continue
         origins = [_origin(value, found) for value in reads(node)]
         known = [origin for origin in origins if origin is not None]
         if known and len(known) == len(origins):
-            found[node] = max(known)
+            rounded = node.op_type not in MOVING | {"Cast"} or any(each for _, _, each in known)
+            found[node] = (*max(known)[:2], rounded)
     return found
 
 
-def _origin(value: ir.Value, found: dict[ir.Node, tuple[int, str]]) -> tuple[int, str] | None:
+def _origin(value: ir.Value, found: dict[ir.Node, tuple[int, str, bool]]) -> tuple[int, str, bool] | None:
     if value.const_value is not None:
-        return value.const_value.size, str(value.name)
+        return value.const_value.size, str(value.name), False
     maker = value.producer()
     return found.get(maker) if maker is not None else None
 
 
-def _is_read(value: ir.Value, made: dict[ir.Node, tuple[int, str]]) -> bool:
+def _is_read(value: ir.Value, made: dict[ir.Node, tuple[int, str, bool]]) -> bool:
     return any(use.node not in made for use in value.uses())

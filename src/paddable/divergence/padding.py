@@ -174,7 +174,8 @@ def _replaced(parting: Parting, piece: Piece) -> tuple[ir.Node, float] | None:
     metadata = piece.side.metadata
     if metadata is None:
         return None
-    lengths = made_of_sizes(piece.side.plain, constants=True, given=(*metadata.length_inputs, *metadata.mask_inputs))
+    given = {*metadata.length_inputs, *metadata.mask_inputs}
+    lengths = made_of_sizes(piece.side.plain, constants=True, given=given)
     paired = {*parting.matching.pairs, *parting.matching.pairs.values()}
     moved: dict[ir.Value, tuple[ir.Node, ir.Value]] = {}
     valid = dict(piece.valid)
@@ -193,11 +194,17 @@ def _replaced(parting: Parting, piece: Piece) -> tuple[ir.Node, float] | None:
             lost.add(value)
             continue
         wrong = float((after[marks] != before[marks]).mean()) if marks.any() else 0.0
-        if wrong and node.op_type == "Where":
+        if wrong and node.op_type == "Where" and given & {read.name for read in _made_from(piece, node.inputs[0])}:
             return node, wrong
         if wrong and node.op_type != "Cast":
             lost.add(value)
     return None
+
+
+def _made_from(piece: Piece, condition: ir.Value | None) -> Sequence[ir.Value]:
+    """The inputs of the graph that a condition is made of: none of lengths where it is the model's own, as of attention
+    that looks back only."""
+    return region(piece.side.plain, condition, lambda _: False)[1] if condition is not None else ()
 
 
 _SHOWING = frozenset({"Cast", "Gather", "GatherElements", "Where"})

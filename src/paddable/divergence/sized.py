@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import onnx_ir as ir
 
 from paddable.divergence.changed import Changed, numbers_apart
@@ -26,8 +27,8 @@ _WEIGHT = 16
 def changed_tables(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Iterator[Changed]:
     """Inputs of paired nodes that constants and sizes alone make, at least one of them as it runs, and that differ.
 
-    Where one is longer, its beginning is compared: unless most of that differs, as where positions count from the
-    middle.
+    Where one is longer, its beginning is compared: unless its middle or its end is the other, as where positions count
+    from there.
 
     Args:
         parting: both runs.
@@ -48,16 +49,28 @@ def changed_tables(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -
                 continue
             inside = tuple(slice(min(n, m)) for n, m in zip(x.shape, y.shape, strict=True))
             longer = sum(n != m for n, m in zip(x.shape, y.shape, strict=True))
+            centred = _aligned(x, y, parting.tolerance)
             x, y = x[inside], y[inside]
             if longer > 1 or x.size < _WEIGHT or _error(x, y) <= parting.tolerance:
                 continue  # rounded otherwise: a sine that one graph has computed when it was made
             apart = numbers_apart(x, y, exact)
-            if apart is None or (longer and 2 * apart[0] > x.size):
+            if apart is None or centred:
                 continue
             where = f"input {list(node.inputs).index(a)} ({_told(plains[0], a)}) of {node.op_type}"
             yield Changed(
                 node, f"{where} differs from the second graph's ({_told(plains[1], b)}) {apart[1]}", apart[0], x.size
             )
+
+
+def _aligned(x: Array, y: Array, tolerance: float) -> bool:
+    """Whether the middle or the end of the longer of two tables is the shorter."""
+    long, short = (x, y) if x.size > y.size else (y, x)
+    axis = next((k for k, (n, m) in enumerate(zip(long.shape, short.shape, strict=True)) if n != m), None)
+    if axis is None or any(n < m for n, m in zip(long.shape, short.shape, strict=True)):
+        return False
+    more, size = long.shape[axis] - short.shape[axis], short.shape[axis]
+    parts = (np.take(long, range(start, start + size), axis) for start in (more // 2, more))
+    return any(part.shape == short.shape and _error(part, short) <= tolerance for part in parts)
 
 
 def _numbers(parting: Parting, side: int, value: ir.Value) -> Array | None:
@@ -79,7 +92,12 @@ def _error(x: Array, y: Array) -> float:
 
 def _told(plain: Plain, value: ir.Value) -> str:
     """Its name, and that of the largest weight that it is made of."""
-    nodes, _ = region(plain, value, lambda _: False)
+    nodes, _ = region(plain, value, _is_size)
     tensors = [tensor for node in nodes for each in plain.weights(node) if (tensor := each.const_value) is not None]
     held = [tensor for tensor in tensors if tensor.dtype.is_floating_point() and tensor.size > 1]
     return f"{value.name}, made of {max(held, key=lambda each: each.size).name}" if held else str(value.name)
+
+
+def _is_size(value: ir.Value) -> bool:
+    maker = value.producer()
+    return maker is not None and maker.op_type in ("Shape", "Size")
