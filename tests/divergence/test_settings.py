@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnxruntime.quantization import quantize_dynamic
 
@@ -97,3 +98,23 @@ def test_another_activation_in_8_bits_is_no_order_of_inputs(tmp_path: Path) -> N
     quantize_dynamic(other, tmp_path / "int8.onnx")
     fork = paddable.probe(tmp_path / "int8.onnx", native, lengths=["x:1=T"], at=20).fork
     assert fork is not None and fork.cause.kind == "structure" and "Relu" in fork.cause.text, fork
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_residual_inside_a_block_is_missing_where_names_count_on(tmp_path: Path, turned: bool) -> None:
+    """As an exporter writes it, all additions behind the missing one have the name of the one in front of them."""
+    front = [("MatMul", "x", "w"), ("Relu", "/b/MatMul"), ("MatMul_1", "/b/Relu", "v"), ("Tanh", "x")]
+    whole = [("Add", "/b/MatMul_1", "/b/MatMul"), ("Add_1", "/b/Tanh", "/b/Add"), ("Add_2", "x", "/b/Add_1")]
+    short = [("Add", "/b/Tanh", "/b/MatMul_1"), ("Add_1", "x", "/b/Add")]
+    for name, nodes in (("native", [*front, *whole]), ("short", [*front, *short])):
+        model = onnx.load(_native(tmp_path / f"{name}.onnx", "y = Identity (x)"))
+        model.graph.node[0].input[0] = f"/b/{nodes[-1][0]}"
+        made = [
+            onnx.helper.make_node(kind.split("_")[0], inputs, [f"/b/{kind}"], name=f"/b/{kind}")
+            for kind, *inputs in nodes
+        ]
+        model.graph.node.extend([*made, model.graph.node.pop(0)])
+        onnx.save(model, tmp_path / f"{name}.onnx")
+    pair = (tmp_path / "short.onnx", tmp_path / "native.onnx")
+    fork = paddable.probe(*(pair[::-1] if turned else pair), lengths=["x:1=T"], at=20).fork
+    assert fork is not None and fork.cause.kind == "structure" and "Add" in fork.cause.text, fork

@@ -22,6 +22,7 @@ from paddable.divergence.padding import Trial, try_padding
 from paddable.divergence.parting import ABRUPT, Parting
 from paddable.divergence.plain import Plain
 from paddable.divergence.quantised import beside_rounding, changed_quantised, in_codes, products_of_both
+from paddable.divergence.regions import made_of_sizes
 from paddable.divergence.remedied import rounded_by_remedy
 from paddable.divergence.remedies import size_makers
 from paddable.divergence.repaired import Repair
@@ -267,8 +268,12 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
         mine = [values.get(value) if value is not None else None for value in read]
         if len(node.inputs) != len(partner.inputs) or (node.op_type in ("Add", "Mul") and set(mine) == set(theirs)):
             continue
+        renumbered = _renumbered(parting, node, partner)
         for index, (value, wanted) in enumerate(zip(mine, theirs, strict=True)):
             if value is None or wanted is None or value is wanted:
+                continue
+            if renumbered is not None:
+                yield renumbered
                 continue
             if value in theirs and node.op_type in ("Add", "Mul"):
                 continue  # it commutes: what differs is its other input
@@ -283,6 +288,28 @@ def _wiring(parting: Parting, pairs: Sequence[tuple[ir.Node, ir.Node]]) -> Itera
                 if _made_by(mine_of[wanted]) != _made_by(wanted):
                     told += f", which is {_made_by(mine_of[wanted])} of the first"
                 yield Cause("wiring", told, _EXCHANGED)
+
+
+def _renumbered(parting: Parting, node: ir.Node, partner: ir.Node) -> Cause | None:
+    """Nodes of one name of which one graph has fewer in this module: an exporter counts on, so that those behind the
+    one that is missing bear another's name."""
+    module = module_path(node)
+    if not module or module != module_path(partner) or node.outputs[0].name != partner.outputs[0].name:
+        return None
+    counts = []
+    for side in (parting.one, parting.other):
+        sizes = made_of_sizes(side.plain, constants=True)
+        alike = [each for each in side.plain.nodes if each.op_type == node.op_type and module_path(each) == module]
+        computed = [each for each in alike if not list(side.plain.weights(each))]  # a bias may lie in a product
+        counts.append(sum(sizes.isdisjoint(each.outputs) for each in computed))
+    if counts[0] == counts[1]:
+        return None
+    which = "first" if counts[0] < counts[1] else "second"
+    told = (
+        f"the first graph has {counts[0]} {node.op_type} in {module} and the second {counts[1]}: the {which} lacks one "
+        f"here, and those behind it bear the names of others"
+    )
+    return Cause("structure", told, "compare the two models' code for this module")
 
 
 _EXCHANGED = "look at what this node is to read: two values, or the weights of two nodes, may have been exchanged"
