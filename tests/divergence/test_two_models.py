@@ -92,3 +92,14 @@ def test_padded_graphs_of_which_one_has_a_length_of_its_own(tmp_path: Path) -> N
     for files in ((one, other), (other, one)):
         report = paddable.probe(*files, at=17)
         assert report.agree, report.verdict
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_fixed_size_beside_any_length_is_refused_with_what_to_do(tmp_path: Path, declared: bool) -> None:
+    body = "{ a = Sigmoid (x) y = Add (a, x) }"
+    fixed = save(tmp_path / "fixed.onnx", f"(float[1, 96, 4] x) => (float[1, 96, 4] y) {body}")
+    native = save(tmp_path / "native.onnx", f"(float[1, T, 4] x) => (float[1, T, 4] y) {body}")
+    lengths = ["x:1=T"] if declared else None
+    with pytest.raises(MisuseError, match=r"takes 96 steps along axis 1 alone.*`lengths=\['x:1=T'\], at=96`"):
+        paddable.probe(fixed, native, lengths=lengths)
+    assert paddable.probe(fixed, native, lengths=["x:1=T"], at=96).ok

@@ -8,8 +8,9 @@ from typing import Any
 from paddable.api.probe_given import Hearer, Signature, told_shape
 from paddable.bundle import Metadata
 from paddable.errors import MisuseError, arguments
+from paddable.gates.engine import Array
 
-__all__ = ["filled", "partners", "refuse_other_inputs"]
+__all__ = ["filled", "partners", "refuse_other_inputs", "refuse_other_sizes"]
 
 
 def filled(inputs: Signature, reference: Signature, known: Collection[str]) -> set[str]:
@@ -99,6 +100,31 @@ def refuse_other_inputs(
                     where=f"input {name!r}",
                     why=both,
                     fix=f"{fix}; of one model, give its inputs one name in both before they are converted",
+                )
+
+
+def refuse_other_sizes(title: str, inputs: Signature, feeds: Mapping[str, Array]) -> None:
+    """Refuse to feed a graph of one size another one, as a fixed export beside a graph of any length.
+
+    Args:
+        title: what messages call the graph.
+        inputs: of it.
+        feeds: what it would be fed.
+
+    Raises:
+        MisuseError: all axes of an input have fixed sizes, and the array has another.
+    """
+    for name, array in feeds.items():
+        sizes = inputs.shapes.get(name, ())
+        if len(sizes) != array.ndim or None in sizes:
+            continue  # where another axis is open, the two may be different models
+        for axis, (size, fed) in enumerate(zip(sizes, array.shape, strict=True)):
+            if size not in (None, fed):
+                raise MisuseError(
+                    f"{title} takes {size} steps along axis {axis} alone, and the two would be compared at {fed}",
+                    where=f"input {name!r}",
+                    why=f"its size is fixed: {told_shape(sizes)}",
+                    fix=f"compare at that size: {arguments(lengths=[f'{name}:{axis}=T'], at=size)}",
                 )
 
 

@@ -18,7 +18,7 @@ from paddable.api.judging import largest
 from paddable.api.opened import Declared, Model, Opened, Progress, open_as_converted, open_model, texts_of
 from paddable.api.probe_given import Hearer, Inputs, is_sound, signature
 from paddable.api.probe_inputs import draw_inputs
-from paddable.api.probe_partners import refuse_other_inputs
+from paddable.api.probe_partners import refuse_other_inputs, refuse_other_sizes
 from paddable.api.probe_places import (
     Place,
     found_place,
@@ -532,6 +532,8 @@ def _side(
     threads = _threads(place.file)
     precision = place.precision(plain)
     where = f"{label} ({place.file.name})"
+    if place.metadata is None:
+        refuse_other_sizes(where, signature(plain.model), feeds)
     title = f"{name} on {provider}" if both or provider != "cpu" else name
     if size != steps:
         title += (" with zeros to " if place.metadata is None else " at ") + ",".join(
