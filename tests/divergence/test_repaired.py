@@ -68,27 +68,29 @@ def test_a_length_whose_where_is_inverted(mean: Path, tmp_path: Path) -> None:
     assert length.name in fork.cause.text
 
 
+def _unmasked(padded: Path, wrong: Path, operator: str) -> str:
+    """Write the graph without the mask in front of the one node of an operator; the node's name."""
+    model = onnx.load(padded)
+    (reader,) = (node for node in model.graph.node if node.op_type == operator)
+    (mask,) = (node for node in model.graph.node if node.output[0] == reader.input[0])
+    reader.input[0] = mask.input[1]
+    onnx.save(model, wrong)
+    return str(reader.name)
+
+
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 def test_a_key_mask_that_is_missing_where_scores_are_flat(tmp_path: Path, scale: float) -> None:
     native = _both(tmp_path, SCORES, scale)
-    model = onnx.load(tmp_path / "padded.onnx")
-    (softmax,) = (node for node in model.graph.node if node.op_type == "Softmax")
-    (mask,) = (node for node in model.graph.node if node.output[0] == softmax.input[0])
-    softmax.input[0] = mask.input[1]
-    onnx.save(model, tmp_path / "wrong.onnx")
+    softmax = _unmasked(tmp_path / "padded.onnx", tmp_path / "wrong.onnx", "Softmax")
     fork = paddable.probe(tmp_path / "wrong.onnx", native, at=17).fork
-    assert fork is not None and (fork.node, fork.cause.code) == (softmax.name, "PAD103"), fork
+    assert fork is not None and (fork.node, fork.cause.code) == (softmax, "PAD103"), fork
 
 
 def test_a_mean_of_unmasked_steps_is_told_at_the_sum(mean: Path, tmp_path: Path) -> None:
     """Though what reads the mean is the first that has a partner."""
-    model = onnx.load(mean.with_name("padded.onnx"))
-    (total,) = (node for node in model.graph.node if node.op_type == "ReduceSum")
-    (mask,) = (node for node in model.graph.node if node.output[0] == total.input[0])
-    total.input[0] = mask.input[1]
-    onnx.save(model, tmp_path / "wrong.onnx")
+    total = _unmasked(mean.with_name("padded.onnx"), tmp_path / "wrong.onnx", "ReduceSum")
     fork = paddable.probe(tmp_path / "wrong.onnx", mean, at=17).fork
-    assert fork is not None and (fork.node, fork.cause.code) == (total.name, "PAD101"), fork
+    assert fork is not None and (fork.node, fork.cause.code) == (total, "PAD101"), fork
 
 
 def test_a_failing_assertion_tells_the_fork_where_errors_are_small(mean: Path, tmp_path: Path) -> None:

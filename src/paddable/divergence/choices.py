@@ -21,7 +21,7 @@ from paddable.divergence.plain import Plain
 from paddable.divergence.regions import Block
 from paddable.divergence.side import Side
 from paddable.errors import PaddableError
-from paddable.gates.chosen import answer_of, apart, chooses, scored, torn
+from paddable.gates.chosen import answer_of, apart, chooses, scored, told_ties, torn
 from paddable.gates.engine import Array
 from paddable.gates.oracle import scale
 
@@ -107,9 +107,7 @@ class Choices:
             if not clear:
                 found |= {**self.ran[0].again(value for value in node.outputs if value.name), a: taken}
                 name = f"{node.op_type} {node.name}".rstrip()
-                self.told[a] = (
-                    f"{name} chooses otherwise in {count:,} of {blocks[0].array.size:,} places, all ties of its scores"
-                )
+                self.told[a] = told_ties(name, count, blocks[0].array.size)
         return found
 
     def _scores(self, node: ir.Node, partner: ir.Node) -> tuple[list[Array], list[float]] | None:

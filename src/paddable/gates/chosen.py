@@ -27,12 +27,14 @@ __all__ = [
     "Taking",
     "answer_of",
     "apart",
+    "called",
     "choices",
     "chooses",
     "downstream",
     "scored",
     "scores_of",
     "shared",
+    "told_ties",
     "torn",
     "with_choices",
     "with_scores",
@@ -168,6 +170,16 @@ def _same(graph: ir.Graph, chosen: Mapping[str, ir.Node]) -> dict[str, ir.Node]:
         if same is not None:
             found[name] = same
     return found
+
+
+def called(node: ir.Node) -> str:
+    """A node that chooses, as messages name it."""
+    return f"{node.op_type} {node.name or node.outputs[0].name}"
+
+
+def told_ties(name: str, count: int, total: int) -> str:
+    """A line on a choice that falls the other way in some places."""
+    return f"{name} chooses otherwise in {count:,} of {total:,} places, all ties of its scores"
 
 
 def answer_of(node: ir.Node) -> ir.Value:

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from paddable.gates.chosen import CHOICE, Taking, apart, choices, scores_of, shared, with_choices, with_scores
+from paddable.gates.chosen import (
+    CHOICE,
+    Taking,
+    apart,
+    called,
+    choices,
+    scores_of,
+    shared,
+    told_ties,
+    with_choices,
+    with_scores,
+)  # fmt: skip
 from paddable.gates.engine import Array, Engine
 from paddable.gates.oracle import scale
 
@@ -64,8 +75,7 @@ class FixedTies:
             return False
         if apart(node, [want[title] for title in titles], near, own, other).any():
             return False
-        called = f"{node.op_type} {node.name or name}"
-        self.told[name] = f"{called} chooses otherwise in {(own != other).sum():,} of {own.size:,} places, all ties"
+        self.told[name] = told_ties(called(node), int((own != other).sum()), own.size)
         return True
 
     def _given(self) -> Mapping[str, tuple[Array, Array]]:

@@ -14,10 +14,12 @@ from paddable.gates.chosen import (
     SCORE,
     Taking,
     apart,
+    called,
     choices,
     downstream,
     scores_of,
     shared,
+    told_ties,
     torn,
     with_choices,
     with_scores,
@@ -124,9 +126,7 @@ class Tied:
                 flips, total = flips + int((own != other[place]).sum()), total + own.size
                 clear |= bool(apart(node, scores, near, own, other[place]).any())
             if flips and not clear:
-                found[name] = (
-                    f"{_called(node)} chooses otherwise in {flips:,} of {total:,} places, all ties of its scores"
-                )
+                found[name] = told_ties(called(node), flips, total)
         return found
 
     def _torn(self, rows: Mapping[str, Row]) -> dict[str, str]:
@@ -135,7 +135,7 @@ class Tied:
         native = self._native(self._oracle.answer)
         for name, node, titles in self._scored(rows):
             if any(torn(node, *_known(answers, rows, titles), answers[f"{CHOICE}/{name}"]) for answers in native):
-                found[name] = f"{_called(node)} chooses otherwise at ties of its scores"
+                found[name] = f"{called(node)} chooses otherwise at ties of its scores"
         return found
 
     def _scored(self, rows: Mapping[str, Row]) -> Iterator[tuple[str, ir.Node, list[str]]]:
@@ -196,7 +196,3 @@ def _known(
 ) -> tuple[list[Array], list[float]]:
     """Native's scores, and how far each of them may be from what it is."""
     return [answers[title] for title in titles], [rows[title].tolerance * scale(answers[title]) for title in titles]
-
-
-def _called(node: ir.Node) -> str:
-    return f"{node.op_type} {node.name or node.outputs[0].name}"
